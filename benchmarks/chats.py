@@ -20,8 +20,8 @@ from benchmarks.question import Question, Way
 from benchmarks.timing import Work, run_on, times_as_long
 from dataflow import Flow, Limit, Message, Secret, collect, each, node
 from dataflow_agent import Chat, ModelRequest, chat
-from dataflow_agent.litellm_loading import load
-from dataflow_agent.litellm_requests import arguments_of
+from dataflow_agent.models.providers.litellm_loading import load
+from dataflow_agent.models.providers.litellm_requests import arguments_of
 from tests.agent.fake_openai import KEY, TEXT, FakeServer, serving
 
 __all__ = ["AT_ONCE", "QUESTIONS", "at_once", "at_once_bare", "in_series"]

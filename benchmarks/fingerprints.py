@@ -8,9 +8,9 @@ from typing import Any, Final
 from benchmarks.question import Question, Way, timed
 from benchmarks.timing import Work
 from dataflow import Flow
-from dataflow.digests import digest
-from dataflow.fingerprints import fingerprint
-from dataflow.plan import Call
+from dataflow.compiler.plan import Call
+from dataflow.memo.fingerprints import fingerprint
+from dataflow.values.digests import digest
 
 __all__ = ["QUESTIONS", "WORKS"]
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from benchmarks.question import Question, Way
 from benchmarks.timing import Work, run_on, times_as_long
 from dataflow import Flow, ProcessMemo, node
-from dataflow.digests import digest
-from dataflow.fingerprints import fingerprint
-from dataflow.plan import Call
+from dataflow.compiler.plan import Call
+from dataflow.memo.fingerprints import fingerprint
+from dataflow.values.digests import digest
 
 __all__ = ["QUESTIONS", "Shape", "fingerprints", "hits", "in_series", "side_by_side"]
 

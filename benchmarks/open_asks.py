@@ -10,7 +10,7 @@ from benchmarks.functions import increment
 from benchmarks.question import Question, Way
 from benchmarks.timing import Work, microseconds
 from dataflow import Flow, collect, each
-from dataflow.open_asks import asks_of
+from dataflow.inspection.open_asks import asks_of
 from dataflow.stores import Store
 
 __all__ = ["QUESTION", "listing"]

@@ -13,7 +13,7 @@ from benchmarks.question import Question, Way
 from benchmarks.stored import read_records
 from benchmarks.timing import Work, run_on, times_as_long
 from dataflow import Flow
-from dataflow.storable import storable_of
+from dataflow.durable.storable import storable_of
 from dataflow.stores import Store
 
 __all__ = ["QUESTION", "works_in"]

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.timing import Work
-from dataflow.events import EventKind
-from dataflow.run import new_run_id
+from dataflow.core.events import EventKind
+from dataflow.runtime.run import new_run_id
 from dataflow.stores.schema import SCHEMA
-from dataflow.values import Reader
+from dataflow.values.reader import Reader
 
 if TYPE_CHECKING:
     from dataflow.stores import Record, Store
-    from dataflow.values import Classes
+    from dataflow.values.classes import Classes
 
 __all__ = ["read_records", "write_records"]
 

@@ -1,12 +1,21 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from .asks import Ask
-from .config import Config
-from .context import ExecutionContext, Tools
-from .current import Firing, Span, this_firing
-from .declare import Node, node, threaded
-from .differing import Difference, DifferenceKind, Differences, diff
-from .digests import digester
+from .base.failure import Failure
+from .builder.declare import Node, node, threaded
+from .builder.joins import collect, each, fallback, gather, merge, merge_contexts, race
+from .builder.looping import Carry, Loop, When
+from .builder.steps import Step
+from .core.asks import Ask
+from .core.config import Config
+from .core.context import ExecutionContext, Tools
+from .core.events import Event, EventKind
+from .core.firing import Firing, Span, this_firing
+from .core.merging import merged_context
+from .core.messages import Image, Message, ToolCall
+from .core.node_output import NodeOutput
+from .core.policy import Limit, Memo, Retry, Telemetry
+from .core.ports import SKIP, Lazy, Maybe, Port, Ports, Signal
+from .core.states import NodeState
 from .errors import (
     AnswerRefused,
     BudgetExceeded,
@@ -29,29 +38,20 @@ from .errors import (
     ValueMismatch,
     ValueRefused,
 )
-from .events import Event, EventKind
-from .expressions import Expression, Template
-from .failure import Failure
+from .expressions.expression import Expression, Template
 from .flows import Flow
-from .joins import collect, each, fallback, gather, merge, merge_contexts, race
-from .looping import Carry, Loop, When
-from .memo_table import MemoStats, ProcessMemo, process_memo
-from .merging import merged_context
-from .messages import Image, Message, ToolCall
-from .node_output import NodeOutput
-from .packs import Pack
-from .policy import Limit, Memo, Retry, Telemetry
-from .ports import SKIP, Lazy, Maybe, Port, Ports, Signal
-from .reasons import Explanation, Reason, ReasonKind
-from .result import Result
-from .run import Run
-from .secret import Secret
-from .session import Counts, Live
-from .shared import Shared
-from .states import NodeState
-from .steps import Step
+from .inspection.differing import Difference, DifferenceKind, Differences, diff
+from .live.session import Counts, Live
+from .memo.memo_table import MemoStats, ProcessMemo, process_memo
+from .packs.pack import Pack
+from .runtime.reasons import Explanation, Reason, ReasonKind
+from .runtime.result import Result
+from .runtime.run import Run
+from .runtime.shared import Shared
+from .secrets.secret import Secret
 from .stores import Store
 from .typed_flows import TypedFlow, flow
+from .values.digests import digester
 
 __all__ = [
     "SKIP",

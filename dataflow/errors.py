@@ -27,14 +27,14 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Final, Literal
 
-from dataflow.failure import error_told
-from dataflow.wording import conceal, counted, on_one_line, shortened, visible
+from dataflow.base.failure import error_told
+from dataflow.base.wording import conceal, counted, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.failure import Failure
-    from dataflow.result import Result
+    from dataflow.base.failure import Failure
+    from dataflow.runtime.result import Result
 
 __all__ = [
     "AnswerRefused",

@@ -6,23 +6,23 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dataflow.entering import read_inputs
+from dataflow.core.entering import read_inputs
+from dataflow.core.policy import Edited, one_of
+from dataflow.core.wiring import flows_within
 from dataflow.errors import DataflowError, Paused
 from dataflow.forkable import Forkable
-from dataflow.policy import Edited, one_of
-from dataflow.wiring import flows_within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
-    from dataflow.lookup import FindFunction, FindType
-    from dataflow.remarks import Remark
-    from dataflow.result import Result
-    from dataflow.run import Run
-    from dataflow.session import Live
-    from dataflow.wiring import Wiring
+    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.core.remarks import Remark
+    from dataflow.core.wiring import Wiring
+    from dataflow.live.session import Live
+    from dataflow.runtime.result import Result
+    from dataflow.runtime.run import Run
 
 __all__ = ["Flow"]
 
@@ -70,7 +70,7 @@ class Flow(Forkable):
 
         Raises as `run` does. Ctrl-C cancels the run.
         """
-        from dataflow.sync import run_sync  # as below
+        from dataflow.runtime.sync import run_sync  # as below
 
         started = self.start(**inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
@@ -83,15 +83,15 @@ class Flow(Forkable):
         block cancels it. A port is given as to `pull`, and is then the only output, called like it. Call
         `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        from dataflow.preparing import prepare_anew  # brings asyncio, which no flow needs to be wired
-        from dataflow.run import executing, new_run_id  # as above
+        from dataflow.runtime.preparing import prepare_anew  # brings asyncio, which no flow needs to be wired
+        from dataflow.runtime.run import executing, new_run_id  # as above
 
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
         if self.settings.store is None:
             return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
-        from dataflow.storing import prepare_stored  # most runs live in no store
+        from dataflow.durable.storing import prepare_stored  # most runs live in no store
 
         pulled = "" if port is None else next(iter(plan.outputs))
         return executing(
@@ -123,12 +123,12 @@ class Flow(Forkable):
         edited: Edited = "refuse",
     ) -> AbstractAsyncContextManager[Run]:
         """Go on with a run while the block runs, as `start` does with a new one; see `resume`."""
-        from dataflow.run import executing  # as in start
+        from dataflow.runtime.run import executing  # as in start
 
         one_of("edited", edited, Edited)
         given = dict(answers or {})
         if not isinstance(run, str) and (run.lives_in_memory or self.settings.store is None):
-            from dataflow.preparing import prepare_again  # as above
+            from dataflow.runtime.preparing import prepare_again  # as above
 
             return executing(partial(prepare_again, self.compile(), run, given))
         if self.settings.store is None:
@@ -136,7 +136,7 @@ class Flow(Forkable):
                 f"run {run} is given by its id, but the flow has no store to find it in: "
                 "say flow.using(store=...).resume(...)"
             )
-        from dataflow.storing import plan_of_run, prepare_resumed  # as above
+        from dataflow.durable.storing import plan_of_run, prepare_resumed  # as above
 
         id, store = run if isinstance(run, str) else run.run_id, self.settings.store
         plan_for = partial(plan_of_run, self, store=store)
@@ -149,7 +149,7 @@ class Flow(Forkable):
         settings `timeout` and `keep` do not count, a `store` only for what nodes with a memo remember.
         Raises FlowInvalid for inputs that do not fit.
         """
-        from dataflow.session import live  # as in start
+        from dataflow.live.session import live  # as in start
 
         return live(self, read_inputs(self.name, self.wiring.inputs, inputs))
 
@@ -171,13 +171,13 @@ class Flow(Forkable):
             return result.outputs[output]
         if result.status == "paused":
             raise Paused(result)
-        from dataflow.result import no_value  # as above
+        from dataflow.runtime.result import no_value  # as above
 
         raise no_value(result, output, port)
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""
-        from dataflow.drawing import mermaid  # a drawing is rarely wanted
+        from dataflow.inspection.drawing import mermaid  # a drawing is rarely wanted
 
         return mermaid(self.wiring)
 
@@ -186,7 +186,7 @@ class Flow(Forkable):
 
         A function without a name that can be imported, such as a lambda, has none.
         """
-        from dataflow.formats.native_dump import dump  # as above
+        from dataflow.formats.native.writer import dump  # as above
 
         self.compile()
         return dump(replace(self.wiring, settings=self.settings))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from dataflow.definitions import Definition
+from dataflow.compiler.definition import Definition
+from dataflow.core.policy import Edited, Settings, one_of, telemetry_of
 from dataflow.errors import DataflowError
-from dataflow.policy import Edited, Settings, one_of, telemetry_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractAsyncContextManager
 
-    from dataflow.differing import Differences
-    from dataflow.memo_table import ProcessMemo
-    from dataflow.policy import Errors, Limit, Telemetry
-    from dataflow.result import Result
-    from dataflow.run import Run
+    from dataflow.core.policy import Errors, Limit, Telemetry
+    from dataflow.inspection.differing import Differences
+    from dataflow.memo.memo_table import ProcessMemo
+    from dataflow.runtime.result import Result
+    from dataflow.runtime.run import Run
     from dataflow.stores import Store
 
 __all__ = ["Forkable"]
@@ -74,8 +74,8 @@ class Forkable(Definition):
         self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
     ) -> AbstractAsyncContextManager[Run]:
         """Execute a fork while the block runs, as `start` does with a new run; see `fork`."""
-        from dataflow.forking import prepare_forked  # brings asyncio, as running does
-        from dataflow.run import executing
+        from dataflow.durable.forking import prepare_forked  # brings asyncio, as running does
+        from dataflow.runtime.run import executing
 
         one_of("edited", edited, Edited)
         id = run if isinstance(run, str) else run.run_id
@@ -88,7 +88,7 @@ class Forkable(Definition):
 
     async def diff(self, first: str | Result, second: str | Result) -> Differences:
         """Tell what two runs in the store of the flow differ in, the first cause first; see `diff`."""
-        from dataflow.differing import diff  # as above
+        from dataflow.inspection.differing import diff  # as above
 
         if self.settings.store is None:
             raise DataflowError("the flow has no store to find runs in: say flow.using(store=...).diff(...)")
@@ -98,7 +98,7 @@ class Forkable(Definition):
 
 def _check_places(store: object, memo: object) -> None:
     """Raise ValueError for what runs cannot live in, or outcomes be remembered in."""
-    from dataflow.memo_table import ProcessMemo  # both only where one is given
+    from dataflow.memo.memo_table import ProcessMemo  # both only where one is given
     from dataflow.stores import Store
 
     if not isinstance(store, Store | None):

@@ -15,31 +15,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dataflow.built_in import BUILT_IN
+from dataflow.base.failure import text_of_error
+from dataflow.base.wording import choices
+from dataflow.builder.built_in import BUILT_IN
+from dataflow.core.functions import SHOWN_NAMES, import_function, importing, is_function_name
+from dataflow.core.nodetype import NodeType, opaque_type
 from dataflow.errors import DataflowError, FormatError, PackError
-from dataflow.failure import text_of_error
 from dataflow.formats.choosing import chosen
 from dataflow.formats.files import read_file, reason_of
 from dataflow.formats.foreign import NO_OPTIONS, Origins, translated
-from dataflow.formats.native import checked, wire
+from dataflow.formats.native.reader import checked, wire
 from dataflow.formats.reading import decode, read
-from dataflow.functions import SHOWN_NAMES, import_function, importing, is_function_name
-from dataflow.nodetype import NodeType, opaque_type
-from dataflow.packs import type_of
-from dataflow.registry import find_type, is_offered
-from dataflow.wording import choices
+from dataflow.packs.pack import type_of
+from dataflow.packs.registry import find_type, is_offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
     from types import ModuleType
 
+    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.core.remarks import Remark
+    from dataflow.core.wiring import Nested, Wiring
     from dataflow.formats.foreign import FormatOptions
-    from dataflow.formats.native import Nest
+    from dataflow.formats.native.reader import Nest
     from dataflow.formats.tree import Positions
-    from dataflow.lookup import FindFunction, FindType
-    from dataflow.remarks import Remark
-    from dataflow.wiring import Nested, Wiring
 
 __all__ = ["import_file", "read_document"]
 

@@ -8,22 +8,22 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
+from dataflow.builder.flow_types import configurable_type
+from dataflow.builder.placeholders import Placeholder
+from dataflow.builder.placement import place, wire
+from dataflow.core.nodetype import opaque_type
+from dataflow.core.ports import MISSING, plain_type
+from dataflow.core.signature import hints_of, is_config
 from dataflow.errors import FlowInvalid, Paused
-from dataflow.flow_types import configurable_type
 from dataflow.flows import Flow
-from dataflow.nodetype import opaque_type
-from dataflow.placeholders import Placeholder
-from dataflow.placing import place, wire
-from dataflow.ports import MISSING, plain_type
-from dataflow.signature import hints_of, is_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from dataflow.blocks import OpenBlock
-    from dataflow.config import Config
-    from dataflow.nodetype import NodeType
-    from dataflow.wiring import PlacedNode, Wiring
+    from dataflow.builder.blocks import OpenBlock
+    from dataflow.core.config import Config
+    from dataflow.core.nodetype import NodeType
+    from dataflow.core.wiring import PlacedNode, Wiring
 
 __all__ = ["TypedFlow", "flow"]
 

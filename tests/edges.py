@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from dataflow.placeholders import Expression, literally
-from dataflow.wiring import Every
+from dataflow.builder.placeholders import Expression, literally
+from dataflow.core.wiring import Every
 
 __all__ = ["every"]
 

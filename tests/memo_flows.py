@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from dataflow import Flow, ProcessMemo, Result
-from dataflow.policy import Reach
+from dataflow.core.policy import Reach
 from dataflow.stores import Store
 
 __all__ = ["CALLS", "PLACES", "Place", "alike", "called", "one_node", "place_of", "told"]

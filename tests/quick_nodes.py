@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NamedTuple, TypedDict
 
 from dataflow import SKIP, Config, Failure, Flow, Lazy, Maybe, NodeOutput, Ports, Signal, node
-from dataflow.plan import LoopOf, MapOf, PlanNode, QuickCall, QuickEnd, ScopePlan
+from dataflow.compiler.plan import LoopOf, MapOf, PlanNode, QuickCall, QuickEnd, ScopePlan
 
 
 class Set(Config):

@@ -24,7 +24,7 @@ import pytest
 import typing_extensions
 from pydantic import EmailStr
 
-from dataflow.agreement import agrees
+from dataflow.types.agreement import agrees
 from tests.example_types import (
     AdminId,
     Animal,

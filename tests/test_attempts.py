@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import NodeTimeout, Retry
-from dataflow.attempts import Bounds, bounds_of, wait_before_next
-from dataflow.policy import Backoff, policy_of
+from dataflow.core.attempts import Bounds, bounds_of, wait_before_next
+from dataflow.core.policy import Backoff, policy_of
 
 
 class RateLimitError(Exception):

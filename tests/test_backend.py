@@ -15,7 +15,7 @@ import pytest
 import trio
 from anyio.lowlevel import checkpoint
 
-from dataflow.backend import (
+from dataflow.base.backend import (
     Nursery,
     cancellation_types,
     current_task,

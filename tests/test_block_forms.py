@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from dataflow import Flow, PackError, collect, each, fallback, gather, merge, node
-from dataflow.functions import import_function
-from dataflow.nodetype import NodeType, derive, opaque_type
-from dataflow.wiring import (
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import NodeType, derive, opaque_type
+from dataflow.core.wiring import (
     Block,
     Carried,
     Edge,

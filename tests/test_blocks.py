@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dataflow import Flow, Step, collect, each, gather, merge, node
-from dataflow.wiring import Literally, LoopBlock, Many, Merge, Reference
+from dataflow.core.wiring import Literally, LoopBlock, Many, Merge, Reference
 
 
 class Parts(NamedTuple):

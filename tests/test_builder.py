@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dataflow import SKIP, Config, Flow, Maybe, NodeState, Port, Ports, flow, merge, node, threaded
-from dataflow.ports import MISSING
-from dataflow.wiring import FlowInput
+from dataflow.core.ports import MISSING
+from dataflow.core.wiring import FlowInput
 
 
 class Style(Config):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dataflow import Flow, RunTaken, Secret, node
-from dataflow.cancelling import cancel_stored
-from dataflow.looking import look_at
-from dataflow.past import fold
-from dataflow.states import NodeState, RunStatus
+from dataflow.core.states import NodeState, RunStatus
+from dataflow.durable.cancelling import cancel_stored
+from dataflow.durable.looking import look_at
+from dataflow.durable.past import fold
 from dataflow.stores import Batch, Record, Store
 from tests.behaviour.flow_parts import inc
 from tests.known_secrets import forgetting

@@ -13,8 +13,8 @@ import pytest
 from annotated_types import Gt, MinLen
 from pydantic import AfterValidator, BeforeValidator, Field, PastDate
 
-from dataflow.checking import check_value
 from dataflow.errors import ValueMismatch
+from dataflow.types.validation import check_value
 from tests.example_types import (
     Box,
     Calls,

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.agreement import agrees
-from dataflow.checking import check_value
 from dataflow.errors import ValueMismatch
+from dataflow.types.agreement import agrees
+from dataflow.types.validation import check_value
 from tests.example_types import Color, UserId
 
 LEAVES = st.sampled_from(

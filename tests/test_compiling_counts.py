@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import Config, Flow, flow
-from dataflow.offers import offers
+from dataflow.core.discovery import offers
 from tests.behaviour.nodes import inc
 from tests.calls import calls_in
 from tests.formats.cagent.workflows import flow_of

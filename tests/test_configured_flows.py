@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import pytest
 
 from dataflow import Config, Flow, Maybe, Pack, collect, each, flow
-from dataflow.packs import type_of
+from dataflow.packs.pack import type_of
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dataflow import Flow, FlowInvalid, each, merge
-from dataflow.wiring import Edge, Reference
+from dataflow.core.wiring import Edge, Reference
 
 
 class Parts(NamedTuple):

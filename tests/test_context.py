@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dataflow import ExecutionContext, Image, Message, ToolCall
-from dataflow.context import history_of
-from dataflow.separation import separate
+from dataflow.base.copies import separate
+from dataflow.core.context import history_of
 
 HELLO, YES = Message("user", "hello"), Message("assistant", "yes")
 

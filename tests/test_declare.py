@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dataflow import Config, Flow, FlowInvalid, Node, PortMisuse, Ports, Retry, node, threaded
-from dataflow.policy import Policy
-from dataflow.ports import PortKind
-from dataflow.signature import Shape
+from dataflow.core.policy import Policy
+from dataflow.core.ports import PortKind
+from dataflow.core.signature import Shape
 
 
 class Style(Config):

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dataflow import Flow, RunFailed, collect, each, fallback, gather, merge, node, race
-from dataflow.dependents import dependents
-from dataflow.events import EventKind
-from dataflow.scope_tree import address_of, form_of
+from dataflow.compiler.scope_tree import address_of, form_of
+from dataflow.core.events import EventKind
+from dataflow.durable.dependents import dependents
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs
 from tests.quick_nodes import add, anything, inc, lazily, several

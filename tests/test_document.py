@@ -11,9 +11,8 @@ from typing import Any, Final
 import pytest
 from pydantic import ValidationError
 
-from dataflow.document import FORMAT, FlowDocument, json_schema
-from dataflow.document.flow import BlockPart, LoopPart, MapPart
-from dataflow.document.parts import Part
+from dataflow.formats.native.document import FORMAT, BlockPart, FlowDocument, LoopPart, MapPart, json_schema
+from dataflow.formats.native.parts import Part
 from dataflow.formats.reading import read
 from tests.json_schemas import is_valid
 

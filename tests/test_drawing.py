@@ -11,8 +11,18 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from dataflow import Flow, collect, each, fallback, flow, gather, merge, node
-from dataflow.drawing import dot, mermaid, outline
-from dataflow.wiring import Block, Edge, Every, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
+from dataflow.core.wiring import (
+    Block,
+    Edge,
+    Every,
+    Literally,
+    MapBlock,
+    Placed,
+    PlacedNode,
+    Reference,
+    Wiring,
+)
+from dataflow.inspection.drawing import dot, mermaid, outline
 
 
 class Parts(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, node
-from dataflow.edits import Edits, check_edits, compare
+from dataflow.durable.edits import Edits, check_edits, compare
+from dataflow.durable.shape import FlowShape, shape_of
 from dataflow.errors import FlowEdited
-from dataflow.shape import FlowShape, shape_of
 from tests.quick_nodes import add, inc
 
 RUN = "20261128T120000Z-0a1b2c3d"

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from dataflow.agreement import NOT_ITERABLE, element_type, is_any
-from dataflow.type_shapes import flattened
+from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any
+from dataflow.types.type_shapes import flattened
 from tests.example_types import (
     Color,
     HasIteration,

@@ -28,7 +28,7 @@ from dataflow import (
     ValueMismatch,
     ValueRefused,
 )
-from dataflow.wording import choices
+from dataflow.base.wording import choices
 
 TEXTS = [
     (FlowInvalid("f", ["a is wrong"]), "flow 'f' has 1 problem:\n  - a is wrong"),

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dataflow import Event, EventKind, Flow, RunFailed, this_firing
-from dataflow.events import Reporter, Stream
+from dataflow.core.events import Reporter, Stream
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow.errors import ExpressionError
-from dataflow.expressions import Expression, Template
+from dataflow.expressions.expression import Expression, Template
 
 
 class LyingText(str):

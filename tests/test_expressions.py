@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from dataflow.core.functions import NamedFunction
 from dataflow.errors import ExpressionError
-from dataflow.expressions import Expression, ExpressionOf, Template, written_function
-from dataflow.functions import NamedFunction
+from dataflow.expressions.expression import Expression, ExpressionOf, Template, written_function
 
 
 class Point(NamedTuple):

@@ -12,8 +12,8 @@ from anyio.lowlevel import checkpoint
 
 import dataflow
 from dataflow import Failure, Flow, PackError, RunFailed, node
-from dataflow.failure import failure_of, takes_failure
-from dataflow.functions import import_function
+from dataflow.base.failure import failure_of, takes_failure
+from dataflow.core.functions import import_function
 from dataflow.stores import Store
 
 

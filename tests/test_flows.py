@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from dataflow import SKIP, Config, Flow, FlowInvalid, RunFailed
-from dataflow.functions import import_function
-from dataflow.nodetype import derive
-from dataflow.ports import MISSING
-from dataflow.registry import find_type
-from dataflow.wiring import Block, Literally, PlacedNode, Reference, Wiring
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import derive
+from dataflow.core.ports import MISSING
+from dataflow.core.wiring import Block, Literally, PlacedNode, Reference, Wiring
+from dataflow.packs.registry import find_type
 
 
 class Style(Config):

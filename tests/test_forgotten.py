@@ -7,12 +7,12 @@ from typing import NamedTuple
 import pytest
 
 from dataflow import SKIP, Flow, Maybe, RunFailed, collect, each
-from dataflow.failure import Failure
-from dataflow.forgetting import forgotten_by
-from dataflow.past import Past, PastFiring
-from dataflow.plan import FlowPlan
-from dataflow.shape import shape_of
-from dataflow.states import NodeState
+from dataflow.base.failure import Failure
+from dataflow.compiler.plan import FlowPlan
+from dataflow.core.states import NodeState
+from dataflow.durable.forgetting import forgotten_by
+from dataflow.durable.past import Past, PastFiring
+from dataflow.durable.shape import shape_of
 from dataflow.stores import Store
 from tests.calls import calls_in
 from tests.quick_nodes import inc

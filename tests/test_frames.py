@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, race
-from dataflow.failure import failure_of
-from dataflow.frames import Frame, OpenedFlow, Unhandled
-from dataflow.plan import ScopePlan
-from dataflow.tokens import Skip
+from dataflow.base.failure import failure_of
+from dataflow.compiler.plan import ScopePlan
+from dataflow.core.tokens import Skip
+from dataflow.scheduler.frames import Frame, OpenedFlow, Unhandled
 
 MAPPINGS = ["attempts", "opened", "reasons", "metadata", "digests", "memos", "pulling", "taken"]
 SETS = ["awaits", "odd", "undemanded", "lost", "withdrawn"]

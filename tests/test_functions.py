@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from dataflow import PackError
-from dataflow.function_fields import FunctionReference
-from dataflow.functions import (
+from dataflow.core.function_fields import FunctionReference
+from dataflow.core.functions import (
     check_function,
     import_function,
     importing,

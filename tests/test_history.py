@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.history import History, Part, new_parts, shared_length
+from dataflow.base.history import History, Part, new_parts, shared_length
 
 #: What is appended, to which of the histories made so far.
 growths = st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(), max_size=3)), max_size=30)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dataflow import DataflowError, Flow, FlowInvalid, FormatError, PackError
-from dataflow.drawing import dot, mermaid, outline
+from dataflow.cli.flow_targets import find_flow
 from dataflow.formats.reading import MOST_BYTES
+from dataflow.inspection.drawing import dot, mermaid, outline
 from dataflow.loading import read_document
-from dataflow.targets import find_flow
 
 USES = "dataflow: 1\nuses: {own: ./own.py}\nnodes: {a: {type: own.f}}\n"
 

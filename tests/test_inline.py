@@ -13,15 +13,15 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow import SKIP, EventKind, Flow, Maybe, node
-from dataflow.calling import CurrentFiring
-from dataflow.current import CURRENT
-from dataflow.events import Reporter
-from dataflow.frames import FiringId, Frame
-from dataflow.inline import Inline, following
-from dataflow.scheduler import Scheduler
-from dataflow.shared import Shared
-from dataflow.states import CANCELLED, STATES
-from dataflow.worker import Worker
+from dataflow.core.events import Reporter
+from dataflow.core.firing import CURRENT
+from dataflow.core.states import CANCELLED, STATES
+from dataflow.runtime.calling import CurrentFiring
+from dataflow.runtime.inline import Inline, following
+from dataflow.runtime.shared import Shared
+from dataflow.runtime.worker import Worker
+from dataflow.scheduler.frames import FiringId, Frame
+from dataflow.scheduler.scheduler import Scheduler
 
 
 async def one() -> int:

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow.current import Firing, ThreadSource
-from dataflow.isolation import MOST_BLOCKING, as_coroutine, isolated
+from dataflow.core.firing import Firing, ThreadSource
+from dataflow.runtime.isolation import MOST_BLOCKING, as_coroutine, isolated
 from tests.steady import warn_of_blocking
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")

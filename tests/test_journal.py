@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 from dataflow import EventKind, Flow, StoreError, node
-from dataflow.backend import caller
-from dataflow.journal import Entry, Journal
+from dataflow.base.backend import caller
+from dataflow.durable.journal import Entry, Journal
 from dataflow.stores import Batch, Hold, Store, StoredRun
 from tests.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
 

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from dataflow.checking import check_json, json_schema
 from dataflow.errors import ValueMismatch
+from dataflow.types.validation import check_json, json_schema
 from tests.example_types import Color, Item, Model, Movie, Named, Person, Point, Unresolved
 
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from dataflow import AnswerRefused, EventKind, Flow, Result, collect, each
-from dataflow.journal import Journal
+from dataflow.durable.journal import Journal
 from dataflow.stores import Answer, Store
 from tests.source import home_of
 from tests.stored_runs import Gated, add, asking, asking_flow, kinds_of, one_ask, until

@@ -10,10 +10,10 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, NodeState, Retry, collect, each, fallback, gather, merge, node
-from dataflow.functions import import_function
-from dataflow.nodetype import derive
-from dataflow.registry import find_type
-from dataflow.wiring import Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import derive
+from dataflow.core.wiring import Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
+from dataflow.packs.registry import find_type
 
 
 async def inc(n: int) -> int:

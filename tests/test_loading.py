@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError, PackError
-from dataflow.called import CallAction
+from dataflow.cli.flow_targets import find_flow
+from dataflow.compiler.called import CallAction
+from dataflow.compiler.lookup import FindFunction, FindType
+from dataflow.core.wiring import Wiring
 from dataflow.loading import read_document
-from dataflow.lookup import FindFunction, FindType
-from dataflow.targets import find_flow
-from dataflow.wiring import Wiring
 
 NODES = """
 from beside import STEP

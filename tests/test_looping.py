@@ -7,10 +7,20 @@ from collections.abc import Callable
 import pytest
 
 from dataflow import Carry, Failure, Flow, Loop, Signal, Step, When, merge
-from dataflow.functions import import_function
-from dataflow.nodetype import derive
-from dataflow.registry import find_type
-from dataflow.wiring import All, Block, Carried, Literally, LoopBlock, Placed, PlacedNode, Reference, Wiring
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import derive
+from dataflow.core.wiring import (
+    All,
+    Block,
+    Carried,
+    Literally,
+    LoopBlock,
+    Placed,
+    PlacedNode,
+    Reference,
+    Wiring,
+)
+from dataflow.packs.registry import find_type
 
 
 async def inc(n: int) -> int:

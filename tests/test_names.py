@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.names import encode, parse_reference, write_reference
-from dataflow.wiring import Reference
+from dataflow.core.names import encode, parse_reference, write_reference
+from dataflow.core.wiring import Reference
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from networkx import DiGraph
 
-from dataflow.natural_loops import is_closed_by, natural_loops
+from dataflow.compiler.natural_loops import is_closed_by, natural_loops
 
 Edges = list[tuple[int, int]]
 #: Each loop as its heads, its body and the positions of its feedback edges.

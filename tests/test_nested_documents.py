@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow, FlowInvalid
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 
 NODES = """
 from dataflow import flow

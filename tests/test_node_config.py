@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from dataflow import Config, FlowInvalid, Maybe, Port, Ports, Signal
-from dataflow.nodetype import NodeType, derive
-from dataflow.ports import MISSING, InPort, OutPort, PortKind
-from dataflow.signature import Shape
+from dataflow.core.nodetype import NodeType, derive
+from dataflow.core.ports import MISSING, InPort, OutPort, PortKind
+from dataflow.core.signature import Shape
 
 
 class Colour(Enum):

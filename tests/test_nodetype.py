@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypedDict
 import pytest
 
 from dataflow import Config, Flow, FlowInvalid
-from dataflow.nodetype import derive, opaque_type
-from dataflow.policy import Policy
-from dataflow.ports import InPort, OutPort, PortKind, Ports
-from dataflow.signature import Shape
+from dataflow.core.nodetype import derive, opaque_type
+from dataflow.core.policy import Policy
+from dataflow.core.ports import InPort, OutPort, PortKind, Ports
+from dataflow.core.signature import Shape
 
 
 class Style(Config):

@@ -11,7 +11,7 @@ import typing_extensions
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.agreement import agrees, element_type, is_any
+from dataflow.types.agreement import agrees, element_type, is_any
 from tests.example_types import (
     Arguments,
     GenericModel,

@@ -9,8 +9,8 @@ from typing import Any, Generic, NamedTuple, NotRequired, TypedDict, TypeVar
 import pytest
 
 from dataflow import SKIP, Config, Maybe, NodeFailed, Port, Ports
-from dataflow.nodetype import derive
-from dataflow.outcome import exits_taken, outputs_of
+from dataflow.core.nodetype import derive
+from dataflow.scheduler.outcome import exits_taken, outputs_of
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from dataflow import Result, StoreError
-from dataflow.backend import on_asyncio
-from dataflow.owning import owned
+from dataflow.base.backend import on_asyncio
+from dataflow.durable.owning import owned
 from dataflow.stores import Store
 from tests.stored_runs import Gated, asking_flow, until
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, Pack, PackError, node, threaded
-from dataflow.packs import type_of
+from dataflow.packs.pack import type_of
 
 
 async def fetch(url: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 import pytest
 
 from dataflow import Config, Flow, each, merge, node, threaded
-from dataflow.nodetype import derive
+from dataflow.core.nodetype import derive
 
 T = TypeVar("T")
 Number = TypeVar("Number", bound=float)

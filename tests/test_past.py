@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dataflow import NodeState, StoreError
-from dataflow.past import Past, fold
-from dataflow.states import RunStatus
+from dataflow.core.states import RunStatus
+from dataflow.durable.past import Past, fold
 from dataflow.stores import Record
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import threading
 
-from dataflow.limits import TAKEN, Gate
-from dataflow.permits import Permit
+from dataflow.core.limits import TAKEN, Gate
+from dataflow.scheduler.permits import Permit
 
 
 class Waiting:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypedDict
 import pytest
 
 from dataflow import Flow, FlowInvalid, PortMisuse, collect, each, fallback, gather, merge
-from dataflow.placeholders import Expression, PortRef, literally, ports_within
-from dataflow.wiring import Literally
+from dataflow.builder.placeholders import Expression, PortRef, literally, ports_within
+from dataflow.core.wiring import Literally
 
 BRANCH = "decide with f.when(port, predicate) or inside a node"
 NODE = "do it inside a node and wire the port into it"

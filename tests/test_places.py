@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from dataflow import Flow, FlowInvalid
+from dataflow.base.wording import read_place
 from dataflow.loading import read_document
-from dataflow.wording import read_place
 
 NODES: Final = """
 from dataflow import ExecutionContext

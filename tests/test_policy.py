@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dataflow import SKIP, Limit, Memo, Retry, this_firing
-from dataflow.policy import EachOptions, Policy, Settings, policy_of
-from dataflow.ports import MISSING
+from dataflow.core.policy import EachOptions, Policy, Settings, policy_of
+from dataflow.core.ports import MISSING
 
 
 async def decide(item: object) -> str:

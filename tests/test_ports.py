@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 
 from dataflow import SKIP, ExecutionContext, Maybe, Port, Ports, Signal, Tools
-from dataflow.ports import (
+from dataflow.core.ports import (
     MISSING,
     InPort,
     OutPort,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, Node, collect, each, fallback, gather, merge, node, race, threaded
-from dataflow.plan import QuickCall, ScopePlan
+from dataflow.compiler.plan import QuickCall, ScopePlan
 from tests.quick_nodes import (
     Adder,
     add,

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from dataflow import Config, ExecutionContext, FlowInvalid, Lazy, NodeFailed, NodeOutput, Port, Ports, node
-from dataflow.nodetype import derive
-from dataflow.outcome import check_status, outputs_of
-from dataflow.ports import InPort, OutPort, PortKind
-from dataflow.signature import Shape
+from dataflow.core.nodetype import derive
+from dataflow.core.ports import InPort, OutPort, PortKind
+from dataflow.core.signature import Shape
+from dataflow.scheduler.outcome import check_status, outputs_of
 
 CONTEXT_IN = InPort("context", ExecutionContext, PortKind.CONTEXT, None)
 CONTEXT_OUT = OutPort("context", ExecutionContext, PortKind.CONTEXT, conditional=True)

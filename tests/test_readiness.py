@@ -7,9 +7,18 @@ from typing import Any
 import pytest
 
 from dataflow import Failure
-from dataflow.plan import Feed
-from dataflow.readiness import Conflict, Decision, Fires, Poisoned, Skipped, decide, first_live, live_values
-from dataflow.tokens import NO_EDGE, UNSETTLED, Errored, Skip
+from dataflow.compiler.plan import Feed
+from dataflow.core.tokens import NO_EDGE, UNSETTLED, Errored, Skip
+from dataflow.scheduler.readiness import (
+    Conflict,
+    Decision,
+    Fires,
+    Poisoned,
+    Skipped,
+    decide,
+    first_live,
+    live_values,
+)
 
 SKIP_A = Skip("a", "not taken")
 SKIP_B = Skip("b", "not taken either")

@@ -14,8 +14,8 @@ import pytest
 from pydantic import BaseModel, PrivateAttr, SecretStr
 
 from dataflow import ExecutionContext, Flow, Message, NodeOutput, Ports, Secret, ToolCall, node
-from dataflow.history import History
-from dataflow.redaction import know, redacted
+from dataflow.base.history import History
+from dataflow.secrets.redaction import know, redacted
 from dataflow.stores import Store
 from tests.known_secrets import forgetting
 

@@ -11,8 +11,8 @@ from typing import Any, Final, NoReturn
 import pytest
 
 from dataflow import Flow, node
-from dataflow.history import History
-from dataflow.redaction import redacted
+from dataflow.base.history import History
+from dataflow.secrets.redaction import redacted
 from tests.secret_kinds import MARK, VALUE, Box, OwnError
 
 pytestmark = pytest.mark.usefixtures("token_known")

@@ -12,10 +12,12 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch, redaction, wording
-from dataflow.checking import check_value
-from dataflow.redaction import know, known, redacted
-from dataflow.wording import conceal
+from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch
+from dataflow.base import wording
+from dataflow.base.wording import conceal
+from dataflow.secrets import redaction
+from dataflow.secrets.redaction import know, known, redacted
+from dataflow.types.validation import check_value
 from tests.known_secrets import forgetting
 
 VALUE: Final = "tok-9f$&é \"/?x'"

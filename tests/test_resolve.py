@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from dataflow import Flow, FlowInvalid, PackError, each
-from dataflow.branching import IF, SWITCH
-from dataflow.functions import NamedFunction, import_function
-from dataflow.nodetype import NodeType, derive, opaque_type
-from dataflow.policy import EachOptions
-from dataflow.wiring import (
+from dataflow.builder.branching import IF, SWITCH
+from dataflow.core.functions import NamedFunction, import_function
+from dataflow.core.nodetype import NodeType, derive, opaque_type
+from dataflow.core.policy import EachOptions
+from dataflow.core.wiring import (
     Block,
     Carried,
     Collect,

@@ -13,8 +13,8 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import SKIP, ExecutionContext, Maybe
-from dataflow.ports import OutPort, PortKind
-from dataflow.signature import Shape, read_result
+from dataflow.core.ports import OutPort, PortKind
+from dataflow.core.signature import Shape, read_result
 
 
 class Model(BaseModel):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from dataflow.frames import FiringId, Frame
-from dataflow.plan import ScopePlan
-from dataflow.run_slots import RunSlots
-from dataflow.states import CANCELLED, READY
+from dataflow.compiler.plan import ScopePlan
+from dataflow.core.states import CANCELLED, READY
+from dataflow.scheduler.frames import FiringId, Frame
+from dataflow.scheduler.run_slots import RunSlots
 
 NODES = 8
 

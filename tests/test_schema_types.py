@@ -10,10 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from dataflow.agreement import agrees
-from dataflow.checking import check_json, check_value, json_schema
+from dataflow.core.schema_types import type_of_schema
 from dataflow.errors import ValueMismatch
-from dataflow.schema_types import type_of_schema
+from dataflow.types.agreement import agrees
+from dataflow.types.validation import check_json, check_value, json_schema
 
 
 @pytest.mark.parametrize(

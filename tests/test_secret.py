@@ -13,8 +13,8 @@ import pytest
 from pydantic import ValidationError
 
 from dataflow import Config, Flow, RunFailed, Secret, SecretMissing, ValueMismatch, node
-from dataflow.checking import check_json, json_schema
-from dataflow.json_values import json_value
+from dataflow.inspection.json_values import json_value
+from dataflow.types.validation import check_json, json_schema
 from tests.known_secrets import forgetting
 
 VALUE = 'tok-9f$&é"x'

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow.separation import ATOMIC, separate, separate_all
+from dataflow.base.copies import ATOMIC, separate, separate_all
 
 CONTAINERS = (list, dict, set, bytearray)
 

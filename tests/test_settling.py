@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from dataflow import SKIP, Flow, Maybe, collect, each, merge, node, race
-from dataflow.events import Reporter
-from dataflow.frames import FiringId, Frame, OpenedMap
-from dataflow.plan import Call
-from dataflow.scheduler import Scheduler
-from dataflow.states import DONE, READY, RUNNING, STATES
-from dataflow.tokens import LET_GO, UNSETTLED, Skip
+from dataflow.compiler.plan import Call
+from dataflow.core.events import Reporter
+from dataflow.core.states import DONE, READY, RUNNING, STATES
+from dataflow.core.tokens import LET_GO, UNSETTLED, Skip
+from dataflow.scheduler.frames import FiringId, Frame, OpenedMap
+from dataflow.scheduler.scheduler import Scheduler
 
 
 async def one() -> int:

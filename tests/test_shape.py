@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from dataflow import Flow, gather, node
-from dataflow.code_digests import digest_of
-from dataflow.shape import FlowShape, NodeShape, shape_of
+from dataflow.durable.shape import FlowShape, NodeShape, shape_of
+from dataflow.values.code_digests import digest_of
 from tests.processes import printed_with
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs, sample

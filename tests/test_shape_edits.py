@@ -20,8 +20,8 @@ from dataflow import (
     node,
     race,
 )  # fmt: skip
-from dataflow.context import ExecutionContext
-from dataflow.shape import FlowShape, NodeShape, shape_of
+from dataflow.core.context import ExecutionContext
+from dataflow.durable.shape import FlowShape, NodeShape, shape_of
 from tests.quick_nodes import Set, add, configured, defaulted, inc
 
 Wire = Callable[[Flow], object]

@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import Config, ExecutionContext, Maybe, Signal, Tools
-from dataflow.ports import MISSING, InPort, PortKind
-from dataflow.signature import Parameters, hints_of, is_node_function, qualified_id, read_parameters
+from dataflow.core.ports import MISSING, InPort, PortKind
+from dataflow.core.signature import Parameters, hints_of, is_node_function, qualified_id, read_parameters
 
 if typing.TYPE_CHECKING:
     from nowhere import Nothing  # type: ignore[import-not-found]  # as users do, and then wonder

@@ -15,17 +15,17 @@ import pytest
 
 from dataflow import Flow, PackError, RunFailed, StoreError
 from dataflow.authoring import import_function, name_of_function
-from dataflow.edits import compare
-from dataflow.former import former_names, listed_ids, place_of
-from dataflow.offers import OWN_PACKS
-from dataflow.registry import find_type
-from dataflow.shape import FlowShape, in_terms_of, shape_of
-from dataflow.storable import storable_of
+from dataflow.core.discovery import OWN_PACKS
+from dataflow.core.former_names import former_names, listed_ids, place_of
+from dataflow.durable.edits import compare
+from dataflow.durable.shape import FlowShape, in_terms_of, shape_of
+from dataflow.durable.storable import storable_of
+from dataflow.packs.registry import find_type
 from dataflow.stores.sqlite import SqliteStore
-from dataflow.values import Reader, classes_of
-from dataflow.values.classes import class_name
+from dataflow.values.classes import class_name, classes_of
+from dataflow.values.reader import Reader
 from dataflow_agent import scripted, tools
-from dataflow_agent.python_tools import is_same_tool
+from dataflow_agent.tools.functions import is_same_tool
 from dataflow_control import read_text
 from tests.installed import install
 from tests.source import PACKAGES, modules_of

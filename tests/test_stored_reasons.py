@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dataflow import SKIP, Flow, Maybe, RunFailed
-from dataflow.reasons import Explanation, ReasonKind
-from dataflow.stored_reasons import StoredReasons, plan_if_unedited
-from dataflow.stored_run import PastRun, read_run
+from dataflow.inspection.stored_reasons import StoredReasons, plan_if_unedited
+from dataflow.inspection.stored_run import PastRun, read_run
+from dataflow.runtime.reasons import Explanation, ReasonKind
 from dataflow.stores.memory import MemoryStore
 
 

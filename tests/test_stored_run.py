@@ -9,12 +9,19 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, StoreError
-from dataflow.json_values import StoredValues
-from dataflow.open_asks import OpenAsk, asks_of
-from dataflow.past import fold
-from dataflow.storable import storable_of
-from dataflow.stored_nodes import NodeBranch, node_tree, state_of, stored_node, stored_nodes
-from dataflow.stored_run import FiringNotBegun, NameUnknown, PastRun, firing_object, read_run, run_object
+from dataflow.durable.past import fold
+from dataflow.durable.storable import storable_of
+from dataflow.inspection.json_values import StoredValues
+from dataflow.inspection.open_asks import OpenAsk, asks_of
+from dataflow.inspection.stored_nodes import NodeBranch, node_tree, state_of, stored_node, stored_nodes
+from dataflow.inspection.stored_run import (
+    FiringNotBegun,
+    NameUnknown,
+    PastRun,
+    firing_object,
+    read_run,
+    run_object,
+)
 from dataflow.stores import Batch, Record, StoredRun
 from dataflow.stores.memory import MemoryStore
 

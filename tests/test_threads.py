@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dataflow import Flow, RunFailed, node, this_firing, threaded
-from dataflow.threads import call_in_thread
+from dataflow.core.threads import call_in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")
 

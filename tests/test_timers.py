@@ -12,15 +12,15 @@ import trio
 from trio.testing import MockClock
 
 from dataflow import Flow, node
-from dataflow.backend import Nursery
-from dataflow.engine import Engine
-from dataflow.events import Reporter
-from dataflow.frames import Frame
-from dataflow.policy import Settings
-from dataflow.scheduler import Scheduler
-from dataflow.starting import NewStart
-from dataflow.states import RunStatus
-from dataflow.timers import Timer
+from dataflow.base.backend import Nursery
+from dataflow.core.events import Reporter
+from dataflow.core.policy import Settings
+from dataflow.core.states import RunStatus
+from dataflow.runtime.engine import Engine
+from dataflow.runtime.starting import NewStart
+from dataflow.scheduler.frames import Frame
+from dataflow.scheduler.scheduler import Scheduler
+from dataflow.scheduler.timers import Timer
 
 
 @node

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from dataflow.expressions.expression import ExpressionOf
-from dataflow.secret import Secret
-from dataflow.told_values import told_value
+from dataflow.secrets.secret import Secret
+from dataflow.values.canonical import told_value
 from tests.quick_nodes import Adder, Set, inc
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import BudgetExceeded, ConversationInvalid, ExecutionContext, Image, Message, ToolCall
-from dataflow.turns import estimated_tokens
+from dataflow.core.turns import estimated_tokens
 
 
 def asks(text: str, *calls: str) -> Message:

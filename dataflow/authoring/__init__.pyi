@@ -1,25 +1,25 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from ..checking import check_json, json_schema
-from ..config import resolve_path
-from ..formats.edge_writing import write_edge, write_source
+from ..base.wording import choices, shortened
+from ..core.config import resolve_path
+from ..core.functions import import_function, is_function_name, name_of_function
+from ..core.names import node_of_path
+from ..core.type_fields import TypeField
 from ..formats.files import read_data
 from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, Words
-from ..formats.gates import Gate, entry_port, find_gates, gate_type
-from ..formats.models import qualified_model
-from ..formats.naming import free_name
-from ..formats.nesting import GraphLoop, find_loops, reachable
-from ..formats.part_reading import PartReader, unique_ids
 from ..formats.problems import describe_value
-from ..formats.shapes import get_mapping, get_mappings
 from ..formats.tree import DocumentPath
-from ..functions import import_function, is_function_name, name_of_function
-from ..installed_node import InstalledNode
-from ..names import node_of_path
-from ..redaction import redacted
-from ..shared import sharing
-from ..type_fields import TypeField
-from ..wording import choices, shortened
+from ..packs.installed_node import InstalledNode
+from ..runtime.shared import sharing
+from ..secrets.redaction import redacted
+from ..types.validation import check_json, json_schema
+from .edge_writing import write_edge, write_source
+from .gates import Gate, entry_port, find_gates, gate_type
+from .models import qualified_model
+from .naming import free_name
+from .nesting import GraphLoop, find_loops, reachable
+from .part_reading import PartReader, unique_ids
+from .shapes import get_mapping, get_mappings
 
 __all__ = [
     "DocumentPath",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataflow.checking import check_json, described
+from dataflow.base.wording import choices
 from dataflow.cli.ask_texts import type_text
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.given import STDIN, Given, is_secret, json_of, reason_of
 from dataflow.cli.texts import one_line
+from dataflow.core.schema_types import field_schemas, type_of_schema
 from dataflow.errors import ValueMismatch
-from dataflow.schema_types import field_schemas, type_of_schema
-from dataflow.wording import choices
+from dataflow.types.validation import check_json, described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dataflow.open_asks import OpenAsk
+    from dataflow.inspection.open_asks import OpenAsk
 
 __all__ = ["check_answer", "read_answers"]
 

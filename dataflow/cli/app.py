@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dataflow.cli.cancel import cancel
-from dataflow.cli.check import check
-from dataflow.cli.convert import convert
-from dataflow.cli.diff import diff
+from dataflow.base.wording import visible
+from dataflow.cli.commands.asks import answer, asks
+from dataflow.cli.commands.cancel import cancel
+from dataflow.cli.commands.check import check
+from dataflow.cli.commands.convert import convert
+from dataflow.cli.commands.diff import diff
+from dataflow.cli.commands.fork import fork
+from dataflow.cli.commands.memo import memo
+from dataflow.cli.commands.nodes import nodes
+from dataflow.cli.commands.resume import resume
+from dataflow.cli.commands.run import run
+from dataflow.cli.commands.runs import runs
+from dataflow.cli.commands.schema import schema
+from dataflow.cli.commands.show import show
+from dataflow.cli.commands.why import why
 from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
-from dataflow.cli.fork import fork
 from dataflow.cli.interrupts import Interrupts
-from dataflow.cli.memo import memo
-from dataflow.cli.nodes import nodes
-from dataflow.cli.open_asks import answer, asks
-from dataflow.cli.resume import resume
-from dataflow.cli.run import run
-from dataflow.cli.runs import runs
-from dataflow.cli.schema import schema
-from dataflow.cli.show import show
 from dataflow.cli.streams import tell, tolerant, write
-from dataflow.cli.why import why
-from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

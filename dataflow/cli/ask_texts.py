@@ -6,16 +6,16 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.base.wording import moment, visible
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
-from dataflow.schema_types import field_schemas, type_of_schema
-from dataflow.type_names import type_name
-from dataflow.wording import moment, visible
+from dataflow.core.schema_types import field_schemas, type_of_schema
+from dataflow.types.type_names import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dataflow.open_asks import OpenAsk
+    from dataflow.inspection.open_asks import OpenAsk
 
 __all__ = [
     "answers_needed",

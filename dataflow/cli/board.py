@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.events import EventKind
-from dataflow.plan import LoopOf, MapOf
-from dataflow.states import NodeState
+from dataflow.compiler.plan import LoopOf, MapOf
+from dataflow.core.events import EventKind
+from dataflow.core.states import NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from dataflow.events import Event
-    from dataflow.past import Past
-    from dataflow.plan import FlowPlan, PlanNode
+    from dataflow.compiler.plan import FlowPlan, PlanNode
+    from dataflow.core.events import Event
+    from dataflow.durable.past import Past
 
 __all__ = ["Board", "Row", "key_of", "outline"]
 

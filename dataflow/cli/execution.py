@@ -7,18 +7,18 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from dataflow.backend import waker
+from dataflow.base.backend import waker
 from dataflow.errors import RunFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
+    from dataflow.base.failure import Failure
     from dataflow.cli.interrupts import Interrupts
-    from dataflow.events import Event
-    from dataflow.failure import Failure
-    from dataflow.result import Result
-    from dataflow.run import Run
+    from dataflow.core.events import Event
+    from dataflow.runtime.result import Result
+    from dataflow.runtime.run import Run
 
 __all__ = ["UNREAD", "Outcome", "execute"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataflow.failure import Interruption
+from dataflow.base.failure import Interruption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,13 +12,13 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final, Literal, NamedTuple, NoReturn, get_args, get_origin
 
-from dataflow.checking import check_json
 from dataflow.cli.streams import read_stdin
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch
-from dataflow.secret import Secret
-from dataflow.type_names import type_name
-from dataflow.type_shapes import alternatives, bare
+from dataflow.secrets.secret import Secret
+from dataflow.types.type_names import type_name
+from dataflow.types.type_shapes import alternatives, bare
+from dataflow.types.validation import check_json
 
 __all__ = ["STDIN", "Given", "is_secret", "json_of", "reason_of"]
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.checking import check_json
+from dataflow.base.wording import choices, listed
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.given import STDIN, Given, is_secret, json_of, reason_of
 from dataflow.cli.texts import one_line
+from dataflow.core.ports import MISSING
 from dataflow.errors import SecretMissing, ValueMismatch
-from dataflow.ports import MISSING
-from dataflow.secret import Secret, look_up
-from dataflow.wording import choices, listed
+from dataflow.secrets.secret import Secret, look_up
+from dataflow.types.validation import check_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dataflow.wiring import FlowInput
+    from dataflow.core.wiring import FlowInput
 
 __all__ = ["read_inputs", "secret_of"]
 

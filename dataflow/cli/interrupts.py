@@ -13,11 +13,11 @@ import threading
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final, Self
 
+from dataflow.base.wording import visible
 from dataflow.cli.exits import Interrupted, code_of_signal
 from dataflow.cli.forked import leave_in_forked
 from dataflow.cli.hearing import Hearing
 from dataflow.cli.streams import shout
-from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

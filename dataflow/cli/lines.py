@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataflow.base.wording import counted, visible
 from dataflow.cli.board import key_of
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import MOST_REASON, duration, one_line
-from dataflow.events import EventKind
-from dataflow.states import NodeState
-from dataflow.wording import counted, visible
+from dataflow.core.events import EventKind
+from dataflow.core.states import NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from dataflow.events import Event
+    from dataflow.core.events import Event
 
 __all__ = ["Lines"]
 
@@ -68,7 +68,7 @@ class Lines:
 
     def _asks(self, event: Event) -> None:
         from dataflow.cli.ask_texts import tell_ask  # few flows ask
-        from dataflow.open_asks import of_event
+        from dataflow.inspection.open_asks import of_event
 
         self._began.pop(event.path, None)  # it is waited for, and does not run
         if len(self.asked) < MOST_ASKED and event.path not in self.asked:

@@ -6,8 +6,8 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from dataflow.base.wording import visible
 from dataflow.cli.streams import tell
-from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

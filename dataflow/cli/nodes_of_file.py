@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.cli.board import outline
-from dataflow.plan import FlowOf
+from dataflow.compiler.plan import FlowOf
 
 if TYPE_CHECKING:
-    from dataflow.plan import FlowPlan
+    from dataflow.compiler.plan import FlowPlan
 
 __all__ = ["nodes_of_file"]
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.base.wording import choices, counted, moment, nearest, visible
 from dataflow.cli.ask_texts import ask_lines
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.report import output_text
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.texts import MOST_REASON, duration, one_line
-from dataflow.json_values import shortened_repr
-from dataflow.states import ENDED, NodeState
-from dataflow.stored_nodes import node_tree
-from dataflow.stored_run import FiringNotBegun, NameUnknown, firing_object
-from dataflow.wording import choices, counted, moment, nearest, visible
+from dataflow.core.states import ENDED, NodeState
+from dataflow.inspection.json_values import shortened_repr
+from dataflow.inspection.stored_nodes import node_tree
+from dataflow.inspection.stored_run import FiringNotBegun, NameUnknown, firing_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dataflow.open_asks import OpenAsk
-    from dataflow.stored_nodes import NodeBranch, StoredNode
-    from dataflow.stored_run import PastRun
+    from dataflow.inspection.open_asks import OpenAsk
+    from dataflow.inspection.stored_nodes import NodeBranch, StoredNode
+    from dataflow.inspection.stored_run import PastRun
     from dataflow.stores import Store
 
 __all__ = ["find_firing", "firing_text", "run_text"]

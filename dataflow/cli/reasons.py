@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from dataflow.base.wording import choices, nearest
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
-from dataflow.looking import look_at
-from dataflow.stored_reasons import StoredReasons, plan_if_unedited
-from dataflow.wording import choices, nearest
+from dataflow.durable.looking import look_at
+from dataflow.inspection.stored_reasons import StoredReasons, plan_if_unedited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dataflow.compiler.plan import FlowPlan
     from dataflow.flows import Flow
-    from dataflow.plan import FlowPlan
-    from dataflow.reasons import Explanation
-    from dataflow.stored_run import PastRun
+    from dataflow.inspection.stored_run import PastRun
+    from dataflow.runtime.reasons import Explanation
     from dataflow.stores import Store
 
 __all__ = ["explain_port"]

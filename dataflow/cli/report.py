@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
+from dataflow.base.wording import counted, listed, on_one_line, visible
 from dataflow.cli.ask_texts import answers_needed, tell_ask
-from dataflow.cli.carrying import write_json
 from dataflow.cli.exits import ExitCode, code_of_signal
+from dataflow.cli.json_output import write_json
 from dataflow.cli.storage import command_for
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.texts import duration, one_line
 from dataflow.errors import ValueRefused
-from dataflow.json_values import json_value
-from dataflow.open_asks import of_result
-from dataflow.redaction import redacted
-from dataflow.wording import counted, listed, on_one_line, visible
+from dataflow.inspection.json_values import json_value
+from dataflow.inspection.open_asks import of_result
+from dataflow.secrets.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import TextIO
 
+    from dataflow.base.failure import Failure
     from dataflow.cli.execution import Outcome
     from dataflow.cli.exits import Problem
     from dataflow.cli.options import Options
-    from dataflow.failure import Failure
-    from dataflow.result import Result
+    from dataflow.runtime.result import Result
 
 __all__ = [
     "bare_text",

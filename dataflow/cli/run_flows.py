@@ -39,7 +39,7 @@ def flow_of(run: StoredRun, file: str | None) -> Flow:
 
 def _is_there(target: str) -> bool:
     """Tell whether there is something where the flow was, though it may be broken now."""
-    from dataflow.targets import Kind, target_of  # pulls in the formats
+    from dataflow.cli.flow_targets import Kind, target_of  # pulls in the formats
 
     parts = target_of(target)
     return parts.kind is not Kind.MODULE and Path(parts.place).exists()

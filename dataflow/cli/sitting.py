@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from dataflow.base.wording import visible
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import is_terminal, tell, write
 from dataflow.cli.worded import Worded, worded
-from dataflow.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from dataflow.cli.options import Options
     from dataflow.cli.trace import Trace
     from dataflow.cli.tree import Tree
-    from dataflow.events import Event
-    from dataflow.plan import FlowPlan
-    from dataflow.run import Run
-    from dataflow.stored_run import PastRun
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.events import Event
+    from dataflow.inspection.stored_run import PastRun
+    from dataflow.runtime.run import Run
 
 __all__ = ["Sitting"]
 
@@ -123,7 +123,7 @@ class Sitting:
         return nullcontext(Lines(own=nodes_of_file(plan)))
 
     def _write_event(self, event: Event) -> bool:
-        from dataflow.cli.carrying import event_line
+        from dataflow.cli.json_output import event_line
 
         if not self._options.events or self._out is None:
             return True

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
+from dataflow.base.wording import listed, nearest
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.texts import one_line
 from dataflow.errors import AnswerRefused, DataflowError, FlowEdited, RunTaken
-from dataflow.wording import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dataflow.base.wording import read_place
 from dataflow.cli.exits import ExitCode, Interrupted, Problem, Refused
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
-from dataflow.wording import read_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def load(target: str, *, imports: bool) -> Flow:
 
     What is imported finds the modules beside the file, as a script that is run does.
     """
-    from dataflow.targets import Kind, find_flow, target_of  # pulls in the formats
+    from dataflow.cli.flow_targets import Kind, find_flow, target_of  # pulls in the formats
 
     if imports or target_of(target).kind is not Kind.DOCUMENT:
         make_importable(target)
@@ -61,7 +61,7 @@ def with_branch(target: str, branch: str | None) -> str:
     """Write the branch that is asked for behind a target; raises Refused where there can be none."""
     if branch is None:
         return target
-    from dataflow.targets import Kind, target_of, with_options  # pulls in the formats
+    from dataflow.cli.flow_targets import Kind, target_of, with_options  # pulls in the formats
 
     if target_of(target).kind is not Kind.DOCUMENT:
         raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
@@ -82,7 +82,7 @@ def refusing(target: str) -> Iterator[None]:
 
 def target_kept(target: str) -> str:
     """Return a target as a run keeps it: with the whole path of its file, so that it is found anywhere."""
-    from dataflow.targets import Kind, target_of  # pulls in the formats
+    from dataflow.cli.flow_targets import Kind, target_of  # pulls in the formats
 
     parts = target_of(target)
     if parts.kind is Kind.MODULE:
@@ -92,7 +92,7 @@ def target_kept(target: str) -> str:
 
 def folder_of(target: str) -> Path:
     """Return the folder of a file, for `module:name` the current one."""
-    from dataflow.targets import Kind, target_of  # pulls in the formats
+    from dataflow.cli.flow_targets import Kind, target_of  # pulls in the formats
 
     parts = target_of(target)
     return Path() if parts.kind is Kind.MODULE else Path(parts.place).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dataflow.wording import visible
+from dataflow.base.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

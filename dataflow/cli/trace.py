@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.base.failure import Failure
+from dataflow.base.wording import visible
 from dataflow.cli.lines import Lines
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
-from dataflow.events import EventKind
-from dataflow.failure import Failure
-from dataflow.json_values import shortened_repr
-from dataflow.states import NodeState
-from dataflow.wording import visible
+from dataflow.core.events import EventKind
+from dataflow.core.states import NodeState
+from dataflow.inspection.json_values import shortened_repr
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from dataflow.events import Event
+    from dataflow.core.events import Event
 
 __all__ = ["Trace"]
 

@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from dataflow.base.wording import counted, visible
 from dataflow.cli.board import Board
 from dataflow.cli.streams import is_terminal
 from dataflow.cli.texts import duration, one_line
-from dataflow.states import NodeState
-from dataflow.wording import counted, visible
+from dataflow.core.states import NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from dataflow.cli.board import Row
-    from dataflow.events import Event
-    from dataflow.plan import FlowPlan
-    from dataflow.stored_run import PastRun
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.events import Event
+    from dataflow.inspection.stored_run import PastRun
 
 __all__ = ["Tree", "can_be_live", "describe"]
 

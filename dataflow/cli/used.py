@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Final
 
-from dataflow.events import EventKind
-from dataflow.wording import visible
+from dataflow.base.wording import visible
+from dataflow.core.events import EventKind
 
 if TYPE_CHECKING:
-    from dataflow.events import Event
+    from dataflow.core.events import Event
 
 __all__ = ["Used"]
 

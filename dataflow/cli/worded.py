@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dataflow.base.wording import choices, visible
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.streams import tell
+from dataflow.core.events import EventKind
 from dataflow.errors import FlowInvalid
-from dataflow.events import EventKind
-from dataflow.wording import choices, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataflow.events import Event
+    from dataflow.core.events import Event
+    from dataflow.core.wiring import Wiring
     from dataflow.formats.foreign import Format, Records, Words
-    from dataflow.wiring import Wiring
 
 __all__ = ["Worded", "spoken", "worded"]
 
@@ -43,7 +43,7 @@ def worded(name: str, wiring: Wiring, *, is_kept: bool) -> Worded:
 
     A run that is kept is also kept as the system does, in the current folder like the store.
     """
-    from dataflow.formats.native_dump import dump  # what writes documents
+    from dataflow.formats.native.writer import dump  # what writes documents
 
     found = spoken(name, wiring)
     assert found.words is not None, "formats without words are left out"

@@ -1,7 +1,3 @@
-"""Expressions and templates: text that computes a value or a text, and can do nothing else (S16)."""
+"""Sandboxed expressions and templates: text that computes a value and can do nothing else."""
 
 from __future__ import annotations
-
-from dataflow.expressions.expression import Expression, ExpressionOf, Template, written_function
-
-__all__ = ["Expression", "ExpressionOf", "Template", "written_function"]

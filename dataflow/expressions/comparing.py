@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias
 
-from dataflow.expressions.bounds import (
+from dataflow.expressions.limits import (
     Evaluation,
     Refused,
     described,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dataflow.base.failure import text_of_error
+from dataflow.base.wording import choices
+from dataflow.core.functions import NamedFunction, is_function_name
 from dataflow.errors import ExpressionError
-from dataflow.expressions.bounds import LONGEST, Evaluation, Refused, boolean, length, short
-from dataflow.failure import text_of_error
-from dataflow.functions import NamedFunction, is_function_name
-from dataflow.wording import choices
+from dataflow.expressions.limits import LONGEST, Evaluation, Refused, boolean, length, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

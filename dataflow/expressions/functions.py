@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from dataflow.expressions.bounds import (
+from dataflow.expressions.limits import (
     LONGEST,
     Evaluation,
     Refused,

@@ -12,7 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
 
-from dataflow.expressions.bounds import (
+from dataflow.expressions.comparing import checked_key
+from dataflow.expressions.limits import (
     MOST_BITS,
     Evaluation,
     Refused,
@@ -24,7 +25,6 @@ from dataflow.expressions.bounds import (
     listed,
     short,
 )
-from dataflow.expressions.comparing import checked_key
 
 __all__ = ["ARITHMETIC", "item_of", "negative", "positive"]
 

@@ -13,9 +13,9 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
-from dataflow.expressions.bounds import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed, short
 from dataflow.expressions.comparing import COMPARISONS, checked_key
 from dataflow.expressions.functions import FUNCTIONS, text_of
+from dataflow.expressions.limits import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed, short
 from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
 from dataflow.expressions.scanning import KEYWORD, MOST_DEPTH, prepared_expression
 from dataflow.expressions.wording import in_our_words

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dataflow.expressions.bounds import MOST_QUOTED, Refused, short
-from dataflow.wording import shortened
+from dataflow.base.wording import shortened
+from dataflow.expressions.limits import MOST_QUOTED, Refused, short
 
 __all__ = ["KEYWORD", "MOST_CHARACTERS", "MOST_DEPTH", "prepared_expression", "prepared_template"]
 

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from jinja2 import nodes
 
-from dataflow.expressions.bounds import Evaluation, boolean
 from dataflow.expressions.functions import text_of
+from dataflow.expressions.limits import Evaluation, boolean
 from dataflow.expressions.parsing import ENVIRONMENT, Parts, not_allowed, parsed
 from dataflow.expressions.scanning import prepared_template
 

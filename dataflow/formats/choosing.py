@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.document.flow import FORMAT
+from dataflow.base.wording import choices
+from dataflow.core.functions import importing
 from dataflow.errors import FormatError, PackError
 from dataflow.formats.foreign import Format
-from dataflow.functions import importing
-from dataflow.wording import choices
+from dataflow.formats.native.document import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from dataflow.document.flow import FlowDocument
+from dataflow.base.wording import choices
+from dataflow.core.remarks import Remark
 from dataflow.errors import FlowInvalid, FormatError
 from dataflow.formats.files import read_file
+from dataflow.formats.native.document import FlowDocument
 from dataflow.formats.problems import Problem, problems_of, report
 from dataflow.formats.reading import decode
 from dataflow.formats.reading import read as read_text
-from dataflow.remarks import Remark
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
-    from dataflow.events import Event
+    from dataflow.core.events import Event
+    from dataflow.core.wiring import Places
     from dataflow.formats.tree import DocumentPath
-    from dataflow.wiring import Places
 
 __all__ = [
     "MADE_OF",

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from dataflow.document.flow import NODES, FlowDocument, LoopTestPart
-from dataflow.document.parts import Part
-from dataflow.document.sources import EXPRESSIONS
-from dataflow.mismatches import requirement
-from dataflow.names import encode
-from dataflow.wording import choices, shortened, write_place
+from dataflow.base.wording import choices, shortened, write_place
+from dataflow.core.names import encode
+from dataflow.formats.native.document import NODES, FlowDocument, LoopTestPart
+from dataflow.formats.native.parts import Part
+from dataflow.formats.native.sources import EXPRESSIONS
+from dataflow.types.mismatches import requirement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
+    from dataflow.core.wiring import Places
     from dataflow.formats.tree import DocumentPath
-    from dataflow.wiring import Places
 
 __all__ = ["LATER", "Problem", "describe_value", "problems_of", "report", "write_path"]
 

@@ -9,13 +9,13 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
+from dataflow.base.wording import shortened
 from dataflow.errors import FormatError
-from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dataflow.wiring import Places
+    from dataflow.core.wiring import Places
 
 __all__ = [
     "MOST_DIGITS",

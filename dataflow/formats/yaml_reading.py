@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from dataflow.base.wording import shortened
 from dataflow.errors import FormatError
 from dataflow.formats.tree import Lines, Tree, place_of
-from dataflow.wording import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

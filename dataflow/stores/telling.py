@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from dataflow.base.wording import choices
 from dataflow.errors import AnswerRefused, StoreError
-from dataflow.wording import choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataflow.testing.journals import BlobCases, JournalCases, RunCases
 from dataflow.testing.outcomes import OutcomeCases
-from dataflow.testing.owning import InboxCases, OwnerCases
+from dataflow.testing.ownership import InboxCases, OwnerCases
 from dataflow.testing.processes import ProcessCases
 
 __all__ = ["OutcomeConformance", "ProcessConformance", "StoreConformance"]

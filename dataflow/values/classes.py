@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NewType, TypeVar, get_arg
 
 from pydantic import BaseModel
 
-from dataflow.context import ExecutionContext
-from dataflow.failure import Failure
-from dataflow.functions import module_name
-from dataflow.messages import Image, Message, ToolCall
-from dataflow.ports import Signal
-from dataflow.secret import Secret
-from dataflow.type_shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of
+from dataflow.base.failure import Failure
+from dataflow.core.context import ExecutionContext
+from dataflow.core.functions import module_name
+from dataflow.core.messages import Image, Message, ToolCall
+from dataflow.core.ports import Signal
+from dataflow.secrets.secret import Secret
+from dataflow.types.type_shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of
 from dataflow.values.fields import field_types, has_fields
 from dataflow.values.forms import form_of
 

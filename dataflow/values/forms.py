@@ -9,12 +9,12 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from dataflow.ports import Signal
-from dataflow.secret import Secret
+from dataflow.base.wording import choices
+from dataflow.core.ports import Signal
+from dataflow.secrets.secret import Secret
 from dataflow.values.fields import is_named_tuple
 from dataflow.values.parts import ABSENT, Fields, caches_of, has_other_base, more_of, slots_of, with_more
 from dataflow.values.refusing import Refused, Unreadable, reason_against
-from dataflow.wording import choices
 
 __all__ = ["Form", "form_of"]
 

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic_core import TzInfo
 
-from dataflow.context import Variables
+from dataflow.core.context import Variables
 from dataflow.values.refusing import Refused, Unreadable
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from dataflow.redaction import redacted
-from dataflow.wording import shortened
+from dataflow.base.wording import shortened
+from dataflow.secrets.redaction import redacted
 
 if TYPE_CHECKING:
     from dataflow.values.refusing import Refused

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from dataflow.markers import Marker
+from dataflow.base.markers import Marker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

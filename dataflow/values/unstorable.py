@@ -7,10 +7,10 @@ from enum import Enum
 from types import NoneType
 from typing import IO, Any, Final, Literal, NewType, get_origin
 
-from dataflow.context import Tools, Variables
-from dataflow.history import History
-from dataflow.type_names import type_name
-from dataflow.type_shapes import (
+from dataflow.base.history import History
+from dataflow.core.context import Tools, Variables
+from dataflow.types.type_names import type_name
+from dataflow.types.type_shapes import (
     alternatives,
     arguments_as,
     bare,

@@ -8,11 +8,11 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
+from dataflow.base.failure import text_of_error
+from dataflow.base.history import History, Part
 from dataflow.errors import ValueRefused
-from dataflow.failure import text_of_error
-from dataflow.history import History, Part
-from dataflow.redaction import known
-from dataflow.type_names import type_name
+from dataflow.secrets.redaction import known
+from dataflow.types.type_names import type_name
 from dataflow.values.classes import class_name
 from dataflow.values.fields import has_fields
 from dataflow.values.kinds import BY_TYPE, is_plain_number
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from dataflow.redaction import Secrets
+    from dataflow.secrets.redaction import Secrets
     from dataflow.values.classes import Classes
 
 __all__ = ["Writer"]

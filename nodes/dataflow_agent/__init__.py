@@ -10,12 +10,10 @@ from lazy_loader import attach as _attach
 __getattr__, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
-        "agent_configs": ["AgentConfig", "Subagent"],
-        "agent_steps": ["Reply"],
         "agents": ["Agent", "agent"],
-        "answering": ["answered_by"],
+        "approvals": ["Decision"],
         "chatting": ["Chat", "chat"],
-        "approving": ["Decision"],
+        "config": ["AgentConfig", "Subagent"],
         "conversations": [
             "Conversation",
             "Inject",
@@ -27,8 +25,10 @@ __getattr__, __dir__, __all__ = _attach(
             "trim_context",
         ],
         "listing": ["pack"],
-        "mcp_servers": ["mcp"],
-        "model_errors": [
+        "mcp.mcp_servers": ["mcp"],
+        "mcp.server_errors": ["ServerDied", "ServerFailed", "ToolFailed"],
+        "mcp.server_sessions": ["listed", "sessions"],
+        "models.errors": [
             "AnswerCut",
             "AnswerUnfit",
             "ContextWindowExceeded",
@@ -43,13 +43,9 @@ __getattr__, __dir__, __all__ = _attach(
             "RequestRefused",
             "StreamInterrupted",
         ],
-        "policies": ["Policy"],
-        "prior": ["Prior", "PriorStep", "prior_outputs"],
-        "prompts": ["Prompt", "fill_prompt"],
-        "requests": ["Emit", "ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
-        "routing": ["Router", "intent_router"],
-        "script_errors": ["ScriptEnded", "ScriptFailed"],
-        "scripts": [
+        "models.providers.answering": ["answered_by"],
+        "models.providers.script_errors": ["ScriptEnded", "ScriptFailed"],
+        "models.providers.scripts": [
             "AnswerFunction",
             "Given",
             "Script",
@@ -57,10 +53,22 @@ __getattr__, __dir__, __all__ = _attach(
             "ScriptedCall",
             "scripted",
         ],
-        "server_errors": ["ServerDied", "ServerFailed", "ToolFailed"],
-        "server_sessions": ["listed", "sessions"],
+        "models.requests": [
+            "Emit",
+            "ModelAnswer",
+            "ModelRequest",
+            "Options",
+            "Provider",
+            "ToolSpec",
+            "Usage",
+        ],
+        "prior": ["Prior", "PriorStep", "prior_outputs"],
+        "prompts": ["Prompt", "fill_prompt"],
+        "routing": ["Router", "intent_router"],
+        "steps": ["Reply"],
         "tool_nodes": ["CallTool", "call_tool"],
-        "toolboxes": ["Toolbox", "tools"],
+        "tools.policies": ["Policy"],
+        "tools.toolboxes": ["Toolbox", "tools"],
     },
 )
 

@@ -1,11 +1,9 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from .agent_configs import AgentConfig, Subagent
-from .agent_steps import Reply
 from .agents import Agent, agent
-from .answering import answered_by
-from .approving import Decision
+from .approvals import Decision
 from .chatting import Chat, chat
+from .config import AgentConfig, Subagent
 from .conversations import (
     Conversation,
     Inject,
@@ -17,8 +15,10 @@ from .conversations import (
     trim_context,
 )
 from .listing import pack
-from .mcp_servers import mcp
-from .model_errors import (
+from .mcp.mcp_servers import mcp
+from .mcp.server_errors import ServerDied, ServerFailed, ToolFailed
+from .mcp.server_sessions import listed, sessions
+from .models.errors import (
     AnswerCut,
     AnswerUnfit,
     ContextWindowExceeded,
@@ -33,17 +33,17 @@ from .model_errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from .policies import Policy
+from .models.providers.answering import answered_by
+from .models.providers.script_errors import ScriptEnded, ScriptFailed
+from .models.providers.scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, scripted
+from .models.requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .prior import Prior, PriorStep, prior_outputs
 from .prompts import Prompt, fill_prompt
-from .requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .routing import Router, intent_router
-from .script_errors import ScriptEnded, ScriptFailed
-from .scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, scripted
-from .server_errors import ServerDied, ServerFailed, ToolFailed
-from .server_sessions import listed, sessions
+from .steps import Reply
 from .tool_nodes import CallTool, call_tool
-from .toolboxes import Toolbox, tools
+from .tools.policies import Policy
+from .tools.toolboxes import Toolbox, tools
 
 __all__ = [
     "Agent",

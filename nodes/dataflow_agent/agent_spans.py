@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dataflow import Message, Span, ToolCall, this_firing
-from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import Turn
-from dataflow_agent.model_names import ModelName
-from dataflow_agent.model_spans import conventional, written_message
-from dataflow_agent.requests import ModelRequest
+from dataflow_agent.config import AgentConfig
+from dataflow_agent.models.model_names import ModelName
+from dataflow_agent.models.requests import ModelRequest
+from dataflow_agent.models.spans import conventional, written_message
 
 __all__ = ["tell_answer", "tell_asked", "tool_span"]
 

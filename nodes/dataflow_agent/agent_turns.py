@@ -9,8 +9,8 @@ from math import inf
 from typing import Literal, TypeAlias
 
 from dataflow import Message, ToolCall
-from dataflow_agent.agent_configs import AgentConfig
-from dataflow_agent.requests import ModelAnswer
+from dataflow_agent.config import AgentConfig
+from dataflow_agent.models.requests import ModelAnswer
 
 __all__ = ["Grant", "StoppedBy", "ToolResult", "Turn", "answered", "notice_of"]
 

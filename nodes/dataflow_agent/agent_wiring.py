@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataflow import Flow, ToolCall, collect, each, merge
-from dataflow_agent.agent_configs import AgentConfig, Subagent
-from dataflow_agent.agent_steps import ask, go_on, make
 from dataflow_agent.agent_turns import Turn
-from dataflow_agent.approving import approve
+from dataflow_agent.approvals import approve
+from dataflow_agent.config import AgentConfig, Subagent
 from dataflow_agent.describing import describe
+from dataflow_agent.steps import ask, go_on, make
 from dataflow_agent.subagents import RESULT, Begun, SubagentTask, begin_below, report, told
-from dataflow_agent.toolboxes import Toolbox
+from dataflow_agent.tools.toolboxes import Toolbox
 
 __all__ = ["call_flow", "wire_turn"]
 

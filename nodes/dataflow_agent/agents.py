@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from dataflow import ExecutionContext, Flow, FlowInvalid, TypedFlow, flow
-from dataflow_agent.agent_configs import AgentConfig, Subagent
-from dataflow_agent.agent_steps import Reply, begin, finish
 from dataflow_agent.agent_wiring import wire_turn
-from dataflow_agent.policies import policy_of
-from dataflow_agent.toolboxes import Toolbox
+from dataflow_agent.config import AgentConfig, Subagent
+from dataflow_agent.steps import Reply, begin, finish
+from dataflow_agent.tools.policies import policy_of
+from dataflow_agent.tools.toolboxes import Toolbox
 
 __all__ = ["Agent", "agent"]
 

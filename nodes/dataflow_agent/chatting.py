@@ -9,12 +9,12 @@ from typing import Any, Final
 from pydantic import Field
 
 from dataflow import ExecutionContext, Message, NodeOutput, Ports, node, this_firing
-from dataflow_agent.configs import ModelConfig
-from dataflow_agent.model_calls import request_for, told_of
-from dataflow_agent.model_errors import AnswerUnfit
-from dataflow_agent.model_names import model_of
-from dataflow_agent.providers import provider_of
-from dataflow_agent.typed_answers import AnswerField, AnswerType
+from dataflow_agent.models.configs import ModelConfig
+from dataflow_agent.models.errors import AnswerUnfit
+from dataflow_agent.models.model_calls import request_for, told_of
+from dataflow_agent.models.model_names import model_of
+from dataflow_agent.models.providers.selection import provider_of
+from dataflow_agent.models.typed_answers import AnswerField, AnswerType
 
 __all__ = ["Chat", "chat"]
 

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field
 
 from dataflow import ExecutionContext, Message, Port, Ports, ValueMismatch, merged_context, node, this_firing
 from dataflow.authoring import check_json
-from dataflow_agent.configs import StrictConfig
 from dataflow_agent.input_names import checked_names
+from dataflow_agent.models.configs import StrictConfig
 from dataflow_agent.tails import with_clean_tail
 
 __all__ = [

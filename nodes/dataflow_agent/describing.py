@@ -9,13 +9,13 @@ from typing import Any, Final
 import anyio
 
 from dataflow import Image, Message, NodeOutput, Ports, node
-from dataflow_agent.agent_configs import AgentConfig
 from dataflow_agent.agent_turns import ToolResult, Turn
-from dataflow_agent.model_calls import told_of
-from dataflow_agent.model_names import ModelName, model_name
-from dataflow_agent.providers import provider_of
-from dataflow_agent.request_bounds import sent_of, with_newest_images
-from dataflow_agent.requests import ModelRequest, Options
+from dataflow_agent.config import AgentConfig
+from dataflow_agent.models.model_calls import told_of
+from dataflow_agent.models.model_names import ModelName, model_name
+from dataflow_agent.models.providers.selection import provider_of
+from dataflow_agent.models.request_bounds import sent_of, with_newest_images
+from dataflow_agent.models.requests import ModelRequest, Options
 
 __all__ = ["describe"]
 

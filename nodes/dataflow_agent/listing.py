@@ -47,7 +47,7 @@ pack = Pack(
         "merge_contexts": "dataflow_agent.conversations:merge_contexts",
         "trim_context": "dataflow_agent.conversations:trim_context",
         "agent": "dataflow_agent.agents:agent",
-        "tools": "dataflow_agent.offering:tools",
+        "tools": "dataflow_agent.mcp.offering:tools",
         "call_tool": "dataflow_agent.tool_nodes:call_tool",
         "chat": "dataflow_agent.chatting:chat",
         "intent_router": "dataflow_agent.routing:intent_router",

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, Field
 
 from dataflow import ExecutionContext, Message, NodeOutput, Port, Ports, node, this_firing
-from dataflow_agent.configs import ModelConfig
-from dataflow_agent.model_calls import request_for, told_of
-from dataflow_agent.model_errors import AnswerUnfit
-from dataflow_agent.model_names import model_of
-from dataflow_agent.providers import provider_of
-from dataflow_agent.requests import ModelAnswer, ModelRequest
-from dataflow_agent.typed_answers import AnswerType
+from dataflow_agent.models.configs import ModelConfig
+from dataflow_agent.models.errors import AnswerUnfit
+from dataflow_agent.models.model_calls import request_for, told_of
+from dataflow_agent.models.model_names import model_of
+from dataflow_agent.models.providers.selection import provider_of
+from dataflow_agent.models.requests import ModelAnswer, ModelRequest
+from dataflow_agent.models.typed_answers import AnswerType
 
 __all__ = ["Router", "intent_router"]
 

@@ -10,11 +10,11 @@ from pydantic_core import PydanticSerializationError, to_json
 from dataflow import Image, SecretMissing, ToolCall
 from dataflow.authoring import choices
 from dataflow_agent.agent_spans import tool_span
-from dataflow_agent.python_tools import ArgumentsInvalid, arguments_in, tool_of
-from dataflow_agent.server_errors import ServerDied, ServerFailed, ToolFailed
-from dataflow_agent.server_results import Content, joined, shown
-from dataflow_agent.server_sessions import called, listed
-from dataflow_agent.toolboxes import Tool, Toolbox
+from dataflow_agent.mcp.server_errors import ServerDied, ServerFailed, ToolFailed
+from dataflow_agent.mcp.server_results import Content, joined, shown
+from dataflow_agent.mcp.server_sessions import called, listed
+from dataflow_agent.tools.functions import ArgumentsInvalid, arguments_in, tool_of
+from dataflow_agent.tools.toolboxes import Tool, Toolbox
 
 __all__ = ["CallUnfit", "ReadCall", "content_of_call", "read_call", "result_of"]
 

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from dataflow import FlowInvalid, Image, NodeOutput, Ports, Tools, node
 from dataflow.authoring import choices
-from dataflow_agent.configs import StrictConfig
-from dataflow_agent.policies import Verdict
-from dataflow_agent.server_errors import ToolFailed
-from dataflow_agent.server_sessions import listed
+from dataflow_agent.mcp.server_errors import ToolFailed
+from dataflow_agent.mcp.server_sessions import listed
+from dataflow_agent.models.configs import StrictConfig
 from dataflow_agent.tool_calls import content_of_call
-from dataflow_agent.toolboxes import Tool, Toolbox
+from dataflow_agent.tools.policies import Verdict
+from dataflow_agent.tools.toolboxes import Tool, Toolbox
 
 __all__ = ["CallTool", "call_tool"]
 

@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = _attach(
         "items": ["Filter", "Sort", "Unique", "filter_list", "sort_list", "unique_list"],
         "listing": ["pack"],
         "lists": ["flatten_list", "join_lists", "numbers", "slice_list"],
-        "passing": ["Delay", "Fail", "FailedOnPurpose", "Log", "delay", "fail", "log"],
+        "passthrough": ["Delay", "Fail", "FailedOnPurpose", "Log", "delay", "fail", "log"],
         "texts": ["join_text", "parse_json", "replace_text", "split_lines", "split_text", "write_json"],
         "values": ["Compute", "Fill", "Given", "expression", "template", "value"],
     },

@@ -5,7 +5,7 @@ from .files import read_text, write_text
 from .items import Filter, Sort, Unique, filter_list, sort_list, unique_list
 from .listing import pack
 from .lists import flatten_list, join_lists, numbers, slice_list
-from .passing import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
+from .passthrough import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
 from .texts import join_text, parse_json, replace_text, split_lines, split_text, write_json
 from .values import Compute, Fill, Given, expression, template, value
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import AfterValidator, Field
 
 from dataflow import Expression, Ports, node
-from dataflow_control.comparing import Key, Kind, described, key_of, ordered
+from dataflow_control.comparison import Key, Kind, described, key_of, ordered
 from dataflow_control.configs import StrictConfig
 from dataflow_control.names import ports_for, without_names
 from dataflow_control.plain import plain_list

@@ -30,11 +30,11 @@ from dataflow_agent import (
     ScriptedCall,
     Toolbox,
     agent,
-    offering,
     scripted,
     tools,
 )
-from dataflow_agent.offering import Offer
+from dataflow_agent.mcp import offering
+from dataflow_agent.mcp.offering import Offer
 from tests.agent.agent_tools import ENTERED, add, fails, meet, slow, weather, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")

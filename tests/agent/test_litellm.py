@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import Flow, Limit, Message, Result, Retry, RunFailed, Secret, ToolCall, collect, each, node
-from dataflow.redaction import redacted
+from dataflow.secrets.redaction import redacted
 from dataflow_agent import (
     AnswerCut,
     Chat,
@@ -32,9 +32,9 @@ from dataflow_agent import (
     Usage,
     chat,
 )
-from dataflow_agent.litellm_checks import key_variables
-from dataflow_agent.litellm_loading import LOGGERS
-from dataflow_agent.litellm_provider import LITELLM
+from dataflow_agent.models.providers.litellm_checks import key_variables
+from dataflow_agent.models.providers.litellm_loading import LOGGERS
+from dataflow_agent.models.providers.litellm_provider import LITELLM
 from tests.agent.fake_openai import KEY, FakeServer
 from tests.known_secrets import forgetting
 

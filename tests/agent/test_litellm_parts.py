@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dataflow import Image, Message, ToolCall
-from dataflow.redaction import redacted
+from dataflow.secrets.redaction import redacted
 from dataflow_agent import (
     ModelAnswer,
     ModelRequest,
@@ -20,12 +20,12 @@ from dataflow_agent import (
     RateLimited,
     StreamInterrupted,
 )
-from dataflow_agent.litellm_checks import key_variables, note_keys
-from dataflow_agent.litellm_errors import retry_after, translated
-from dataflow_agent.litellm_provider import answer_of
-from dataflow_agent.litellm_requests import arguments_of, options_of, session_of
-from dataflow_agent.model_names import model_name
-from dataflow_agent.requests import FinishReason
+from dataflow_agent.models.model_names import model_name
+from dataflow_agent.models.providers.litellm_checks import key_variables, note_keys
+from dataflow_agent.models.providers.litellm_errors import retry_after, translated
+from dataflow_agent.models.providers.litellm_provider import answer_of
+from dataflow_agent.models.providers.litellm_requests import arguments_of, options_of, session_of
+from dataflow_agent.models.requests import FinishReason
 from tests.known_secrets import forgetting
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

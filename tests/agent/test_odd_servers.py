@@ -21,11 +21,11 @@ from dataflow_agent import (
     listed,
     mcp,
     scripted,
-    server_processes,
     sessions,
     tools,
 )
-from dataflow_agent.policies import Verdict
+from dataflow_agent.mcp import process as server_processes
+from dataflow_agent.tools.policies import Verdict
 from tests.agent.agent_tools import told_of
 from tests.agent.serving import ON_ASYNCIO, call, end_of
 

@@ -11,8 +11,8 @@ import pytest
 from pydantic import ValidationError
 
 from dataflow import EventKind, Flow, FlowInvalid, NodeState, Result, RunFailed
+from dataflow.core.wiring import PlacedNode
 from dataflow.stores.sqlite import SqliteStore
-from dataflow.wiring import PlacedNode
 from dataflow_agent import (
     Agent,
     AgentConfig,
@@ -27,10 +27,10 @@ from dataflow_agent import (
     scripted,
     tools,
 )
-from dataflow_agent.agent_configs import TAKEN
-from dataflow_agent.agent_steps import make
 from dataflow_agent.agent_wiring import call_flow
-from dataflow_agent.toolboxes import Functions
+from dataflow_agent.config import TAKEN
+from dataflow_agent.steps import make
+from dataflow_agent.tools.toolboxes import Functions
 
 MADE: Final[list[str]] = []
 

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any, Final
 
 from dataflow import Flow
-from dataflow.formats.native import load
-from dataflow.functions import import_function
-from dataflow.registry import find_type
+from dataflow.core.functions import import_function
+from dataflow.formats.native.reader import load
+from dataflow.packs.registry import find_type
 from tests.behaviour.nodes import counted
 from tests.behaviour.table import Case
 from tests.formats.nesting import nest

@@ -6,11 +6,10 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from dataflow import Failure, Flow, collect, each, fallback, gather, merge, node
-from dataflow.functions import import_function
-from dataflow.nodetype import derive
-from dataflow.ports import ERROR
-from dataflow.registry import find_type
-from dataflow.wiring import (
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import derive
+from dataflow.core.ports import ERROR
+from dataflow.core.wiring import (
     Block,
     Fallback,
     Literally,
@@ -21,6 +20,7 @@ from dataflow.wiring import (
     Source,
     Wiring,
 )
+from dataflow.packs.registry import find_type
 from tests.behaviour.nodes import (
     counted,
     defaulted_pair,

@@ -7,12 +7,11 @@ from functools import partial
 from typing import Final, Literal
 
 from dataflow import Failure, Flow, collect, each
-from dataflow.functions import import_function
-from dataflow.nodetype import derive
-from dataflow.policy import EachOptions
-from dataflow.ports import ERROR
-from dataflow.registry import find_type
-from dataflow.wiring import (
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import derive
+from dataflow.core.policy import EachOptions
+from dataflow.core.ports import ERROR
+from dataflow.core.wiring import (
     Block,
     Fallback,
     Literally,
@@ -23,6 +22,7 @@ from dataflow.wiring import (
     Source,
     Wiring,
 )
+from dataflow.packs.registry import find_type
 from tests.behaviour.nodes import add, counted, fails, fails_on_odd, inc, small, square, total
 from tests.behaviour.table import Case
 

@@ -16,7 +16,7 @@ from dataflow import (
     RunTaken,
     Store,
 )
-from dataflow.markers import MISSING, SKIP
+from dataflow.base.markers import MISSING, SKIP
 from dataflow.stores import Answer
 from dataflow_control import approval
 from tests.behaviour.asking_flows import raw, root, together

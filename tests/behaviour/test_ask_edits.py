@@ -14,7 +14,7 @@ from dataflow import (
     Result,
     node,
 )
-from dataflow.policy import Edited
+from dataflow.core.policy import Edited
 from tests.behaviour.asks import Home, Place
 from tests.behaviour.nodes import counted, tallying
 from tests.behaviour.table import states_of

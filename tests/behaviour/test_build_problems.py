@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError, node
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 from tests.behaviour.flow_parts import fetch, inc, join, length, pair, point, split, triple
 
 USES: Final = "dataflow: 1\nuses: {n: tests.behaviour.flow_parts}\n"

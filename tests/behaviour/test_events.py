@@ -12,7 +12,7 @@ from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import Event, EventKind, Flow, RunFailed, collect, each, merge, node, this_firing
-from dataflow.events import Reporter
+from dataflow.core.events import Reporter
 from tests.behaviour.nodes import fails, inc, one, src, tallying
 
 

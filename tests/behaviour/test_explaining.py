@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from dataflow import Flow, Lazy, ReasonKind, Result, RunFailed, collect, each, merge, node, race
-from dataflow.reasons import Reason
+from dataflow.runtime.reasons import Reason
 from tests.behaviour.forked_flows import add, fails, is_big, listed, up
 
 

@@ -21,7 +21,7 @@ from dataflow import (
     race,
     this_firing,
 )
-from dataflow.policy import Edited
+from dataflow.core.policy import Edited
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
     CALLED,

@@ -16,7 +16,7 @@ from anyio import CancelScope, Event, open_process, sleep_forever
 from anyio.streams.text import TextReceiveStream
 
 from dataflow import Flow, RunFailed, collect, each, threaded
-from dataflow.threads import call_in_thread
+from dataflow.core.threads import call_in_thread
 
 PROC: Final = Path("/proc/self")
 pytestmark = pytest.mark.skipif(not PROC.exists(), reason="what a process holds is read from /proc")

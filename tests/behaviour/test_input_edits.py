@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, FlowInvalid, Store
-from dataflow.policy import Edited
+from dataflow.core.policy import Edited
 from tests.behaviour.nodes import ident
 
 EDITED: Final[tuple[Edited, ...]] = ("refuse", "keep", "recompute")

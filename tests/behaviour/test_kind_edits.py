@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, NodeOutput, Ports, Store, collect, each, node
-from dataflow.policy import Edited
+from dataflow.core.policy import Edited
 from tests.behaviour.flow_parts import inc
 from tests.behaviour.nodes import counted, tallying
 

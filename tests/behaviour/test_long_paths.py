@@ -9,7 +9,7 @@ import pytest
 from anyio import Event
 
 from dataflow import SKIP, EventKind, Flow, Maybe, RunFailed, collect, each, node
-from dataflow.scheduler import Scheduler
+from dataflow.scheduler.scheduler import Scheduler
 from tests.behaviour.table import states_of
 from tests.source import home_of
 

@@ -16,7 +16,7 @@ from dataflow import (
     Memo,
     node,
 )
-from dataflow.ports import SKIP
+from dataflow.core.ports import SKIP
 from tests.memo_flows import CALLS, PLACES, Place, alike, one_node, place_of, told
 
 

@@ -25,7 +25,7 @@ from dataflow import (
     each,
     node,
 )
-from dataflow.ports import SKIP
+from dataflow.core.ports import SKIP
 from tests.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 

@@ -13,8 +13,8 @@ import anyio.lowlevel
 import pytest
 
 from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
-from dataflow.flights import Flights
-from dataflow.memo_table import Entry
+from dataflow.memo.flights import Flights
+from dataflow.memo.memo_table import Entry
 from tests.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from dataflow import Flow, FlowInvalid, RunFailed, node
-from dataflow.agreement import holds_any
+from dataflow.types.agreement import holds_any
 
 T = TypeVar("T")
 

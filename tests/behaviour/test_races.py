@@ -9,7 +9,7 @@ from anyio import Event, get_cancelled_exc_class, sleep_forever
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Failure, Flow, RunFailed, collect, each, fallback, race
-from dataflow.states import NodeState
+from dataflow.core.states import NodeState
 from tests.behaviour.nodes import fails, ident, inc, nothing, one, square, src
 from tests.behaviour.table import play, reasons, states_of
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from dataflow import Flow
 from dataflow.cli.board import Board
-from dataflow.events import Event, EventKind
-from dataflow.states import NodeState
+from dataflow.core.events import Event, EventKind
+from dataflow.core.states import NodeState
 from tests.cli import examples
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

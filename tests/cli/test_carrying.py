@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from dataflow import ExecutionContext, Message
-from dataflow.cli.carrying import event_line, json_line
-from dataflow.events import Event, EventKind
-from dataflow.json_values import json_value, shortened_repr
+from dataflow.cli.json_output import event_line, json_line
+from dataflow.core.events import Event, EventKind
+from dataflow.inspection.json_values import json_value, shortened_repr
 
 
 class Pair(NamedTuple):

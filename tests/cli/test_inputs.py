@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from dataflow.cli.exits import ExitCode, Refused
 from dataflow.cli.inputs import read_inputs
-from dataflow.secret import Secret
-from dataflow.wiring import FlowInput
+from dataflow.core.wiring import FlowInput
+from dataflow.secrets.secret import Secret
 
 
 class Point(BaseModel):

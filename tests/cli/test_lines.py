@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dataflow.cli.lines import Lines
-from dataflow.events import Event, EventKind
+from dataflow.core.events import Event, EventKind
 from tests.cli.test_board import START
 
 

@@ -9,7 +9,7 @@ from dataflow import Failure
 from dataflow.cli.execution import Outcome
 from dataflow.cli.options import Options
 from dataflow.cli.report import code_of, last_line, output_text, tell_outcome
-from dataflow.result import Result
+from dataflow.runtime.result import Result
 
 
 def outcome(status: Any, failures: Sequence[Failure] = (), warnings: Sequence[str] = ()) -> Outcome:

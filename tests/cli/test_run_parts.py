@@ -8,7 +8,7 @@ import pytest
 
 from dataflow import Flow
 from dataflow.cli.options import Options
-from dataflow.policy import Settings
+from dataflow.core.policy import Settings
 from tests.cli.conftest import Cli
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from dataflow import Flow
 from dataflow.cli import main
-from dataflow.cli.show import show
-from dataflow.document import json_schema
+from dataflow.cli.commands.show import show
+from dataflow.formats.native.document import json_schema
 from tests.cli.conftest import Cli
 from tests.source import home_of
 

@@ -11,9 +11,9 @@ import pytest
 from dataflow.cli import main
 from dataflow.cli.board import Row
 from dataflow.cli.tree import Tree, can_be_live, describe
-from dataflow.events import EventKind
-from dataflow.past import Past, PastFiring
-from dataflow.states import NodeState
+from dataflow.core.events import EventKind
+from dataflow.core.states import NodeState
+from dataflow.durable.past import Past, PastFiring
 from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dataflow import SKIP, Flow, Maybe
-from dataflow.stored_reasons import StoredReasons
-from dataflow.stored_run import read_run
+from dataflow.inspection.stored_reasons import StoredReasons
+from dataflow.inspection.stored_run import read_run
 from dataflow.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:

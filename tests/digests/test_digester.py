@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import digester
-from dataflow.digests import NoDigest, digest
+from dataflow.values.digests import NoDigest, digest
 
 
 class Image(io.BytesIO):

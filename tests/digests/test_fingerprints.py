@@ -13,9 +13,9 @@ import pytest
 from pydantic import Field
 
 from dataflow import Config, Flow, Maybe, Ports, Secret, node, threaded
-from dataflow.digests import NoDigest, digest
-from dataflow.fingerprints import Fingerprint, fingerprint
-from dataflow.plan import Call
+from dataflow.compiler.plan import Call
+from dataflow.memo.fingerprints import Fingerprint, fingerprint
+from dataflow.values.digests import NoDigest, digest
 from tests.processes import printed_with
 from tests.quick_nodes import Adder, awaiting, plan_of
 

@@ -19,8 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import ExecutionContext, Message, Secret, Signal
-from dataflow.digests import digest
-from dataflow.values import Writer, classes_of
+from dataflow.values.classes import classes_of
+from dataflow.values.digests import digest
+from dataflow.values.writing import Writer
 from tests.values.examples import Color, Frozen, Item, Kind, Level, Person, Point, Right, Tree, Word
 
 CLASSES = classes_of([Color, Frozen, Item, Kind, Level, Person, Point, Right, Tree, Word])

@@ -27,7 +27,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, HttpUrl, PrivateAttr, SecretStr, TypeAdapter
 
 from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall, Tools, digester
-from dataflow.digests import NoDigest, digest
+from dataflow.values.digests import NoDigest, digest
 from tests.processes import printed_with
 from tests.values.examples import VALUES
 

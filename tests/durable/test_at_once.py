@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import Flow
 from dataflow.errors import RunTaken
-from dataflow.result import Result
+from dataflow.runtime.result import Result
 from dataflow.stores import Store
 
 ROUNDS = 20

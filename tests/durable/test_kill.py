@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow.events import EventKind
+from dataflow.core.events import EventKind
 from dataflow.stores import Record, Store
 from tests.durable.forking import Forks, forks, order_in
 from tests.durable.killed_flow import ANSWERS, EFFECTS

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dataflow import Flow
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 
 __all__ = ["DOCUMENTS", "FILES", "converted", "documents_of", "original"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow import Flow
-from dataflow.functions import import_function
-from dataflow.registry import find_type
+from dataflow.core.functions import import_function
+from dataflow.packs.registry import find_type
 
 if TYPE_CHECKING:
-    from dataflow.wiring import Wiring
+    from dataflow.core.wiring import Wiring
 
 __all__ = ["nest"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError
+from dataflow.core.remarks import Remark
 from dataflow.formats.choosing import formats
-from dataflow.remarks import Remark
 from tests.installed import install
 
 

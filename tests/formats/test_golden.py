@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from dataflow import Flow
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 from tests.formats.golden import DOCUMENTS, FILES, converted, original
 
 EACH: Final = pytest.mark.parametrize("document", DOCUMENTS)

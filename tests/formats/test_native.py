@@ -12,11 +12,10 @@ from typing import Any, Final, Literal
 import pytest
 
 from dataflow import FlowInvalid, FormatError, Limit, Memo, Retry
-from dataflow.formats.native import dump, load
-from dataflow.functions import NamedFunction
-from dataflow.policy import EachOptions, Policy, Settings
-from dataflow.ports import MISSING
-from dataflow.wiring import (
+from dataflow.core.functions import NamedFunction
+from dataflow.core.policy import EachOptions, Policy, Settings
+from dataflow.core.ports import MISSING
+from dataflow.core.wiring import (
     Carried,
     Collect,
     Each,
@@ -37,6 +36,7 @@ from dataflow.wiring import (
     Source,
     Wiring,
 )
+from dataflow.formats.native.reader import dump, load
 from tests.formats.nesting import nest
 
 DIGEST: Final = Path("docs/examples/digest.yaml")

@@ -27,15 +27,13 @@ from dataflow import (
     merge,
     node,
 )
-from dataflow.built_in import BUILT_IN
-from dataflow.compiling import examine
-from dataflow.declare import Node
-from dataflow.errors import PackError
-from dataflow.formats.native import dump, dump_yaml, load
-from dataflow.function_fields import FunctionReference
-from dataflow.nodetype import NodeType
-from dataflow.policy import EachOptions, Policy, Settings
-from dataflow.wiring import (
+from dataflow.builder.built_in import BUILT_IN
+from dataflow.builder.declare import Node
+from dataflow.compiler.compiling import examine
+from dataflow.core.function_fields import FunctionReference
+from dataflow.core.nodetype import NodeType
+from dataflow.core.policy import EachOptions, Policy, Settings
+from dataflow.core.wiring import (
     Block,
     Carried,
     Each,
@@ -52,6 +50,8 @@ from dataflow.wiring import (
     Reference,
     Wiring,
 )
+from dataflow.errors import PackError
+from dataflow.formats.native.reader import dump, dump_yaml, load
 from tests.formats.nesting import nest
 
 HERE: Final = __name__

@@ -9,12 +9,12 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, FlowInvalid
-from dataflow.expressions import ExpressionOf
-from dataflow.formats.native import dump, load
-from dataflow.functions import import_function
+from dataflow.core.functions import import_function
+from dataflow.core.wiring import Each, LoopBlock, MapBlock
+from dataflow.expressions.expression import ExpressionOf
+from dataflow.formats.native.reader import dump, load
 from dataflow.loading import read_document
-from dataflow.registry import find_type
-from dataflow.wiring import Each, LoopBlock, MapBlock
+from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
 NODES: Final = "tests.behaviour.nodes"

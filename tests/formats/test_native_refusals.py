@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from dataflow import FlowInvalid, FormatError
-from dataflow.formats.native import load
+from dataflow.formats.native.reader import load
 from tests.formats.nesting import nest
 
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dataflow.formats.reading import read
-from dataflow.formats.yaml_writing import LONGEST_KEY, WIDTH, write_yaml
+from dataflow.formats.writer import LONGEST_KEY, WIDTH, write_yaml
 
 awkward = st.sampled_from(
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
-from dataflow.formats.cagent.conditions import holds
+from dataflow_formats.cagent.conditions import holds
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
 

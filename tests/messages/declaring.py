@@ -21,10 +21,10 @@ from dataflow import (
     node,
     threaded,
 )
-from dataflow.checking import check_json, check_value
-from dataflow.markers import SKIP
-from dataflow.nodetype import derive
-from dataflow.policy import EachOptions
+from dataflow.base.markers import SKIP
+from dataflow.core.nodetype import derive
+from dataflow.core.policy import EachOptions
+from dataflow.types.validation import check_json, check_value
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, wired
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from dataflow import digester
-from dataflow.digests import NoDigest, digest
-from dataflow.fingerprints import fingerprint
+from dataflow.memo.fingerprints import fingerprint
+from dataflow.values.digests import NoDigest, digest
 from tests.digests.test_fingerprints import call_of
 from tests.digests.test_values import ZONE, Misled
 from tests.messages.telling import Row, Stimulus

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dataflow.expressions import Expression, Template
+from dataflow.expressions.expression import Expression, Template
 from tests.behaviour.flow_parts import Parts
 from tests.messages.telling import Row
 

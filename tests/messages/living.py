@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from dataflow import Flow, node
-from dataflow.session import Live
+from dataflow.live.session import Live
 from tests.messages.telling import Row
 
 __all__ = ["ROWS"]

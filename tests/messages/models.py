@@ -31,11 +31,17 @@ from dataflow_agent import (
     intent_router,
     scripted,
 )
-from dataflow_agent.litellm_checks import check_event_loop, check_key, check_options, check_provider, key_of
-from dataflow_agent.litellm_errors import translated
-from dataflow_agent.litellm_requests import arguments_of
-from dataflow_agent.model_names import ModelName, model_of
-from dataflow_agent.script_files import read_script
+from dataflow_agent.models.model_names import ModelName, model_of
+from dataflow_agent.models.providers.litellm_checks import (
+    check_event_loop,
+    check_key,
+    check_options,
+    check_provider,
+    key_of,
+)
+from dataflow_agent.models.providers.litellm_errors import translated
+from dataflow_agent.models.providers.litellm_requests import arguments_of
+from dataflow_agent.models.providers.script_files import read_script
 from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]

@@ -10,13 +10,14 @@ from typing import Any, Final
 import anyio
 
 from dataflow import DataflowError, ExecutionContext, Flow, Message, Secret, node
-from dataflow.checking import check_value
-from dataflow.expressions import Expression
+from dataflow.expressions.expression import Expression
 from dataflow.loading import read_document
-from dataflow.registry import find_type
+from dataflow.packs.registry import find_type
 from dataflow.stores import Store
 from dataflow.testing.samples import new_run
-from dataflow.values import Writer, classes_of
+from dataflow.types.validation import check_value
+from dataflow.values.classes import classes_of
+from dataflow.values.writing import Writer
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus
 

@@ -29,7 +29,7 @@ from dataflow import (
     this_firing,
     threaded,
 )
-from dataflow.config import Config
+from dataflow.core.config import Config
 from tests.behaviour.flow_parts import Parts, inc, pair
 from tests.messages.telling import Row, Stimulus, failing, played
 

@@ -13,13 +13,13 @@ from typing import Any, Final
 from pydantic import ValidationInfo, field_validator
 
 from dataflow import Flow, Retry, each, node
-from dataflow.config import Config
-from dataflow.functions import import_function
+from dataflow.cli.flow_targets import find_flow
+from dataflow.core.config import Config
+from dataflow.core.functions import import_function
+from dataflow.core.wiring import Carried, Literally, LoopBlock
 from dataflow.loading import read_document
-from dataflow.packs import Pack
-from dataflow.registry import find_type
-from dataflow.targets import find_flow
-from dataflow.wiring import Carried, Literally, LoopBlock
+from dataflow.packs.pack import Pack
+from dataflow.packs.registry import find_type
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, dumped
 

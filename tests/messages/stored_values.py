@@ -13,7 +13,9 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel
 
 from dataflow import Secret
-from dataflow.values import Reader, Writer, classes_of
+from dataflow.values.classes import classes_of
+from dataflow.values.reader import Reader
+from dataflow.values.writing import Writer
 from tests.known_secrets import forgetting
 from tests.messages.telling import Row, Stimulus
 

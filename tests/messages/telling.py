@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from dataflow import DataflowError, Flow, FlowInvalid, RunFailed
-from dataflow.formats.native import load
-from dataflow.formats.native_dump import dump
-from dataflow.functions import import_function
-from dataflow.registry import find_type
+from dataflow.core.functions import import_function
+from dataflow.formats.native.reader import load
+from dataflow.formats.native.writer import dump
+from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
 __all__ = ["Row", "Stimulus", "document", "dumped", "failing", "played", "told", "wired"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from dataflow import errors
-from dataflow.offers import offers
-from dataflow.registry import find_type
+from dataflow.core.discovery import offers
+from dataflow.packs.registry import find_type
 from tests.source import modules_of
 
 __all__ = ["EXEMPT", "texts_of_messages"]

@@ -10,9 +10,10 @@ from typing import Any, Final
 import anyio
 
 from dataflow import ExecutionContext, Flow, ToolCall, Tools
-from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, offering, tools
-from dataflow_agent.offering import Offer
-from dataflow_agent.policies import Policy
+from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, tools
+from dataflow_agent.mcp import offering
+from dataflow_agent.mcp.offering import Offer
+from dataflow_agent.tools.policies import Policy
 from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus, wired
 

@@ -8,8 +8,8 @@ import operator
 from typing import Any, Final
 
 from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, merge, node
+from dataflow.core.wiring import MapBlock
 from dataflow.flows import Flow as AnyFlow
-from dataflow.wiring import MapBlock
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, point, split, summarise
 from tests.edges import every
 from tests.messages.telling import Row, document, wired

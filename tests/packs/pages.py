@@ -6,10 +6,10 @@ import json
 import re
 from typing import NoReturn
 
-from dataflow.asks import ASK_ID, USER_INPUT_ID
-from dataflow.nodetype import NodeType
-from dataflow.ports import MISSING, InPort, OutPort
-from dataflow.type_names import type_name
+from dataflow.core.asks import ASK_ID, USER_INPUT_ID
+from dataflow.core.nodetype import NodeType
+from dataflow.core.ports import MISSING, InPort, OutPort
+from dataflow.types.type_names import type_name
 from tests.docs.pages import DOCS
 
 __all__ = ["config_cell", "input_cell", "output_cell", "rows_of"]

@@ -20,7 +20,7 @@ from dataflow import (
     collect,
     each,
 )
-from dataflow.json_values import json_value
+from dataflow.inspection.json_values import json_value
 from dataflow_agent import (
     Conversation,
     Inject,

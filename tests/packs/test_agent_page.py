@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow.nodetype import NodeType
+from dataflow.core.nodetype import NodeType
 from dataflow_agent import pack
 from tests.packs.pages import config_cell, input_cell, output_cell, rows_of
 

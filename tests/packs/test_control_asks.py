@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, Flow, FlowInvalid, Message
-from dataflow.built_in import BUILT_IN
-from dataflow.schema_types import TYPE_NAMES
+from dataflow.builder.built_in import BUILT_IN
+from dataflow.core.schema_types import TYPE_NAMES
 from dataflow_control import Approval, approval
 
 ASKING: Final = """

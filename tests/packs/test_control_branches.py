@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import Flow, Result
-from dataflow.formats.native import load
-from dataflow.functions import import_function
-from dataflow.registry import find_type
+from dataflow.core.functions import import_function
+from dataflow.formats.native.reader import load
+from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 from tests.packs.values import json_values, typed
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, RunFailed
-from dataflow.functions import import_function
+from dataflow.core.functions import import_function
 from dataflow_control import pack
 from tests.processes import modules_after
 

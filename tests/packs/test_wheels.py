@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow.offers import OWN_PACKS
+from dataflow.core.discovery import OWN_PACKS
 from tests.packs.wheels import ROOT, Environment, Project
 from tests.processes import build
 

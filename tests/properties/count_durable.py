@@ -15,7 +15,7 @@ from typing import Final
 
 import anyio
 
-from dataflow.events import EventKind
+from dataflow.core.events import EventKind
 from tests.properties.random_flows import ASKING, sample
 from tests.properties.sittings import Life, Sitting
 

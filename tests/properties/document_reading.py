@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from dataflow.document.flow import (
+from dataflow.base.failure import takes_failure
+from dataflow.core.ports import DONE, LAZY
+from dataflow.formats.native.document import (
     BlockPart,
     FlowDocument,
     FlowNode,
@@ -19,15 +21,13 @@ from dataflow.document.flow import (
     Node,
     TypeNode,
 )
-from dataflow.document.sources import (
+from dataflow.formats.native.sources import (
     ConstantSource,
     FallbackSource,
     MergeSource,
     RaceSource,
     Source,
 )
-from dataflow.failure import takes_failure
-from dataflow.ports import DONE, LAZY
 
 __all__ = [
     "AFTER",

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from dataflow.names import parse_reference, write_reference
-from dataflow.wiring import Reference
+from dataflow.core.names import parse_reference, write_reference
+from dataflow.core.wiring import Reference
 
 RESERVED: Final = ("$in", "$carry", "$item")
 

@@ -8,16 +8,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from dataflow import Flow, RunFailed
-from dataflow.binding import bind
-from dataflow.current import CURRENT, Firing
-from dataflow.events import Reporter
-from dataflow.frames import Attempts, Frame
-from dataflow.plan import Call
-from dataflow.ports import MISSING
-from dataflow.reporting import unsettled_ports
-from dataflow.run import outcome
-from dataflow.scheduler import Scheduler
-from dataflow.states import READY, RUNNING, RunStatus
+from dataflow.compiler.plan import Call
+from dataflow.core.events import Reporter
+from dataflow.core.firing import CURRENT, Firing
+from dataflow.core.ports import MISSING
+from dataflow.core.states import READY, RUNNING, RunStatus
+from dataflow.runtime.run import outcome
+from dataflow.scheduler.binding import bind
+from dataflow.scheduler.frames import Attempts, Frame
+from dataflow.scheduler.reports import unsettled_ports
+from dataflow.scheduler.scheduler import Scheduler
 from tests.properties.node_functions import recording
 from tests.properties.playing import Played
 from tests.properties.random_flows import Program

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from dataflow.ports import SKIP
+from dataflow.core.ports import SKIP
 from tests.properties.document_reading import signature_of
 from tests.properties.feedback_flows import REQUIRED, SHAPES, FlatFlow, Wire
 from tests.properties.feedback_maps import is_chained

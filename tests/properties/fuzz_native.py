@@ -27,15 +27,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dataflow import DataflowError, Flow, FlowInvalid, FormatError
-from dataflow.drawing import dot, mermaid, outline
-from dataflow.formats.native_dump import dump, dump_yaml
+from dataflow.formats.native.writer import dump, dump_yaml
+from dataflow.inspection.drawing import dot, mermaid, outline
 from dataflow.loading import read_document
 from tests.properties.mutating import spoilt
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from dataflow.wiring import Wiring
+    from dataflow.core.wiring import Wiring
 
 __all__ = ["Report", "examine", "fuzz", "tell"]
 

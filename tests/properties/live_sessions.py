@@ -17,7 +17,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow import DataflowError, Paused, RunFailed
-from dataflow.session import Live
+from dataflow.live.session import Live
 from tests.properties.living import Look, Memory, affected, ports_of, root_of
 from tests.properties.node_functions import Record, answer_to, recording
 from tests.properties.other_functions import home_of, replaceable, with_other

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from dataflow import Failure
-from dataflow.document.flow import FlowDocument, FlowNode, LoopNode, MapNode, Node, TypeNode
+from dataflow.formats.native.document import FlowDocument, FlowNode, LoopNode, MapNode, Node, TypeNode
 from tests.properties.document_reading import AFTER, Read, parted, reads_of, sources_of
 from tests.properties.lifting import lifted
 from tests.properties.node_functions import answer_to, call_plainly, recording

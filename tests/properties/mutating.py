@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from dataflow import DataflowError
 from dataflow.formats.reading import read
-from dataflow.formats.yaml_writing import write_yaml
+from dataflow.formats.writer import write_yaml
 from tests.properties.random_flows import sample
 
 __all__ = ["corpus", "places_in", "spoilt"]

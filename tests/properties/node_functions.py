@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from anyio.lowlevel import checkpoint
 
 from dataflow import SKIP, Failure, Lazy, Maybe, this_firing
-from dataflow.config import Config
+from dataflow.core.config import Config
 
 DEFAULT: Final = 7
 #: Values that are not numbers, of which many are falsy, and all go through a journal (S12.3).

@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
-from dataflow import attempting, inline
-from dataflow.frames import Frame
-from dataflow.maps import Maps
-from dataflow.scheduler import Scheduler
-from dataflow.settling import Settling
+from dataflow.runtime import attempting, inline
+from dataflow.scheduler.frames import Frame
+from dataflow.scheduler.maps import Maps
+from dataflow.scheduler.outcomes import Settling
+from dataflow.scheduler.scheduler import Scheduler
 
 __all__ = ["WAYS", "counting"]
 

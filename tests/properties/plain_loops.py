@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from networkx import DiGraph
 
-from dataflow.natural_loops import natural_loops
+from dataflow.compiler.natural_loops import natural_loops
 
 __all__ = ["Loop", "RandomGraph", "found_loops", "plain_loops", "random_graph"]
 

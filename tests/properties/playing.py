@@ -10,15 +10,15 @@ from functools import cache, partial
 from typing import Any, Final
 
 from dataflow import Event, Failure, Flow, RunFailed
-from dataflow.document import FlowDocument
-from dataflow.explaining import NOT_OPENED
-from dataflow.formats.native import load
-from dataflow.functions import import_function
-from dataflow.nodetype import NodeType
-from dataflow.packs import type_of
-from dataflow.registry import find_type
-from dataflow.result import Result
-from dataflow.run import Run
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import NodeType
+from dataflow.formats.native.document import FlowDocument
+from dataflow.formats.native.reader import load
+from dataflow.packs.pack import type_of
+from dataflow.packs.registry import find_type
+from dataflow.runtime.explaining import NOT_OPENED
+from dataflow.runtime.result import Result
+from dataflow.runtime.run import Run
 from tests.properties import node_functions
 from tests.properties.document_reading import behind, by_node, reads_of
 from tests.properties.lifting import lifted

@@ -12,9 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dataflow.document.flow import BlockPart, FlowDocument, FlowNode, LoopNode, MapNode, Node, TypeNode
-from dataflow.document.parts import PolicyPart
-from dataflow.document.sources import (
+from dataflow.base.failure import Failure
+from dataflow.core.ports import DONE, ERROR, SKIP, Signal
+from dataflow.formats.native.document import (
+    BlockPart,
+    FlowDocument,
+    FlowNode,
+    LoopNode,
+    MapNode,
+    Node,
+    TypeNode,
+)
+from dataflow.formats.native.parts import PolicyPart
+from dataflow.formats.native.sources import (
     ConstantSource,
     EverySource,
     FallbackSource,
@@ -23,8 +33,6 @@ from dataflow.document.sources import (
     RaceSource,
     Source,
 )
-from dataflow.failure import Failure
-from dataflow.ports import DONE, ERROR, SKIP, Signal
 from tests.properties.document_reading import (
     In,
     Read,

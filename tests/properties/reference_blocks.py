@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dataflow.document.flow import (
+from dataflow.formats.native.document import (
     BlockPart,
     FlowDocument,
     FlowNode,
@@ -16,7 +16,7 @@ from dataflow.document.flow import (
     LoopTestPart,
     MapPart,
 )
-from dataflow.document.sources import AllSource, EverySource, Source
+from dataflow.formats.native.sources import AllSource, EverySource, Source
 from tests.properties.document_reading import behind, demanded, is_lifted, parted
 from tests.properties.reference_tokens import (
     BrokenFlowError,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dataflow.document.flow import BlockPart
-from dataflow.failure import Failure
+from dataflow.base.failure import Failure
+from dataflow.formats.native.document import BlockPart
 
 __all__ = ["BrokenFlowError", "Dead", "Firing", "Frame", "Outcome", "is_error", "is_skip", "joined", "listed"]
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from dataflow import AnswerRefused, Event, Failure, Flow, RunFailed
 from dataflow.errors import StoreError
-from dataflow.result import Result
-from dataflow.run import Run
+from dataflow.runtime.result import Result
+from dataflow.runtime.run import Run
 from dataflow.stores import Answer
 from tests.properties.diary import Diary
 from tests.properties.ledger import Ledger

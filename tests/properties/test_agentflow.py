@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dataflow import Flow, FlowInvalid
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import scripted
 from tests.formats.agentflow.flowing import agent, approval, flow_of, if_, start
 

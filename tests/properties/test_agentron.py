@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dataflow import Flow
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ModelRequest, scripted
 from tests.formats.agentron.walking import MODEL, agent, flow_of, steps
 

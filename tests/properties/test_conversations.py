@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from dataflow import BudgetExceeded, ExecutionContext, Message, ToolCall, merged_context
-from dataflow.values import Reader, Writer, classes_of
+from dataflow.values.classes import classes_of
+from dataflow.values.reader import Reader
+from dataflow.values.writing import Writer
 
 CLASSES: Final = classes_of([])
 PINS: Final = ("rules", "facts")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataflow.errors import ExpressionError
-from dataflow.expressions import Expression, Template
+from dataflow.expressions.expression import Expression, Template
 
 WORDS: Final = r"""
 ( ) [ ] { } ' " , . : + - * / // % ** ~ | = == != < <= > >= and or not in is if else true none ; value $value

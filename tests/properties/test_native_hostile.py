@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import FlowInvalid, FormatError
-from dataflow.formats.native import dump, dump_yaml, load
-from dataflow.formats.yaml_writing import write_yaml
+from dataflow.formats.native.reader import dump, dump_yaml, load
+from dataflow.formats.writer import write_yaml
 from tests.formats.nesting import nest
 from tests.properties.documents import constants, documents
 from tests.properties.mutating import places_in

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from dataflow.document import json_schema
-from dataflow.formats.native import dump, dump_yaml, load
-from dataflow.formats.yaml_writing import write_yaml
+from dataflow.formats.native.document import json_schema
+from dataflow.formats.native.reader import dump, dump_yaml, load
+from dataflow.formats.writer import write_yaml
 from tests.formats.nesting import nest
 from tests.json_schemas import is_valid
 from tests.properties.documents import canonical, documents

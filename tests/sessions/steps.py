@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow.session import Live
+from dataflow.live.session import Live
 
 __all__ = ["Gate", "asking", "told", "turns"]
 

@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from dataflow import Flow, Paused, RunFailed, collect, each, node
-from dataflow.frames import Frame
-from dataflow.session import Live
+from dataflow.live.session import Live
+from dataflow.scheduler.frames import Frame
 from tests.sessions.steps import turns
 
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from dataflow import Flow, Retry, collect, each, node, threaded
-from dataflow.session import Live
+from dataflow.live.session import Live
 from tests.sessions.steps import Gate, asking, turns
 
 

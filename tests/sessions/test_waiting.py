@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from dataflow import DataflowError, Flow, Lazy, Maybe, Paused, RunFailed, fallback, merge, race
-from dataflow.session import Live
+from dataflow.live.session import Live
 from tests.sessions.steps import Gate, asking, told, turns
 
 

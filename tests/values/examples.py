@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, PrivateAttr, field_validator
 
 from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall
-from dataflow.values import Classes, classes_of
+from dataflow.values.classes import Classes, classes_of
 
 T = TypeVar("T")
 

@@ -11,9 +11,8 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
-from dataflow.functions import SHOWN_NAMES
-from dataflow.values import classes_of
-from dataflow.values.classes import class_name
+from dataflow.core.functions import SHOWN_NAMES
+from dataflow.values.classes import class_name, classes_of
 
 if TYPE_CHECKING:
     from decimal import Context as Elsewhere

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from dataflow import ExecutionContext, Image, Message, ToolCall, merged_context
-from dataflow.context import history_of
-from dataflow.copying import blobs_in
+from dataflow.core.context import history_of
+from dataflow.durable.copying import blobs_in
 from dataflow.errors import ValueRefused
 from dataflow.stores.store import Record
-from dataflow.values import Reader, Writer, classes_of
+from dataflow.values.classes import classes_of
+from dataflow.values.reader import Reader
+from dataflow.values.writing import Writer
 
 CLASSES = classes_of([])
 

@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from dataflow.errors import StoreError
-from dataflow.values import Reader, classes_of
-from dataflow.values.classes import class_name
+from dataflow.values.classes import class_name, classes_of
+from dataflow.values.reader import Reader
 
 
 @dataclass

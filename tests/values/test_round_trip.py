@@ -15,17 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from dataflow.digests import digest
 from dataflow.errors import StoreError, ValueRefused
-from dataflow.values import Reader, Writer
+from dataflow.values.digests import digest
 from dataflow.values.kinds import BY_NAME
+from dataflow.values.reader import Reader
+from dataflow.values.writing import Writer
 from tests.values.examples import CLASSES, VALUES, Color, Item, Kind, Point, Right, same
 
 EACH_VALUE: Final = pytest.mark.parametrize("name", VALUES)
 IN_A_NEW_PROCESS: Final = """
 import json, sys
 from pathlib import Path
-from dataflow.values import Reader
+from dataflow.values.reader import Reader
 from tests.values.examples import CLASSES, VALUES, same
 
 folder = Path(sys.argv[1])

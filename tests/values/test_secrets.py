@@ -13,8 +13,10 @@ from uuid import UUID
 import pytest
 
 from dataflow import ExecutionContext, Message, Secret, SecretMissing
-from dataflow.redaction import known
-from dataflow.values import Reader, Writer, classes_of
+from dataflow.secrets.redaction import known
+from dataflow.values.classes import classes_of
+from dataflow.values.reader import Reader
+from dataflow.values.writing import Writer
 from tests.known_secrets import forgetting
 from tests.values.examples import CLASSES, VALUES, Box, same
 

@@ -18,9 +18,10 @@ from typing import Any, Final
 import pytest
 from pydantic import BaseModel
 
+from dataflow.base.markers import MISSING, SKIP
 from dataflow.errors import ValueRefused
-from dataflow.markers import MISSING, SKIP
-from dataflow.values import Classes, Writer, classes_of
+from dataflow.values.classes import Classes, classes_of
+from dataflow.values.writing import Writer
 from tests.values.examples import Color, Point
 
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import DataflowError, Event, Flow, FlowInvalid, Result, Run, RunFailed
-from dataflow.formats.agentflow.words import AgentFlowWords
 from dataflow_agent import ModelRequest, ScriptedAnswer, scripted
+from dataflow_formats.agentflow.words import AgentFlowWords
 
 __all__ = [
     "PREVIOUS", "Ran", "agent", "approval", "edge", "flow_of", "if_", "problems", "ran", "repeated", "start",

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Store
-from dataflow.formats.agentflow.words import AgentFlowWords
 from dataflow_agent import ModelFailed, ScriptedAnswer, ScriptedCall, scripted
+from dataflow_formats.agentflow.words import AgentFlowWords
 from tests.formats.agentflow.flowing import (
     agent,
     approval,

@@ -9,8 +9,8 @@ import pytest
 
 from dataflow import Result, Store
 from dataflow.errors import RunTaken
-from dataflow.formats.agentflow.words import AgentFlowWords
 from dataflow_agent import ModelFailed, ModelRequest, scripted
+from dataflow_formats.agentflow.words import AgentFlowWords
 from tests.formats.agentflow.flowing import (
     PREVIOUS,
     agent,

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Result, Run, RunFailed
-from dataflow.formats.agentron.words import AgentronWords
 from dataflow_agent import ModelFailed, ScriptedAnswer, ScriptedCall, scripted
+from dataflow_formats.agentron.words import AgentronWords
 from tests.formats.agentron.walking import MODEL, edge, flow_of, workflow
 
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}

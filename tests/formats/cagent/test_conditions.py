@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExpressionError
-from dataflow.formats.cagent.conditions import filled, holds, placeholders
-from dataflow.formats.cagent.references import Unresolved, find, read_reference
-from dataflow.redaction import know
+from dataflow.secrets.redaction import know
+from dataflow_formats.cagent.conditions import filled, holds, placeholders
+from dataflow_formats.cagent.references import Unresolved, find, read_reference
 from tests.known_secrets import forgetting
 
 STORE: Final[dict[str, Any]] = {

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataflow import Flow, RunFailed
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ModelRequest, scripted
 from tests.formats.cagent.workflows import outputs_in
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from dataflow_agent.model_errors import RateLimited
+from dataflow_agent.models.errors import RateLimited
 from tests.formats.cagent.workflows import block, flow_of, play, problems
 
 GATE: Final = """

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dataflow.cli import main
-from dataflow.formats.cagent.words import StepContext
 from dataflow.stores import Store
 from dataflow_agent import scripted
+from dataflow_formats.cagent.words import StepContext
 from tests.formats.cagent.workflows import AGENTS, flow_of
 
 FLOW = f"{AGENTS}workflow: [{{id: a, type: agent, name: x}}, {{id: b, type: agent, name: y}}]\n"

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow_agent.model_errors import ModelTimeout, RateLimited
+from dataflow_agent.models.errors import ModelTimeout, RateLimited
 from tests.formats.cagent.workflows import AGENTS, block, flow_of, play
 
 BUSY = RateLimited("m", "busy")

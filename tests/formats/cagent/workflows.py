@@ -13,8 +13,8 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Event, EventKind, Flow, FlowInvalid, RunFailed
-from dataflow.formats.cagent.words import StepContext
 from dataflow_agent import ModelRequest, scripted
+from dataflow_formats.cagent.words import StepContext
 
 __all__ = ["AGENTS", "Played", "block", "flow_of", "outputs_in", "play", "problems"]
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as some
 
 from dataflow import Flow, FlowInvalid
-from dataflow.formats.native_dump import dump, dump_yaml
+from dataflow.formats.native.writer import dump, dump_yaml
 from tests.formats.clickweave.workflows import (
     condition,
     edge,

@@ -12,11 +12,11 @@ import pytest
 
 from dataflow import Flow
 from dataflow.cli import main
-from dataflow.formats.clickweave.folders import RunFolder
-from dataflow.formats.clickweave.naming import folder_name
-from dataflow.formats.clickweave.words import ClickweaveWords
-from dataflow.formats.native_dump import dump_yaml
+from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from dataflow_formats.clickweave.folders import RunFolder
+from dataflow_formats.clickweave.naming import folder_name
+from dataflow_formats.clickweave.words import ClickweaveWords
 from tests.formats.clickweave.workflows import (
     Done,
     always,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from dataflow import Flow
-from dataflow.formats.native_dump import dump, dump_yaml
+from dataflow.formats.native.writer import dump, dump_yaml
 from tests.formats.hifide.flows import edge, flow_of, node, play, said_in
 
 GOLDEN: Final = Path(__file__).parents[2] / "golden" / "formats" / "hifide"

@@ -1,0 +1,171 @@
+"""Reading a part of a foreign file, which may hold anything: what is wrong with it is noted at its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from dataflow.base.wording import choices
+from dataflow.formats.problems import describe_value, problems_of, write_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from dataflow.formats.foreign import JsonDict, Notes
+    from dataflow.formats.tree import DocumentPath
+
+__all__ = ["PartReader", "unique_ids"]
+
+M = TypeVar("M", bound=BaseModel)
+#: The keys that have the names of a part.
+BY_ID: Final = ("id",)
+NOTHING: Final = MappingProxyType[str, str]({})
+
+
+@dataclass(frozen=True, slots=True)
+class PartReader:
+    """Reads one mapping of a file, key by key, and notes what is wrong with it at its path.
+
+    For a value that is wrong it returns an empty one, which is of no use once a problem is noted. `of` names
+    the part in messages, as in `node 'a'`; a part without a name is known by its place alone.
+    """
+
+    notes: Notes
+    part: JsonDict
+    path: DocumentPath = ()
+    of: str = ""
+
+    def problem(self, text: str, *place: str | int) -> None:
+        """Note what is wrong with what stands at a place in the part, or with the part itself."""
+        self.notes.problem((*self.path, *place), f"{self.of}: {text}" if self.of else text)
+
+    def expected(self, what: str, found: object, *place: str | int) -> None:
+        """Note that something else was expected at a place."""
+        self.problem(f"expected {what}, found {describe_value(found)}", *place)
+
+    def missing(self, key: str) -> bool:
+        """Tell whether nothing stands under a key that has to be there, which is noted."""
+        lacks = self.part.get(key) in (None, "")
+        if lacks:
+            self.problem(f"has no `{key}`")
+        return lacks
+
+    def text(self, key: str) -> str:
+        """Return the text under a key, an empty one where there is none."""
+        given = self.part.get(key)
+        if isinstance(given, str | None):
+            return given or ""
+        self.expected("text", given, key)
+        return ""
+
+    def whole(self, key: str) -> int | None:
+        """Return the whole number under a key, None where there is none."""
+        given = self.part.get(key)
+        if given is None or type(given) is int:
+            return given
+        self.expected("a whole number", given, key)
+        return None
+
+    def word(
+        self, key: str, known: Collection[str], otherwise: str = "", *, renamed: Mapping[str, str] = NOTHING
+    ) -> str:
+        """Return the text under a key, which is one of those known; `renamed` are the older ones."""
+        found = self.text(key) or otherwise
+        found = renamed.get(found, found)
+        if found in known or not isinstance(self.part.get(key), str | None):
+            return found
+        if found:
+            self.problem(f"there is no {key} {found!r}; {choices(known, near=found)}", key)
+        else:
+            self.problem(f"has no `{key}`; {choices(known)}")
+        return found
+
+    def mapping(self, key: str, what: str = "a mapping") -> PartReader:
+        """Return what reads the mapping under a key, an empty one where there is none."""
+        given = self.part.get(key)
+        if not isinstance(given, dict | None):
+            self.expected(what, given, key)
+            given = None
+        return PartReader(self.notes, given or {}, (*self.path, key), self.of)
+
+    def items(self, key: str, *, needed: bool = False) -> list[Any]:
+        """Return what stands in the list under a key, nothing where there is no such list."""
+        given = self.part.get(key)
+        if needed and key not in self.part:
+            self.problem(f"has no `{key}`")
+        elif not isinstance(given, list) and (needed or given is not None):
+            self.expected("a list", given, key)
+        return given if isinstance(given, list) else []
+
+    def entries(
+        self,
+        key: str,
+        noun: str = "",
+        what: str = "a mapping",
+        *,
+        needed: bool = False,
+        named_by: Sequence[str] = BY_ID,
+    ) -> list[PartReader]:
+        """Return what reads each mapping in the list under a key; what names it is its noun and name."""
+        items = enumerate(self.items(key, needed=needed))
+        found = (self.entry(item, noun, key, number, what=what, named_by=named_by) for number, item in items)
+        return [part for part in found if part is not None]
+
+    def entry(
+        self,
+        given: object,
+        noun: str,
+        *place: str | int,
+        what: str = "a mapping",
+        named_by: Sequence[str] = BY_ID,
+    ) -> PartReader | None:
+        """Return what reads the mapping that stands at a place, None where it is none."""
+        if not isinstance(given, dict):
+            self.expected(what, given, *place)
+            return None
+        name = next((name for key in named_by if isinstance(name := given.get(key), str) and name), None)
+        of = f"{noun} {name!r}" if noun and name else self.of
+        return PartReader(self.notes, given, (*self.path, *place), of)
+
+    def endpoint(self, keys: Sequence[str], leads: str, nodes: Collection[str]) -> str:
+        """Return the node at one end of an edge, under the first of these keys that is given.
+
+        `leads` is `from` or `to`, for the message; what is none of the nodes is noted.
+        """
+        key = next((one for one in keys if self.part.get(one) not in (None, "")), keys[0])
+        found = "" if self.missing(key) else self.text(key)
+        if found and found not in nodes:
+            self.problem(f"leads {leads} {found!r}, which is no node; {choices(nodes, near=found)}", key)
+        return found
+
+    def repeats_id(self, id: str, first: DocumentPath) -> None:
+        """Note that the part has the id of another, which stands at `first`."""
+        self.problem(f"has the id {id!r} of {write_path(first)}; each id stands once", "id")
+
+    def check_keys(self, known: Collection[str]) -> None:
+        """Note each key that is not known."""
+        for key in self.part:
+            if key not in known:
+                self.problem(f"{key!r} is not known here; {choices(known)}", key)
+
+    def checked(self, model: type[M]) -> M | None:
+        """Return the part as a model has it, None where it does not fit."""
+        try:
+            return model.model_validate(self.part)
+        except ValidationError as error:
+            for problem in problems_of(error, self.part):
+                self.problem(problem.text, *problem.path)
+            return None
+
+
+def unique_ids(parts: Iterable[PartReader]) -> set[str]:
+    """Return the ids of parts, and note each part that has the id of one before it."""
+    first: dict[str, PartReader] = {}
+    for part in parts:
+        id = part.part.get("id")
+        if isinstance(id, str) and id and (before := first.setdefault(id, part)) is not part:
+            part.repeats_id(id, before.path)
+    return {*first}

@@ -1,0 +1,108 @@
+"""Failures: what is kept and handed on of an exception that a node raised (S9.3)."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback as traceback_module
+from types import UnionType
+from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
+
+from dataflow.base.wording import conceal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+__all__ = [
+    "Failure",
+    "Interruption",
+    "error_told",
+    "failure_of",
+    "is_interruption",
+    "takes_failure",
+    "text_of_error",
+]
+
+#: Where the files of the engine are: the folders of its top package, wherever in it this module is.
+_ENGINE: Final = tuple(f"{folder}{os.sep}" for folder in sys.modules[__name__.partition(".")[0]].__path__)
+
+
+class Failure(NamedTuple):
+    """A storable record of a failed firing; the exception itself stays in `RunFailed.__cause__`.
+
+    `node` is the id of the node, `path` that of the firing with rounds and items, both "" for the run itself.
+    `attempt` counts from 1. `type` is the name of the exception's class, `message` its text, `traceback`
+    begins in the code of the user.
+    """
+
+    node: str
+    path: str
+    attempt: int
+    type: str
+    message: str
+    traceback: str
+
+
+def error_told(failure: Failure) -> str:
+    """Write the error of a failure on one line, as Python does: its class, and its message if it has one."""
+    return f"{failure.type}: {failure.message}" if failure.message else failure.type
+
+
+def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
+    """Drop the engine's own frames from the head of a traceback."""
+    first = traceback
+    while first is not None and first.tb_frame.f_code.co_filename.startswith(_ENGINE):
+        first = first.tb_next
+    return first or traceback
+
+
+def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
+    """Make the record of an exception raised by the node at the path."""
+    trace = _from_user_code(error.__traceback__)
+    message = text_of_error(error)
+    text = _made(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
+    return Failure(node, path, attempt, type(error).__name__, message, text)
+
+
+def text_of_error(error: BaseException) -> str:
+    """Return the text of somebody's exception, without secrets (S12.4); never raises."""
+    return _made(lambda: str(error))
+
+
+def _made(make: Callable[[], str]) -> str:
+    """Make a text of a user's exception; whatever that raises, the failure is told all the same."""
+    try:
+        return conceal(make())
+    except BaseException as broken:  # noqa: BLE001 - as the docstring says
+        return f"(its text cannot be made: {type(broken).__name__})"
+
+
+class Interruption(BaseException):
+    """The base of what passes through all that runs somebody's code, as KeyboardInterrupt does."""
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Tell whether an error is meant for the whole process, alone or in a group.
+
+    What a cancelled task raises is not: it fails the node that raises it, if nobody has cancelled that.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        _, rest = error.split(lambda one: isinstance(one, Exception) or _is_cancelled(one))
+        return rest is not None
+    return not isinstance(error, Exception) and not _is_cancelled(error)
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    """Tell whether a cancelled task raises this; nobody raises what is of a library not imported yet."""
+    asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
+    return (asyncio is not None and isinstance(error, asyncio.CancelledError)) or (
+        trio is not None and isinstance(error, trio.Cancelled)
+    )
+
+
+def takes_failure(annotation: object) -> bool:
+    """Tell whether a port of this type takes an error as its value (S4.2)."""
+    if get_origin(annotation) in (Union, UnionType):
+        return Failure in get_args(annotation)
+    return annotation is Failure

@@ -1,0 +1,228 @@
+"""`@node` and `@threaded`: functions declared as node types, still callable as what they are."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property, update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+
+from dataflow.base.markers import Valueless
+from dataflow.core.nodetype import NodeType, derive
+from dataflow.core.policy import NO_POLICY, policy_of
+from dataflow.core.ports import MISSING, Ports
+from dataflow.core.signature import Shape
+from dataflow.errors import PortMisuse
+from dataflow.types.validation import object_schema
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+
+    from dataflow.core.node_output import NodeOutput
+    from dataflow.core.policy import Memo, MemoPolicy, OnError, Policy, Retry
+
+__all__ = ["Node", "node", "threaded"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+# The marker for "not given", typed as every setting so that signatures show what a setting takes.
+_UNSET: Any = MISSING
+
+
+class Node(Generic[P, R]):
+    """A function declared as a node type. Calling it calls the function, outside any run."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str = "",
+        version: str = "1",
+        policy: Policy | None = None,
+        ports: Callable[[Any], Ports] | None = None,
+        in_thread: bool = False,
+        placed_as: str | None = None,
+    ) -> None:
+        self.placed_as = placed_as  # the id its placed nodes have, set by with_(name=)
+        self.name: str = name or getattr(function, "__name__", type(function).__name__)
+        self._function = function
+        self._version = version
+        self._policy = policy or NO_POLICY
+        self._ports = ports
+        self._in_thread = in_thread
+        update_wrapper(self, function, updated=())
+
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+        """Call the function; an async generator is read to its end and gives the list of its yields.
+
+        Raises PortMisuse for a port, which has no value before the flow runs.
+        """
+        for given in (*args, *kwargs.values()):
+            if isinstance(given, Valueless):
+                raise PortMisuse(repr(given), f"a call of {self.name}", f"say add({self.name}, ...)")
+        return self._called(*args, **kwargs)
+
+    async def _called(self, /, *args: Any, **kwargs: Any) -> R:
+        if self._in_thread:
+            result: R = await self._call_in_thread(*args, **kwargs)
+            return result
+        called: Any = self._function(*args, **kwargs)
+        if self.type.shape is Shape.PIECES:
+            pieces: Any = [piece async for piece in called]
+            return pieces  # type: ignore[no-any-return]  # R is the list of T by the overload of node
+        return await called  # type: ignore[no-any-return]  # R by the overloads of node
+
+    @cached_property
+    def type(self) -> NodeType:
+        """The node type; raises FlowInvalid if the signature does not make one."""
+        function = self._function
+        call = self._call_in_thread if self._in_thread else None
+        return derive(function, version=self._version, policy=self._policy, ports=self._ports, call=call)
+
+    async def _call_in_thread(self, /, *args: Any, **kwargs: Any) -> Any:
+        from dataflow.core.threads import call_in_thread  # with asyncio, which wiring does without
+
+        return await call_in_thread(self._function, args, kwargs)
+
+    def with_(
+        self,
+        *,
+        name: str = _UNSET,
+        retries: Retry | int = _UNSET,
+        timeout: float | None = _UNSET,
+        deadline: float | None = _UNSET,
+        memo: MemoPolicy | Memo = _UNSET,
+        on_error: OnError = _UNSET,
+        default: object = _UNSET,
+        limit: str | int = _UNSET,
+        effect: bool = _UNSET,
+        enabled: bool = _UNSET,
+        cutoff: Callable[[Any, Any], bool] = _UNSET,
+    ) -> Self:
+        """Return the node with another name or other settings; this one is not changed.
+
+        The settings are those of `node`, and `enabled=False` leaves the node out: its ports are skips (S4.7).
+        What is not given stays as it is. Raises ValueError for a setting that cannot be.
+        """
+        policy = policy_of(
+            retries=retries, timeout=timeout, deadline=deadline, memo=memo, on_error=on_error,
+            default=default, limit=limit, effect=effect, enabled=enabled, cutoff=cutoff,
+        )  # fmt: skip
+        changed = copy(self)
+        vars(changed).pop("type", None)  # made of the settings
+        changed._policy = policy.over(self._policy)  # noqa: SLF001 - of its own class
+        if name is not _UNSET:
+            changed.name = changed.placed_as = name
+        return changed
+
+    def redeclared(
+        self, name: str, version: str, policy: Policy, ports: Callable[[Any], Ports] | None
+    ) -> Node[P, R]:
+        """Return the node declared once more, as `@node(...)` over `@threaded` does."""
+        return Node(
+            self._function,
+            name=name or self.name,
+            version=version,
+            policy=policy.over(self._policy),
+            ports=ports or self._ports,
+            in_thread=self._in_thread,
+        )
+
+    def in_a_thread(self) -> Node[P, R]:
+        """Return the node with its function, which blocks, run in a worker thread."""
+        return Node(
+            self._function,
+            name=self.name,
+            placed_as=self.placed_as,
+            version=self._version,
+            policy=self._policy,
+            ports=self._ports,
+            in_thread=True,
+        )
+
+    def json_schema(self) -> dict[str, Any]:
+        """Describe the input ports as a JSON Schema object."""
+        inputs = self.type.inputs
+        return object_schema(
+            {name: port.type for name, port in inputs.items()},
+            [name for name, port in inputs.items() if port.required],
+        )
+
+    def __repr__(self) -> str:
+        return f"<node {self.name}>"
+
+
+class Declaring(Protocol):
+    """What `node(...)` with settings gives: a decorator. A raw node is wired by the names of its ports."""
+
+    @overload
+    def __call__(self, fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
+    @overload
+    def __call__(self, fn: Callable[P, AsyncIterator[T]], /) -> Node[P, list[T]]: ...
+    @overload
+    def __call__(self, fn: Callable[P, Awaitable[R]], /) -> Node[P, R]: ...
+
+
+@overload
+def node(fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
+@overload
+def node(fn: Callable[P, AsyncIterator[T]], /) -> Node[P, list[T]]: ...
+@overload
+def node(fn: Callable[P, Awaitable[R]], /) -> Node[P, R]: ...
+@overload
+def node(
+    *,
+    name: str = ...,
+    version: str = ...,
+    retries: Retry | int = ...,
+    timeout: float | None = ...,
+    deadline: float | None = ...,
+    memo: MemoPolicy | Memo = ...,
+    on_error: OnError = ...,
+    default: object = ...,
+    limit: str | int = ...,
+    effect: bool = ...,
+    cutoff: Callable[[Any, Any], bool] = ...,
+    ports: Callable[[Any], Ports] | Ports = ...,
+) -> Declaring: ...
+def node(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str = "",
+    version: str = "1",
+    ports: Callable[[Any], Ports] | Ports | None = None,
+    **settings: Any,
+) -> Any:
+    """Declare an async function as a node type, with settings if wanted.
+
+    `name` is that of its nodes, the function's unless given. `retries` are extra attempts, or a `Retry`;
+    `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
+    a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
+    value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
+    the node may run at once. `ports` names the ports, or is a function of the config that does (S1.3). `memo`
+    says how far outcomes are remembered: `off`, for the `run`, the `process` or in the `store`; a `Memo`
+    says more (S13.1). `effect` says that a call changes something outside the run. In a live session
+    `cutoff` tells of the old and the new value of a port whether what follows need not be computed again, and
+    then the old one stands (S13.4). Raises ValueError for a setting that cannot be.
+    """
+    policy = policy_of(**settings) if settings else NO_POLICY
+    ports_of = (lambda _: ports) if isinstance(ports, Ports) else ports
+
+    def declare(function: Callable[..., Any]) -> Node[Any, Any]:
+        if isinstance(function, Node):
+            return function.redeclared(name, version, policy, ports_of)
+        return Node(function, name=name, version=version, policy=policy, ports=ports_of)
+
+    return declare if fn is None else declare(fn)
+
+
+def threaded(fn: Callable[P, R], /) -> Node[P, R]:
+    """Declare a blocking function as a node type that runs in a worker thread.
+
+    Above or below `@node(...)`, whose settings it keeps. The thread sees the contextvars of its node and
+    `this_firing`; it cannot be ended, so code that takes long asks `this_firing().cancelled()` (S9.2).
+    """
+    given: object = fn
+    return given.in_a_thread() if isinstance(given, Node) else Node(fn, in_thread=True)

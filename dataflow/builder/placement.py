@@ -1,0 +1,251 @@
+"""Placing nodes in a block, and wiring what was given for their ports (S1.2)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from dataflow.base.wording import choices, counted
+from dataflow.builder.blocks import source_of
+from dataflow.builder.placeholders import Placeholder, PortRef, literally
+from dataflow.core.deciding import VALUE
+from dataflow.core.names import parse_reference
+from dataflow.core.nodetype import config_problems, opaque_type
+from dataflow.core.ports import DONE
+from dataflow.core.wiring import NO_META, Edge, Many, PlacedNode, Reference, Rounds, flows_within, wrong_limit
+from dataflow.errors import FlowInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from dataflow.builder.blocks import OpenBlock
+    from dataflow.builder.steps import Step
+    from dataflow.core.nodetype import NodeType
+    from dataflow.core.policy import Policy
+    from dataflow.core.wiring import Nested, Wiring
+
+__all__ = [
+    "branch",
+    "configured",
+    "connect",
+    "feed",
+    "id_for",
+    "order_after",
+    "place",
+    "place_flow",
+    "wire",
+]
+
+#: What an edge may say of the rounds of loops, and what of each: for a limit, any that can be.
+ROUNDS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
+    {
+        "feedback": (True, False),
+        "limit": (),
+        "on_limit": ("exit", "fail"),
+        "each_round": (True, False),
+        "leave": ("last", "all"),
+    }
+)
+#: How deep flows nest in one another; documents nest no deeper either.
+MOST_NESTED: Final = 100
+
+
+def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
+    """Take the id that was asked for, or the next free one; an id used twice is a problem."""
+    if explicit is None:
+        return block.new_id(base)
+    if block.take_id(explicit):
+        return explicit
+    block.problem(f"node id {explicit!r} is used twice")
+    return block.new_id(explicit)
+
+
+def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None = None) -> PlacedNode:
+    """Place a node of the type, not wired yet."""
+    id = block.new_id(base) if explicit is None else id_for(block, explicit, base)
+    placed = PlacedNode(id, (), NO_META, node_type)
+    block.block.nodes[id] = placed
+    block.changed()
+    return placed
+
+
+def branch(
+    block: OpenBlock, id: str, base: str, explicit: str | None, value: object, **settings: Any
+) -> PlacedNode:
+    """Place a branch and wire its value."""
+    placed = configured(block, id, base, explicit, **settings)
+    feed(block, placed, VALUE, (value,))
+    return placed
+
+
+def configured(block: OpenBlock, id: str, base: str, explicit: str | None, **settings: Any) -> PlacedNode:
+    """Place a node of a built-in type with a config of these settings.
+
+    Settings that cannot be are a problem like any other.
+    """
+    from dataflow.builder.built_in import (
+        BUILT_IN,  # their configs are pydantic models, which take a while to make
+    )
+
+    node_type = BUILT_IN[id]
+    config = node_type.parameters.config
+    assert config is not None, "each of the built-in types has one"
+    placed = place(block, node_type, base, explicit)
+    try:
+        placed.config = config(**settings)
+    except ValidationError as error:
+        for problem in config_problems(error, config):
+            block.problem(f"node {placed.id!r} ({node_type.id}): {problem.text}")
+        placed.type = opaque_type(node_type.id)
+    return placed
+
+
+def place_flow(
+    block: OpenBlock,
+    flow: Nested,
+    policy: Policy,
+    explicit: str | None,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> PlacedNode:
+    """Place a flow as a node and wire it; its problems are those of the flow it is placed in (S1.1)."""
+    if any(inner is block.wiring for inner in flows_within(flow.wiring)):
+        block.problem(f"flow {block.wiring.name!r} would contain itself, as part of node {flow.name!r}")
+        return place(block, opaque_type(flow.name), flow.name, explicit)
+    if _is_too_deep(flow.wiring):
+        block.problem(f"flow {flow.name!r} as a node: at most {MOST_NESTED} flows are nested in one another")
+        return place(block, opaque_type(flow.name), flow.name, explicit)
+    try:
+        node_type = flow.node_type
+    except FlowInvalid as invalid:
+        for problem in invalid.problems:
+            block.problem(f"flow {flow.name!r} as a node: {problem}")
+        return place(block, opaque_type(flow.name), flow.name, explicit)
+    placed = place(block, node_type, flow.name, explicit)
+    placed.type, placed.policy = flow, policy
+    block.wiring.nested.append(flow)
+    wire(block, placed, node_type, args, kwargs)
+    return placed
+
+
+def _is_too_deep(wiring: Wiring) -> bool:
+    """Tell whether flows are nested in flows so deep that one more level is refused."""
+    level, depth = [wiring], 0
+    while level and depth < MOST_NESTED:
+        level = list({id(inner.wiring): inner.wiring for flow in level for inner in flow.nested}.values())
+        depth += 1
+    return bool(level)
+
+
+def wire(
+    block: OpenBlock,
+    placed: PlacedNode,
+    node_type: NodeType,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Wire what a node was added with, by position and by name, as a call would bind it."""
+    parameters = node_type.parameters
+    positional = parameters.positional
+    given = kwargs
+    if args and positional:
+        by_position = dict(zip(positional, args, strict=False))
+        for name in (name for name in by_position if name in kwargs):
+            block.problem(f"port '{placed.id}.{name}' is given twice, by position and by name")
+        given = {**by_position, **kwargs}
+    for name, value in given.items():
+        if name == parameters.config_name:
+            _configure(block, placed, name, value)
+        else:
+            feed(block, placed, name, (value,))
+    rest = args[len(positional) :] if args else ()
+    if rest and parameters.star is not None:
+        feed(block, placed, parameters.star, rest)
+    elif rest and not node_type.is_opaque:
+        most = counted(len(positional), "positional argument")
+        block.problem(f"node {placed.id!r} takes at most {most}, found {len(args)}")
+
+
+def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -> None:
+    if isinstance(value, Placeholder):
+        block.problem(f"config {name!r} of node {placed.id!r} is fixed while wiring; it cannot be {value!r}")
+    else:
+        placed.config = value
+
+
+def feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[object]) -> None:
+    """Wire a port: plain ports become edges, anything else stands with the node."""
+    edges: list[Edge] = []
+    for value in values:
+        if not isinstance(value, PortRef) or value._block is not block:  # noqa: SLF001 - as in blocks
+            break
+        edges.append(Edge(value._reference, placed.id, port, None, NO_META))  # noqa: SLF001 - as above
+    else:  # ports of this block, as most are
+        block.block.edges += edges
+        return
+    operands = [literally(value) for value in values]
+    sources = tuple(source_of(block, operand, f"port '{placed.id}.{port}'") for operand in operands)
+    plain = [source for source in sources if isinstance(source, Reference)]
+    if len(plain) == len(sources):
+        block.block.edges += [Edge(source, placed.id, port) for source in plain]
+    else:
+        placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
+
+
+def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) -> None:
+    """Let a node of the block start only after these signals."""
+    id = step._id  # noqa: SLF001 - as in blocks
+    placed = block.block.nodes.get(id) if step._block is block else None  # noqa: SLF001 - as above
+    if placed is None:
+        block.problem(f"after: node {id!r} is not in this block")
+        return
+    for signal in signals:
+        block.changed()
+        source = source_of(block, literally(signal), f"after of node {placed.id!r}")
+        if isinstance(source, Reference) and source.port == DONE:
+            placed.after = placed.after or []
+            placed.after.append(source.node)
+        else:
+            block.problem(
+                f"after of node {placed.id!r}: expected the `done` of a step in this block or around it, "
+                f"found {signal!r}"
+            )
+
+
+def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, Any]) -> None:
+    """Wire an edge by the names of its ports, which are looked up when the flow is checked."""
+    wrong = {}
+    for name, told in _wrong_options(options):
+        wrong[name] = told
+        block.problem(f"edge {source} -> {target}: {told}")
+    said = {name: given for name, given in options.items() if name in ROUNDS and name not in wrong}
+    said = {} if Rounds(**said) == Rounds() else said
+    try:
+        start, end = parse_reference(source), parse_reference(target)
+    except ValueError as error:
+        block.problem(f"edge {source} -> {target}: {error}")
+        return
+    edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
+    edge.rounds = Rounds(**said) if said else None
+    block.block.edges.append(edge)
+    block.changed()
+
+
+def _is(given: object, known: object) -> bool:
+    return type(given) is type(known) and given == known
+
+
+def _wrong_options(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Tell which options of an edge are wrong, and what of each."""
+    for unknown in sorted(set(options) - {"id", "meta", *ROUNDS}):
+        yield unknown, f"unknown option {unknown!r}; {choices(('id', 'meta', *ROUNDS))}"
+    for name in ("limit", "on_limit"):
+        if name in options and options.get("feedback") is not True:
+            yield name, f"`{name}` stands only beside feedback=True"
+    if "limit" in options and (told := wrong_limit(options["limit"])) is not None:
+        yield "limit", told
+    for name, known in ROUNDS.items():
+        if known and name in options and not any(_is(options[name], one) for one in known):
+            yield name, f"{name} cannot be {options[name]!r}; {choices([str(one) for one in known])}"

@@ -1,0 +1,3 @@
+"""The commands of the command line, one module each."""
+
+from __future__ import annotations

@@ -1,0 +1,106 @@
+"""`dataflow asks` and `dataflow answer`: what runs wait for, and giving it to them (S11.2)."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from dataflow.base.wording import counted, listed, visible
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.storage import (
+    AnswersArgument,
+    JsonObjectOption,
+    RunArgument,
+    StoreOption,
+    command_for,
+    find_run,
+    missing_store,
+    open_store,
+    read_store,
+    refusing_runs,
+)
+from dataflow.cli.streams import tell, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.inspection.open_asks import OpenAsk
+
+__all__ = ["answer", "asks"]
+
+
+def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
+    from dataflow.cli.ask_texts import ask_lines  # these only where they are needed
+    from dataflow.inspection.open_asks import asks_of
+
+    place = read_store(store)
+    with refusing_runs():
+        found = asks_of(place)
+    if as_json:
+        from dataflow.cli.json_output import write_json  # as above
+
+        told = [{"run": ask.run, **ask.as_json(), "answered": ask.is_answered} for ask in found]
+        write_json(sys.stdout, {"asks": told})
+        return
+    if found:
+        write(sys.stdout, "\n".join(visible(ask_lines(ask, names_run=True)) for ask in found))
+    count = counted(sum(not ask.is_answered for ask in found), "open ask")
+    missing = missing_store(store)
+    tell(f"{count}: {missing}" if missing else count)
+
+
+def answer(
+    run: RunArgument,
+    answers: AnswersArgument = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Answer open asks of a run; none of the answers counts if one is refused.
+
+    A run that is being executed takes them when its next step is written; any other goes on with them when
+    it is resumed.
+    """
+    from dataflow.cli.answers import read_answers  # as above
+    from dataflow.inspection.open_asks import asks_of
+    from dataflow.stores import Answer
+
+    place = open_store(store)
+    found = find_run(place, run, store)
+    with refusing_runs():
+        open_asks = asks_of(place, found.id)
+    if not answers:
+        raise Refused([Problem(f"nothing is answered: {_needed(open_asks)}")], ExitCode.USAGE)
+    values = read_answers(found.id, open_asks, answers)
+    by = _user()
+    with refusing_runs():
+        place.answer(found.id, *(Answer(id, json.dumps(value), by) for id, value in values.items()))
+    left = [ask.id for ask in open_asks if not ask.is_answered and ask.id not in values]
+    if as_json:
+        from dataflow.cli.json_output import write_json  # as above
+
+        write_json(
+            sys.stdout, {"run": found.id, "status": found.status, "answered": list(values), "open": left}
+        )
+        return
+    more = f"; still open: {listed(left, len(left))}" if left else ""
+    tell(visible(f"answered {listed(list(values), len(values))}{more}"))
+    if found.status == "running":
+        tell(f"run {found.id} is being executed: it takes that when its next step is written")
+    else:
+        tell(f"go on with: {command_for('resume', found.id, store=store)}")
+
+
+def _needed(asks: Sequence[OpenAsk]) -> str:
+    ids = [ask.id for ask in asks if not ask.is_answered]
+    return f"write ASK=VALUE; open asks: {', '.join(ids)}" if ids else "the run has no open ask"
+
+
+def _user() -> str:
+    """Name who gives the answer."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # nobody has this number
+        return ""

@@ -1,0 +1,98 @@
+"""`dataflow check`: list every problem of a flow without running it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dataflow.base.wording import counted, visible
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.streams import write
+from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, with_branch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.core.remarks import Remark
+    from dataflow.core.wiring import Block
+
+__all__ = ["check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a check has found."""
+
+    file: str
+    nodes: int
+    problems: Sequence[Problem]
+    not_looked_into: Sequence[str]
+    report: Sequence[Remark] = ()
+
+
+def check(
+    file: FileArgument,
+    imports: Annotated[
+        bool,
+        typer.Option("--import", help="Import the Python that it names, and check that as well."),
+    ] = False,
+    branch: BranchOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
+) -> None:
+    """List every problem of a flow, one a line; exit code 1 if there are any.
+
+    Without --import none of the document's own Python is imported, files and modules under `uses` and
+    module:function: those that were not looked into are named. Types of installed packs are looked up, and a
+    target in Python is imported in any case.
+    """
+    file = with_branch(file, branch)
+    try:
+        findings = examined(file, imports=imports)
+    except Refused as refused:
+        if not as_json and isinstance(refused.reason, OSError):  # nothing was checked
+            raise
+        findings = Findings(file, 0, refused.problems, ())
+    if as_json:
+        from dataflow.cli.json_output import write_json
+
+        write_json(sys.stdout, findings)
+    else:
+        _tell(findings)
+    if findings.problems:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def examined(file: str, *, imports: bool) -> Findings:
+    """Check a flow as far as that is asked for; raises Refused if there is none."""
+    flow = load(file, imports=imports)
+    with refusing(file):
+        graph = flow.examine()
+    problems = [placed(problem, file) for problem in graph.problems_in_order]
+    return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)), flow.report)
+
+
+def _count(block: Block) -> int:
+    """Count the nodes of a block and of all blocks in it."""
+    from dataflow.core.wiring import LoopBlock, MapBlock
+
+    count, todo = 0, [block]
+    while todo:
+        placed = todo.pop().nodes.values()
+        count += len(placed)
+        todo.extend(one.body for one in placed if isinstance(one, LoopBlock | MapBlock))
+    return count
+
+
+def _tell(findings: Findings) -> None:
+    for problem in findings.problems:
+        write(sys.stdout, visible(str(problem)))
+    if not findings.problems:
+        write(sys.stdout, f"ok: {counted(findings.nodes, 'node')}")
+    for remark in findings.report:
+        write(sys.stdout, visible(f"note: {remark}"))
+    if findings.not_looked_into:
+        names = ", ".join(map(visible, findings.not_looked_into))
+        write(sys.stdout, f"not looked into without --import: {names}")

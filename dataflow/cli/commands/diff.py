@@ -1,0 +1,65 @@
+"""`dataflow diff`: what two runs of the store differ in, first cause first (S13.6)."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dataflow.cli.exits import ExitCode, Refused
+from dataflow.cli.storage import JsonObjectOption, StoreOption, find_run, open_store, refusing_runs
+from dataflow.cli.streams import write
+
+if TYPE_CHECKING:
+    from dataflow.inspection.differing import Differences
+    from dataflow.inspection.json_values import StoredValues
+
+__all__ = ["diff"]
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, or a part of it.")],
+    second: Annotated[str, typer.Argument(metavar="OTHER", help="That of another.", show_default=False)],
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Tell what two runs differ in: inputs, nodes, answers, states, values and messages, by their journals.
+
+    The first cause comes first, and each says whether it is one or follows from others. Exit codes: 0 the
+    runs do not differ, 1 they do, 2 wrong usage.
+    """
+    from dataflow.inspection.differing import compare_runs
+    from dataflow.inspection.json_values import StoredValues  # these only where they are needed
+
+    place = open_store(store)
+    runs = [find_run(place, run, store).id for run in (first, second)]
+    try:
+        with refusing_runs():
+            found = compare_runs(place, *runs)
+    except Refused as refused:  # it is not that they differ
+        raise Refused(refused.problems, ExitCode.USAGE) from refused
+    if as_json:
+        from dataflow.cli.json_output import write_json
+
+        write_json(sys.stdout, _object(found, StoredValues(place)))
+    else:
+        write(sys.stdout, str(found))
+    raise typer.Exit(ExitCode.FAILED if found else ExitCode.COMPLETED)
+
+
+def _object(found: Differences, stored: StoredValues) -> dict[str, Any]:
+    differences = [
+        {
+            "kind": one.kind.value,
+            "path": one.path,
+            "port": one.port,
+            "cause": one.is_cause,
+            "where": one.where,
+            "first": stored.readable(one.first),
+            "second": stored.readable(one.second),
+            "text": one.text,
+        }
+        for one in found
+    ]
+    return {"first": found.first, "second": found.second, "differences": differences}

@@ -1,0 +1,115 @@
+"""`dataflow fork`: a new run of what another has settled, with some of it changed (S13.5)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from dataflow.cli.commands.resume import EditedOption, check_edited, check_told, read_past
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.logs import shown_logs
+from dataflow.cli.options import (
+    EventsOption,
+    JsonOption,
+    LogFormatOption,
+    MaxConcurrencyOption,
+    Options,
+    OutputOption,
+    TracebackOption,
+    TraceOption,
+)
+from dataflow.cli.run_flows import flow_of
+from dataflow.cli.sitting import Sitting
+from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
+from dataflow.cli.streams import result_stream, tell
+from dataflow.cli.texts import one_line
+from dataflow.errors import FlowInvalid
+
+if TYPE_CHECKING:
+    from dataflow.core.policy import Edited
+    from dataflow.flows import Flow
+    from dataflow.stores import Store, StoredRun
+
+__all__ = ["fork"]
+
+
+def fork(
+    context: typer.Context,
+    run: RunArgument,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--change",
+            metavar="KEY=VALUE",
+            help="What is changed: $in.NAME, an ask, NODE.config.FIELD or model; text as it stands for the "
+            "type str, else JSON; KEY=@FILE takes the text of a file, KEY=- standard input.",
+        ),
+    ] = None,
+    file: FlowOption = None,
+    edited: EditedOption = "refuse",
+    as_json: JsonOption = False,
+    events: EventsOption = False,
+    outputs: OutputOption = None,
+    max_concurrency: MaxConcurrencyOption = None,
+    trace: TraceOption = False,
+    tracebacks: TracebackOption = False,
+    log_format: LogFormatOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Make a new run of what a run has settled, with some of it changed, and go on with it.
+
+    What depends on a change runs again, and what had not settled; every other value is used again.
+    The run itself stays as it was. Exit codes and output are those of `dataflow run`.
+    """
+    options = Options(
+        as_json=as_json or events,
+        events=events,
+        trace=trace,
+        tracebacks=tracebacks,
+        outputs=tuple(dict.fromkeys(outputs or ())),
+        max_concurrency=max_concurrency,
+        store=store,
+        flow=file,
+        log_format=log_format,
+    )
+    interrupts = context.ensure_object(Interrupts)
+    with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
+        sitting = Sitting(interrupts, out, options)
+        known = None
+        try:
+            check_edited(edited)
+            place = open_store(store)
+            source = find_run(place, run, store)
+            flow = options.settled(flow_of(source, file), place)
+            plan = flow.compile()
+            check_told(options, plan)
+            forked = _forked(flow, place, source, changes or [], cast("Edited", edited))
+            known = forked.id
+            tell(f"run {forked.id} is a fork of {source.id}")
+            code = sitting.execute(
+                flow.name, plan, flow.resuming(forked.id), partial(read_past, place, forked)
+            )
+        except Refused as refused:
+            sitting.tell_refused(refused, known)
+            raise
+        raise typer.Exit(code)
+
+
+def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edited: Edited) -> StoredRun:
+    """Write the fork; raises Refused, as a usage error for changes that cannot be."""
+    from dataflow.cli.commands.changed import read_changes  # these only where they are needed
+    from dataflow.durable.forking import FORK, changeable_of, write_fork
+
+    with refusing_runs():
+        past = read_past(store, source).past
+        try:
+            changes: dict[str, Any] = {}
+            if given:
+                changes = read_changes(changeable_of(flow, past, store).types, given)
+            return store.find(write_fork(flow, source.id, changes, edited))
+        except FlowInvalid as error:
+            code = ExitCode.USAGE if error.what == FORK else ExitCode.FAILED
+            raise Refused([Problem(one_line(problem, 2000)) for problem in error.problems], code) from error

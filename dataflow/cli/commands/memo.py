@@ -1,0 +1,113 @@
+"""`dataflow memo`: tell what the store remembers of firings, and forget it (S13.1)."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dataflow.base.wording import choices, counted, moment, nearest, visible
+from dataflow.cli.ages import read_age
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.storage import (
+    JsonObjectOption,
+    StoreOption,
+    missing_store,
+    read_store,
+    refusing_runs,
+    store_path,
+)
+from dataflow.cli.streams import tell, write
+from dataflow.cli.texts import one_line, table
+
+if TYPE_CHECKING:
+    from dataflow.stores import OutcomeTable
+
+__all__ = ["memo"]
+
+memo = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+
+
+@memo.callback()
+def tell_of_memo() -> None:
+    """Tell what the store remembers of nodes with memo 'store', or forget it."""
+
+
+@memo.command()
+def stats(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """Tell how many outcomes are remembered of each node type, and how many bytes they take."""
+    with refusing_runs():
+        found = _outcomes_in(store).use()
+    if as_json:
+        from dataflow.cli.json_output import write_json  # only where it is needed
+
+        types = [
+            {"type": one.type, "entries": one.entries, "bytes": one.size, "newest": one.newest.isoformat()}
+            for one in found
+        ]
+        write_json(sys.stdout, {"entries": sum(one.entries for one in found), "types": types})
+    elif found:
+        rows = [(one.type, f"{one.entries:,}", f"{one.size:,}", moment(one.newest)) for one in found]
+        write(sys.stdout, visible("\n".join(table([("NODE TYPE", "OUTCOMES", "BYTES", "NEWEST"), *rows]))))
+    else:
+        tell(missing_store(store) or f"nothing is remembered in {store_path(store)}")
+
+
+@memo.command()
+def clear(
+    node_type: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NODE_TYPE", help="Only outcomes of this node type; all by default.", show_default=False
+        ),
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGE",
+            help="Only what was remembered longer ago: seconds, or a number and a unit, as in 30d or 12h.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Forget outcomes that are remembered in the store."""
+    before = None
+    if older_than is not None:
+        before = datetime.now(UTC) - read_age("--older-than", older_than, unit="s")
+    with refusing_runs():
+        outcomes = _outcomes_in(store)
+        if node_type is not None:
+            _check_known(outcomes, node_type, store)
+        count = outcomes.clear(node_type, before)
+    if as_json:
+        from dataflow.cli.json_output import write_json  # as above
+
+        write_json(sys.stdout, {"cleared": count})
+    else:
+        tell(f"forgot {counted(count, 'outcome')}")
+
+
+def _check_known(outcomes: OutcomeTable, node_type: str, path: str | None) -> None:
+    """Refuse a node type of which nothing is remembered, which is most likely mistyped."""
+    known, where = [one.type for one in outcomes.use()], store_path(path)
+    if node_type in known:
+        return
+    if missing := missing_store(path):
+        there = f": {missing}"
+    elif known:
+        there = f" in {where}; {choices(nearest(known, node_type))}"
+    else:
+        there = f": {where} remembers nothing"
+    text = f"nothing is remembered of node type {node_type!r}{there}"
+    raise Refused([Problem(one_line(text, 2000))], ExitCode.USAGE)
+
+
+def _outcomes_in(path: str | None) -> OutcomeTable:
+    place = read_store(path)
+    if place.outcomes is None:
+        raise Refused([Problem(f"{place} remembers no outcomes")])
+    return place.outcomes

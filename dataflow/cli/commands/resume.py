@@ -1,0 +1,175 @@
+"""`dataflow resume`: go on with a run that has paused, failed, was cancelled or interrupted (S11.3)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_args
+
+import typer
+
+from dataflow.base.wording import choices
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.logs import shown_logs
+from dataflow.cli.options import (
+    EventsOption,
+    JsonOption,
+    LogFormatOption,
+    MaxConcurrencyOption,
+    Options,
+    OutputOption,
+    TracebackOption,
+    TraceOption,
+)
+from dataflow.cli.run_flows import flow_of
+from dataflow.cli.sitting import Sitting
+from dataflow.cli.storage import (
+    AnswersArgument,
+    FlowOption,
+    RunArgument,
+    StoreOption,
+    find_run,
+    open_store,
+    refusing_runs,
+)
+from dataflow.cli.streams import result_stream
+from dataflow.cli.worded import spoken
+from dataflow.stores import StoredAsk
+
+if TYPE_CHECKING:
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.policy import Edited
+    from dataflow.inspection.open_asks import OpenAsk
+    from dataflow.inspection.stored_run import PastRun
+    from dataflow.stores import Store, StoredRun
+
+__all__ = ["EditedOption", "check_edited", "check_told", "read_past", "resume"]
+
+EditedOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="HOW",
+        help="If the flow was edited since, and with it nodes that have settled: `refuse` to go on, `keep` "
+        "their values, or `recompute` them and what depends on them.",
+    ),
+]
+
+
+def resume(
+    context: typer.Context,
+    run: RunArgument,
+    answers: AnswersArgument = None,
+    file: FlowOption = None,
+    edited: EditedOption = "refuse",
+    as_json: JsonOption = False,
+    events: EventsOption = False,
+    outputs: OutputOption = None,
+    max_concurrency: MaxConcurrencyOption = None,
+    trace: TraceOption = False,
+    tracebacks: TracebackOption = False,
+    log_format: LogFormatOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Go on with a run that has paused, failed, was cancelled or interrupted; with answers, if given.
+
+    What has settled stands and is not computed again. Exit codes and output are those of
+    `dataflow run`.
+    """
+    options = Options(
+        as_json=as_json or events,
+        events=events,
+        trace=trace,
+        tracebacks=tracebacks,
+        outputs=tuple(dict.fromkeys(outputs or ())),
+        max_concurrency=max_concurrency,
+        store=store,
+        flow=file,
+        log_format=log_format,
+    )
+    interrupts = context.ensure_object(Interrupts)
+    with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
+        sitting = Sitting(interrupts, out, options)
+        known = None
+        try:
+            place = open_store(store)
+            found = find_run(place, run, store)
+            known = found.id
+            check_edited(edited)
+            _check_status(found)
+            given = _given(place, found, answers) if answers else {}
+            flow = options.settled(flow_of(found, file), place)
+            plan = flow.compile()
+            check_told(options, plan)
+            code = sitting.execute(
+                flow.name,
+                plan,
+                flow.resuming(found.id, given, edited=cast("Edited", edited)),
+                partial(read_past, place, found),
+            )
+        except Refused as refused:
+            sitting.tell_refused(refused, known)
+            raise
+        raise typer.Exit(code)
+
+
+def check_told(options: Options, plan: FlowPlan) -> None:
+    """Raise Refused for an output that the flow does not have, and for words that are not of its system."""
+    unknown = [name for name in options.outputs if name not in plan.outputs]
+    if unknown:
+        text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
+        raise Refused([Problem(text)], ExitCode.USAGE)
+    if options.log_format is not None:
+        spoken(options.log_format, plan.wiring)
+
+
+def read_past(store: Store, run: StoredRun) -> PastRun:
+    """Read what is known of a run."""
+    from dataflow.inspection.stored_run import read_run  # only where it is needed
+
+    with refusing_runs():
+        return read_run(store, run)
+
+
+def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
+    from dataflow.cli.answers import read_answers  # these only where they are needed
+    from dataflow.inspection.open_asks import asks_of
+
+    is_closed = run.status in ("failed", "cancelled")
+    with refusing_runs():
+        asks = _closed_asks(store, run) if is_closed else asks_of(store, run.id)
+    return read_answers(run.id, asks, answers)
+
+
+def _closed_asks(store: Store, run: StoredRun) -> list[OpenAsk]:
+    """List the asks that were closed with a run: they open again, and their time begins anew (S11.5)."""
+    from dataflow.inspection.open_asks import of_store  # as above
+    from dataflow.inspection.stored_run import read_run
+
+    found = read_run(store, run)
+    asks = ((path, firing.ask) for path, firing in found.past.firings.items())
+    return [
+        replace(of_store(StoredAsk(run.id, path, json.dumps(ask.told)), found.stored), expires=None)
+        for path, ask in asks
+        if ask is not None and ask.values is None
+    ]
+
+
+def check_edited(edited: str) -> None:
+    """Raise Refused for no way to go on with an edited flow."""
+    from dataflow.core.policy import Edited
+
+    if edited not in get_args(Edited):
+        problem = f"--edited {edited}: there is no such way; {choices(get_args(Edited))}"
+        raise Refused([Problem(problem)], ExitCode.USAGE)
+
+
+def _check_status(run: StoredRun) -> None:
+    """Raise Refused for a run that cannot be resumed, before its flow is imported."""
+    told = {
+        "running": "is being executed by somebody else",
+        "completed": "has completed; there is nothing to resume",
+    }
+    if run.status in told:
+        raise Refused([Problem(f"run {run.id} {told[run.status]}")])

@@ -1,0 +1,149 @@
+"""`dataflow run`: run a flow once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from dataflow.base.wording import choices
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.interrupts import Interrupts
+from dataflow.cli.logs import shown_logs
+from dataflow.cli.options import (
+    EventsOption,
+    InputOption,
+    JsonOption,
+    LogFormatOption,
+    MaxConcurrencyOption,
+    NoStoreOption,
+    Options,
+    OutputOption,
+    PromptArgument,
+    PullOption,
+    TracebackOption,
+    TraceOption,
+)
+from dataflow.cli.sitting import Sitting
+from dataflow.cli.storage import StoreOption, open_store
+from dataflow.cli.streams import result_stream
+from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, target_kept, with_branch
+from dataflow.cli.texts import one_line
+from dataflow.errors import DataflowError, FlowInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractAsyncContextManager
+
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.flows import Flow
+    from dataflow.runtime.run import Run
+
+__all__ = ["run"]
+
+
+def run(
+    context: typer.Context,
+    file: FileArgument,
+    prompt: PromptArgument = None,
+    input: InputOption = None,
+    as_json: JsonOption = False,
+    events: EventsOption = False,
+    outputs: OutputOption = None,
+    pull: PullOption = None,
+    max_concurrency: MaxConcurrencyOption = None,
+    trace: TraceOption = False,
+    tracebacks: TracebackOption = False,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    branch: BranchOption = None,
+    log_format: LogFormatOption = None,
+) -> None:
+    """Run a flow and write its outputs; progress, warnings and failures go to standard error.
+
+    The run is kept in the store: `dataflow runs` lists it, and a run that has paused, failed, was cancelled
+    or interrupted goes on with `dataflow resume`.
+
+    Ctrl-C and SIGTERM cancel the run, a second one ends the process at once.
+
+    Exit codes: 0 completed, 1 failed, also if FILE is missing or broken, 2 wrong usage, also an input that is
+    unknown, missing or of the wrong type, 3 paused, 130 ended by Ctrl-C, 143 by SIGTERM.
+    """
+    options = Options(
+        as_json=as_json or events,
+        events=events,
+        trace=trace,
+        tracebacks=tracebacks,
+        outputs=tuple(dict.fromkeys(outputs or ())),
+        pulled=tuple(dict.fromkeys(pull or ())),
+        max_concurrency=max_concurrency,
+        store=store,
+        is_kept=not no_store,
+        log_format=log_format,
+    )
+    interrupts = context.ensure_object(Interrupts)
+    with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
+        sitting = Sitting(interrupts, out, options)
+        try:
+            if store is not None and no_store:
+                raise Refused([Problem("--store does not go with --no-store")], ExitCode.USAGE)
+            file = with_branch(file, branch)
+            place = open_store(store) if options.is_kept else None
+            flow = options.settled(load(file, imports=True), place)
+            flow.target = target_kept(file)
+            plan = _compiled(file, flow, options)
+            code = sitting.execute(flow.name, plan, _started(file, flow, options, input or [], prompt))
+        except Refused as refused:
+            sitting.tell_refused(refused)
+            raise
+        raise typer.Exit(code)
+
+
+def _started(
+    file: str, flow: Flow, options: Options, given: list[str], prompt: str | None
+) -> AbstractAsyncContextManager[Run]:
+    from dataflow.cli.inputs import read_inputs  # only where it is needed
+
+    values = read_inputs(flow.inputs, given, prompt)
+    with refusing(file):
+        return flow.start(options.port, **values)
+
+
+def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
+    """Compile the flow, or what a port needs; raises Refused, for a name that is not there as wrong usage."""
+    with refusing(file):
+        plan = flow.compile()
+    problems = list(_unusable(options, plan))
+    if options.port is not None:
+        try:
+            plan = flow.compile_for(options.port)
+        except DataflowError as error:
+            problems.append(f"--pull {options.port}: {error}")
+    if problems:
+        raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
+    if options.is_kept:
+        _check_storable(file, plan)
+    return plan
+
+
+def _check_storable(file: str, plan: FlowPlan) -> None:
+    """Raise Refused for ports whose types no store can keep (S12.3)."""
+    from dataflow.durable.storable import storable_of  # as above
+
+    try:
+        storable_of(plan)
+    except FlowInvalid as error:
+        advice = "--no-store runs it without keeping it"
+        problems = [*(Problem(problem, file) for problem in error.problems), Problem(advice)]
+        raise Refused(problems) from error
+
+
+def _unusable(options: Options, plan: FlowPlan) -> Iterator[str]:
+    """Say which options do not go with the flow, or with each other."""
+    for name in options.outputs:
+        if name not in plan.outputs:
+            yield f"--output {name}: there is no such output; {choices(plan.outputs)}"
+    if options.pulled and options.outputs:
+        yield "--pull writes one port, so it does not go with --output"
+    if len(options.pulled) > 1:
+        yield f"--pull writes one port, found {' and '.join(options.pulled)}"

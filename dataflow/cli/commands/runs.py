@@ -1,0 +1,158 @@
+"""`dataflow runs`: list the runs in the store, show one, delete some (S12)."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from dataflow.base.wording import counted, moment, visible
+from dataflow.cli.ages import read_age
+from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.storage import (
+    JsonObjectOption,
+    RunArgument,
+    StoreOption,
+    find_run,
+    missing_store,
+    open_store,
+    read_store,
+    refusing_runs,
+    store_path,
+)
+from dataflow.cli.streams import tell, write
+from dataflow.cli.texts import duration, table
+from dataflow.core.states import ENDED
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from dataflow.stores import StoredRun
+
+__all__ = ["runs"]
+
+runs = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+STATUSES: Final = (*ENDED, "paused", "interrupted")
+
+
+@runs.callback()
+def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """List the runs in the store, the newest first, or show or delete some.
+
+    A run that somebody's process was executing when it ended is `interrupted`.
+    """
+    if context.invoked_subcommand is not None:
+        if as_json or store is not None:
+            text = (
+                f"--json and --store stand behind the command: dataflow runs {context.invoked_subcommand} ..."
+            )
+            raise Refused([Problem(text)], ExitCode.USAGE)
+        return
+    from collections import Counter
+
+    place = read_store(store)
+    with refusing_runs():
+        found = place.runs()
+        asks: Counter[str] = Counter(ask.run for ask in place.asks() if not ask.is_answered)
+    if as_json:
+        from dataflow.cli.json_output import write_json  # each of these only where it is needed
+        from dataflow.inspection.stored_run import record_object
+
+        write_json(sys.stdout, {"runs": [{**record_object(run), "asks": asks[run.id]} for run in found]})
+    elif found:
+        head = ("RUN", "FLOW", "STATUS", "BEGAN", "LASTED", "ASKS")
+        write(sys.stdout, visible("\n".join(table([head, *(_row(run, asks) for run in found)]))))
+    else:
+        tell(missing_store(store) or f"no runs in {store_path(store)}")
+
+
+def _row(run: StoredRun, asks: Counter[str]) -> tuple[str, ...]:
+    until = datetime.now(UTC) if run.status == "running" else run.updated
+    lasted = duration((until - run.created).total_seconds())
+    count = asks[run.id]
+    return run.id, run.flow, run.status, moment(run.created), lasted, f"{count} open" if count else ""
+
+
+@runs.command()
+def show(
+    run: RunArgument,
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="The path of a node in it.", show_default=False)
+    ] = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Show a run with its nodes and asks, or all that is stored of one firing of it.
+
+    Everything is read from the store; the flow is not imported.
+    """
+    from dataflow.cli.json_output import write_json  # as above
+    from dataflow.cli.past_runs import find_firing, firing_text, run_text
+    from dataflow.inspection.stored_run import read_run, run_object
+
+    place = open_store(store)
+    with refusing_runs():
+        found = read_run(place, find_run(place, run, store))
+    if path is not None:
+        described = find_firing(found, place, path)
+        write_json(sys.stdout, described) if as_json else write(sys.stdout, firing_text(found, described))
+        return
+    from dataflow.inspection.open_asks import asks_of  # as above
+
+    with refusing_runs():
+        asks = asks_of(place, found.run.id)
+    write_json(sys.stdout, run_object(found, asks)) if as_json else write(sys.stdout, run_text(found, asks))
+
+
+@runs.command()
+def delete(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """Delete a run that nobody executes, with everything that is stored of it."""
+    place = open_store(store)
+    found = find_run(place, run, store)
+    with refusing_runs():
+        place.delete(found.id)
+    _tell_deleted([found.id], as_json=as_json)
+
+
+@runs.command()
+def prune(
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="How long nothing was written to them: 30d, 12h, 90m, 2w.")
+    ],
+    status: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STATUS",
+            help=f"Of this status, which may be given several times: {', '.join(STATUSES)}; "
+            f"{', '.join(ENDED)} by default.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonObjectOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Delete runs that have ended and to which nothing was written for a time."""
+    from dataflow.stores.pruning import prune as prune_store  # as above
+
+    unknown = [one for one in status or () if one not in STATUSES]
+    if unknown:
+        text = f"--status {unknown[0]}: there is no such status to prune; choices: {', '.join(STATUSES)}"
+        raise Refused([Problem(text)], ExitCode.USAGE)
+    place, age = read_store(store), read_age("--older-than", older_than)
+    with refusing_runs():
+        deleted = prune_store(place, age, status or ENDED)
+    _tell_deleted(deleted, as_json=as_json)
+
+
+def _tell_deleted(ids: list[str], *, as_json: bool) -> None:
+    if as_json:
+        from dataflow.cli.json_output import write_json  # as above
+
+        write_json(sys.stdout, {"deleted": ids})
+        return
+    if ids:
+        write(sys.stdout, "\n".join(ids))
+    tell(f"deleted {counted(len(ids), 'run')}")

@@ -1,0 +1,37 @@
+"""`dataflow show`: draw a flow as text."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from dataflow.base.wording import visible
+from dataflow.cli.streams import is_terminal, write
+from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, with_branch
+
+__all__ = ["show"]
+
+
+def show(
+    file: FileArgument,
+    format: Annotated[
+        Literal["text", "mermaid", "dot", "yaml"],
+        typer.Option(metavar="FORM", help="How to draw it: text, mermaid, dot or yaml, the document."),
+    ] = "text",
+    branch: BranchOption = None,
+) -> None:
+    """Draw a flow as text, as a Mermaid flowchart or as a Graphviz graph, or write it as a document.
+
+    Nothing that a document names is imported; a target in Python is.
+    """
+    from dataflow.formats.native.writer import dump_yaml
+    from dataflow.inspection.drawing import dot, mermaid, outline
+
+    draw = {"text": outline, "mermaid": mermaid, "dot": dot, "yaml": dump_yaml}[format]
+    file = with_branch(file, branch)
+    wiring = load(file, imports=False).wiring
+    with refusing(file):  # a lambda has no document form
+        drawing = draw(wiring).rstrip("\n")
+    write(sys.stdout, visible(drawing) if is_terminal(sys.stdout) else drawing)

@@ -1,0 +1,3 @@
+"""The compiler: from wiring to an immutable plan, or to one error with every problem."""
+
+from __future__ import annotations

@@ -1,0 +1,212 @@
+"""Addresses: the port that is meant by a step or text (S6.4), and the classes that ports of a plan have."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from dataflow.base.wording import choices
+from dataflow.builder.placeholders import PortRef
+from dataflow.builder.steps import Step
+from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
+from dataflow.compiler.scope_tree import scopes_of
+from dataflow.core.names import encode, parse_reference, write_reference
+from dataflow.core.ports import DONE, ERROR
+from dataflow.core.wiring import CARRY, INPUT, Reference
+from dataflow.errors import DataflowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.compiler.plan import FlowPlan, PlanNode, ScopePlan
+    from dataflow.values.classes import Classes
+
+__all__ = ["Addresses", "RootPort", "classes_in", "end_of", "let_go", "name_of", "types_given"]
+
+WITHIN: Final = (
+    "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
+)
+
+
+_CLASSES: Final[WeakKeyDictionary[FlowPlan, Classes]] = WeakKeyDictionary()
+_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+
+
+class RootPort(NamedTuple):
+    """A port of the root frame. `slot` is None for a `$done` or `$error` that nothing reads."""
+
+    node: PlanNode | None  # None for an input of the flow
+    port: str
+    slot: int | None
+
+
+class Addresses:
+    """Finds the ports of the root frame of a plan."""
+
+    def __init__(self, plan: FlowPlan) -> None:
+        self.plan = plan
+        loops = [node for node in plan.root.nodes if isinstance(node.action, LoopOf) and node.action.feedback]
+        self._nodes = {node.id: node for node in plan.root.nodes if node.is_visible and node not in loops}
+        #: What leaves loops that feedback edges have made, by the port that it is the last value of.
+        self._left = {
+            name: RootPort(node, name, slot) for node in loops for name, slot in node.outputs.items()
+        }
+
+    def port(self, port: object, *, or_node: bool = False) -> RootPort:
+        """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node.
+
+        `or_node` says that a node could have been named as well.
+        """
+        reference = self._own(port)
+        if (left := self._left.get(str(reference))) is not None:
+            return left
+        node = self._nodes.get(reference.node)
+        if node is not None and (reference.port in node.outputs or reference.port in (DONE, ERROR)):
+            return RootPort(node, reference.port, node.outputs.get(reference.port))
+        slot = self.plan.root.parameters.get(reference.port) if reference.node == INPUT else None
+        if slot is None:
+            raise DataflowError(self._unknown(reference, node, or_node=or_node))
+        return RootPort(None, reference.port, slot)
+
+    def reference(self, port: object) -> Reference:
+        """Return how the wiring names a port; raises DataflowError as `port` does."""
+        self.port(port)
+        return self._own(port)
+
+    def node(self, port: object) -> PlanNode | None:
+        """Find a node that is named alone, as a step or by its id, and has no port `out`."""
+        if not isinstance(port, Step | str) or (isinstance(port, str) and "." in port):
+            return None
+        reference = self._own(port)
+        node = self._nodes.get(reference.node)
+        return None if node is None or reference.port in node.outputs else node
+
+    def output(self, port: object) -> RootPort | None:
+        """Find what an output of the flow reads, if this is the name of one; `node.port` names a port."""
+        if not isinstance(port, str) or port not in self.plan.outputs:
+            return None
+        slot = self.plan.outputs[port]
+        return self._made.get(slot) or RootPort(None, port, slot)
+
+    @cached_property
+    def _made(self) -> dict[int, RootPort]:
+        """The ports of nodes by slot."""
+        nodes = self.plan.root.nodes
+        return {slot: RootPort(node, name, slot) for node in nodes for name, slot in node.outputs.items()}
+
+    def _own(self, port: object) -> Reference:
+        """Return what names a port; raises DataflowError for a port of another flow."""
+        reference = _reference(port)
+        if isinstance(port, PortRef | Step):
+            owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
+            if owner is not self.plan.wiring:
+                raise DataflowError(
+                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
+                )
+        return reference
+
+    def _unknown(self, reference: Reference, node: PlanNode | None, *, or_node: bool) -> str:
+        """Say why a port cannot be told: it is inside something, or there is none."""
+        around = self._nodes.get(_INSIDE.split(reference.node, maxsplit=1)[0])  # if it is a path
+        is_inside = node is None and around is not None and _body_of(around) is not None
+        if reference.node == CARRY or is_inside or any(one.id == reference.node for one in self._inside()):
+            return f"port '{reference}' is inside {WITHIN}"
+        if node is not None:
+            return f"node {node.id!r} has no output port {reference.port!r}; {choices(node.outputs)}"
+        named = map(encode, self._nodes) if or_node else self._of_nodes()
+        known = dict.fromkeys([*named, *self._left, *self.plan.outputs])
+        return f"the flow has no port '{reference}'; {choices(known)}"
+
+    def _of_nodes(self) -> Iterator[str]:
+        """Write, as they are read, the ports of nodes; those of maps are lists, which have no names."""
+        for node in self._nodes.values():
+            if not isinstance(node.action, MapOf):
+                ports = ["out"] if "out" in node.outputs else node.outputs
+                yield from (write_reference(Reference(node.id, port)) for port in ports)
+
+    def _inside(self) -> Iterator[PlanNode]:
+        """Go through the nodes of all maps, loops and flow nodes."""
+        scopes, seen = [self.plan.root], {self.plan.root}  # a flow may stand in several places
+        for scope in scopes:  # grows while it is walked
+            for body in (body for node in scope.nodes if (body := _body_of(node)) is not None):
+                if body not in seen:
+                    seen.add(body)
+                    scopes.append(body)
+                    yield from (node for node in body.nodes if node.is_visible)
+
+
+def _body_of(node: PlanNode) -> ScopePlan | None:
+    match node.action:
+        case LoopOf(body=body) | MapOf(body=body):
+            return body
+        case FlowOf(plan=plan):
+            return plan.root
+        case _:
+            return None
+
+
+def end_of(node: PlanNode) -> RootPort:
+    """Return the port that tells that a node is done."""
+    return RootPort(node, DONE, node.outputs.get(DONE))
+
+
+def let_go(port: object) -> DataflowError:
+    """Make the error that a value is asked for which the run has let go (S8.5)."""
+    return DataflowError(
+        f"the value of port {name_of(port)} was let go when its last reader had come to its end; make "
+        "the port an output of the flow, or run it without keep=False"
+    )
+
+
+def name_of(port: object) -> str:
+    """Name a port in a message; raises DataflowError for what names none."""
+    return f"'{_reference(port)}'"
+
+
+def _reference(port: object) -> Reference:
+    match port:
+        case PortRef():
+            return port._reference  # noqa: SLF001 - as above
+        case Step():
+            return Reference(port._id)  # noqa: SLF001 - as above
+        case str():
+            try:
+                return parse_reference(port)
+            except ValueError as error:
+                raise DataflowError(str(error)) from None
+        case _:
+            raise DataflowError(
+                f"expected a port, a step or text like 'node.port', found {type(port).__name__}"
+            )
+
+
+def classes_in(plan: FlowPlan) -> Classes:
+    """Collect the classes whose instances may be stored for a flow: those that its ports lead to."""
+    known = _CLASSES.get(plan)
+    if known is None:
+        from dataflow.values.classes import classes_of
+
+        given = (kind for _, kind in types_given(plan))
+        known = _CLASSES[plan] = classes_of([*given, *_types_taken(plan)])
+    return known
+
+
+def types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
+    """Go through the types of what is stored: the inputs of a flow and what its nodes give."""
+    for name, given in plan.wiring.inputs.items():
+        yield f"input {name!r}", given.type
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                for port in node.action.type.outputs.values():
+                    yield f"port '{scope.address_of(node)}.{port.name}'", port.type
+
+
+def _types_taken(plan: FlowPlan) -> Iterator[object]:
+    """Go through the types of the input ports of the nodes, which may name what others give as Any."""
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if isinstance(node.action, Call):
+                yield from (port.type for port in node.action.type.inputs.values())

@@ -1,0 +1,218 @@
+"""The static checks of a graph: types, kinds, scopes and arities (S1.4, S1.7, S5.2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dataflow.base.wording import choices
+from dataflow.builder.placeholders import is_no_constant
+from dataflow.compiler.address_checks import check_addresses
+from dataflow.compiler.context_checks import check_contexts
+from dataflow.compiler.graph import (
+    CallAction,
+    Constant,
+    Graph,
+    Input,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Spot,
+    Terminal,
+    Vertex,
+)
+from dataflow.compiler.inferring import Types, list_of, or_failure, passed_on
+from dataflow.compiler.scoping import scope_of, wires_within
+from dataflow.compiler.sureness import Sureness
+from dataflow.core.asks import ASK_ID, USER_INPUT_ID
+from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
+from dataflow.errors import ValueMismatch
+from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
+from dataflow.types.validation import check_json, check_value
+
+__all__ = ["check"]
+
+
+def check(graph: Graph, ordered: list[Vertex]) -> None:
+    """Check every edge, in an order in which sources come first; problems go into the graph."""
+    types, sureness = Types(graph), Sureness(graph)
+    types.infer_whole(ordered)
+    checker = _Checker(graph, types, sureness)
+    for vertex in ordered:
+        checker.check(vertex)
+    check_contexts(graph, ordered, types.of, sureness.routed)
+    check_addresses(graph)
+    for name, wire in graph.outputs.items():
+        checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
+        found = plain_type(types.of(wire))
+        sure = sureness.is_sure_edge(wire)
+        passed = passed_on(wire, graph.root) if is_open(found) else None
+        graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure, same_as=passed)
+
+
+class _Fitting(NamedTuple):
+    """A type that fits another. Holding both keeps their ids from being those of others."""
+
+    type: object
+    expected: object
+    is_checked: bool  # values are checked when they come
+
+
+class _Checker:
+    def __init__(self, graph: Graph, types: Types, sureness: Sureness) -> None:
+        self.graph = graph
+        self.types = types
+        self.sureness = sureness
+        self.fitting: dict[tuple[int, int, int], _Fitting] = {}  # by the ids of both types and of the kind
+
+    def check(self, vertex: Vertex) -> None:
+        if isinstance(vertex.action, CallAction):
+            for given in vertex.inputs.values():
+                if given.port is not None:
+                    self.check_input(vertex, given, given.port)
+            if vertex.action.policy.default is not MISSING:
+                self.check_default(vertex, vertex.action)
+            if vertex.action.memo is not None:
+                self.check_memo(vertex, vertex.action)
+        self.sureness.note(vertex)
+        match vertex.action:
+            case LoopAction():
+                self.check_loop(vertex, vertex.action)
+            case MapAction(named=True, scope=scope, collects=collects):
+                for name, wire in collects.items():
+                    spot = Spot(f"output '{vertex.id}.{name}'", scope, ("outputs", name))
+                    self.check_reach(wire, scope, spot)
+            case _:
+                pass
+
+    def check_input(self, vertex: Vertex, given: Input, port: InPort) -> None:
+        for wire in given.wires:
+            if isinstance(wire.owner, Constant):
+                self.check_constant(wire.owner, port, vertex.spot_of(given.name, given.steps))
+            elif self.check_edge(wire, port, vertex, given):
+                given.checked = True
+        if port.many or len(given.wires) < 2 or port.kind is PortKind.CONTEXT:  # told of them with S10.4
+            return
+        sure = [wire for wire in given.wires if self.sureness.is_sure_edge(wire)]
+        if len(sure) > 1:
+            where = vertex.spot_of(given.name, given.steps)
+            self.graph.problem(
+                f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
+                "use merge or gather",
+                where,
+            )
+
+    def check_constant(self, constant: Constant, port: InPort, where: Spot) -> None:
+        if is_no_constant(constant.value):  # told when it was wired
+            return
+        try:
+            convert = check_json if constant.is_json else check_value
+            constant.value = convert(constant.value, port.type)
+        except ValueMismatch as mismatch:
+            self.graph.problem(f"{where}: {mismatch}", where)
+
+    def check_default(self, vertex: Vertex, action: CallAction) -> None:
+        """Check the value that stands in for the result of a failed node (S9.3)."""
+        default, out = action.policy.default, action.type.outputs.get("out")
+        spot = vertex.spot.within("policy", "default")
+        if out is None:
+            ports = choices(action.type.outputs)
+            told = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
+            self.graph.problem(told, spot)
+            return
+        try:
+            check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
+        except ValueMismatch as mismatch:
+            self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
+
+    def check_memo(self, vertex: Vertex, action: CallAction) -> None:
+        """Check that it makes sense to remember what a node gives (S13.1)."""
+        if action.type.flow is not None:
+            told = "it runs a flow; give the memo to nodes of that flow"
+        elif action.type.id in (ASK_ID, USER_INPUT_ID):
+            told = "what it gives comes from outside, each time anew"
+        elif action.policy.effect is True:
+            told = "it has an effect, which would be left out; say memo='off', or leave effect out"
+        else:
+            return
+        self.graph.problem(f"memo of node {vertex.id!r}: {told}", vertex.spot.within("policy", "memo"))
+
+    def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
+        """Check one edge; tells whether its values are to be checked when they come."""
+        found = self.types.of(wire)
+        both = id(found), id(port.type), id(port.kind)
+        known = self.fitting.get(both)
+        if known is not None:
+            return known.is_checked
+        before = len(self.graph.problems)
+        is_checked = self.compare(wire, found, port, vertex.spot_of(given.name, given.steps))
+        if len(self.graph.problems) == before:
+            self.fitting[both] = _Fitting(found, port.type, is_checked)
+        return is_checked
+
+    def compare(self, wire: Terminal, found: object, port: InPort, where: Spot) -> bool:
+        """Compare what an edge brings with a port; tells whether its values are to be checked."""
+        if port.kind is PortKind.SIGNAL:
+            return False
+        if is_any(found):
+            return not is_any(port.type) and port.type is not object
+        kind = kind_of(found)
+        if kind is not port.kind:
+            told = f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port"
+            self.graph.problem(told, where)
+        elif not agrees(found, port.type):
+            hint = self.hint(wire, found, port)
+            self.graph.problem(
+                f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}", where
+            )
+        return holds_any(found) and not holds_any(port.type)
+
+    def hint(self, wire: Terminal, found: object, port: InPort) -> str:
+        """Say what is probably meant where two types do not agree."""
+        scope = scope_of(wire)
+        if scope is not None and scope.kind is ScopeKind.MAP and agrees(list_of(found), port.type):
+            return "; collect it first"
+        if agrees(found, list_of(port.type)):
+            return "; wire each(...) to run once per item"
+        item = element_type(port.type)
+        if item is not NOT_ITERABLE and agrees(found, list_of(or_failure(item))):
+            return "; with on_error='collect' a failed item leaves a Failure in the list"
+        return ""
+
+    def check_reach(self, wire: Terminal, scope: Scope, reader: Spot) -> None:
+        """Check that a terminal is seen from a scope, not inside a map that nothing has closed."""
+        home = scope_of(wire)
+        owner = wire.owner.owner if isinstance(wire.owner, Scope) else wire.owner
+        if owner in self.graph.circling:  # where it is is not known, and that is told
+            return
+        if home is not None and home not in scope.around():
+            told = f"{reader} reads {wire.label}, which is inside a map; collect it first"
+            self.graph.problem(told, reader)
+
+    def check_loop(self, vertex: Vertex, action: LoopAction) -> None:
+        for wire in wires_within(vertex):
+            self.check_reach(wire, action.scope, vertex.spot)
+        if action.scope.is_lifted:  # what it carries is compared with the ports that it comes to
+            return
+        for name, wire in action.nexts.items():
+            expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire)
+            if not is_any(found) and not agrees(found, expected):
+                self.graph.problem(
+                    f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
+                    f"but the port began as {type_name(expected)}",
+                    vertex.spot.within("loop", "carry", name, "next"),
+                )
+        test, wire_of_test = action.test, action.test_wire
+        if test is None or wire_of_test is None:
+            return
+        spot = vertex.spot.within("loop", test.kind)
+        found = self.types.of(wire_of_test)
+        if test.function is None and not is_any(found) and not agrees(found, bool):
+            reads = f"{wire_of_test.label}, which is {type_name(found)}"
+            self.graph.problem(f"the test of loop {vertex.id!r} reads {reads}; expected bool", spot)
+        if test.kind == "while" and wire_of_test.owner is not action.scope:
+            self.graph.problem(
+                f"the test of loop {vertex.id!r} reads {wire_of_test.label}; `while` tests a carried port "
+                "before the round, use `until` for what a round makes",
+                spot,
+            )

@@ -1,0 +1,197 @@
+"""Declaring: a vertex for each entry of each block, before any name is looked up (S1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from dataflow.base.wording import choices
+from dataflow.compiler.graph import (
+    PARAMETER_OF,
+    CallAction,
+    Graph,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Spot,
+    Terminal,
+    Vertex,
+)
+from dataflow.compiler.lookup import Lookup
+from dataflow.core.nodetype import ConfigProblem, NodeType, opaque_type
+from dataflow.core.policy import NO_POLICY
+from dataflow.core.ports import MISSING
+from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, wrong_limit
+from dataflow.errors import FlowInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.core.wiring import Block, Placed, Reference, Wiring
+
+__all__ = ["Declarations", "Names"]
+
+#: Ids that no node may have.
+RESERVED: Final = frozenset({"", *PARAMETERS})
+#: The kind of scope that a reference to one of its parameters names in place of a node.
+SCOPES: Final = {word: kind for kind, word in PARAMETER_OF.items()}
+
+
+@dataclass(slots=True, eq=False)
+class Names:
+    """The names of one block, looked up outwards."""
+
+    scope: Scope
+    around: Names | None = None
+    vertices: dict[str, Vertex] = field(default_factory=dict)
+    known: dict[Reference, Terminal] = field(default_factory=dict)  # what has been looked up
+
+    def find(self, reference: Reference) -> Terminal | None:
+        """Look a port up, from this block outwards; None if it cannot be read here."""
+        found = self.known.get(reference)
+        if found is None and (found := self._look_up(reference)) is not None:
+            self.known[reference] = found
+        return found
+
+    def _look_up(self, reference: Reference) -> Terminal | None:
+        node, port = reference
+        if node in SCOPES:
+            scopes = (names.scope for names in self.outwards() if names.scope.kind is SCOPES[node])
+            scope = next((scope for scope in scopes if port in scope.parameters), None)
+            return None if scope is None else Terminal(scope, port)
+        vertex = self.vertex(node)
+        if vertex is None or not vertex.has_output(port):
+            return None
+        if self.around is not None and self.is_inside(vertex):
+            return None
+        return Terminal(vertex, port)
+
+    def vertex(self, id: str) -> Vertex | None:
+        """Look a vertex up, from this block outwards."""
+        names: Names | None = self
+        while names is not None:
+            if (found := names.vertices.get(id)) is not None:
+                return found
+            names = names.around
+        return None
+
+    def is_inside(self, vertex: Vertex) -> bool:
+        """Tell whether this block is in the body of a vertex, which is not known before it has ended."""
+        return any(names.scope.owner is vertex for names in self.outwards())
+
+    def outwards(self) -> Iterator[Names]:
+        names: Names | None = self
+        while names is not None:
+            yield names
+            names = names.around
+
+
+class Declarations:
+    """The graph of a flow as declared, and the names that each of its blocks has."""
+
+    def __init__(self, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> None:
+        root = Scope(ScopeKind.ROOT, parameters=dict.fromkeys(wiring.inputs))
+        self.graph = Graph(wiring, root, problems=list(wiring.problems))
+        self.lookup = Lookup(self.graph, find_type, find_function)
+        self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
+        self._inside = {id(wiring.block): self.root}
+        self._calls: dict[NodeType, CallAction] = {}  # of nodes with nothing of their own
+        for block, names in self.blocks:  # grows while it is walked
+            for position, placed in enumerate(block.nodes.values()):
+                self._declare(placed, names, position)
+
+    @property
+    def root(self) -> Names:
+        return self.blocks[0][1]
+
+    def inside(self, body: Block) -> Names:
+        """Return the names of a body."""
+        return self._inside[id(body)]
+
+    def _declare(self, placed: Placed, names: Names, position: int) -> None:
+        name = placed.id
+        if name in RESERVED:
+            told = f"node id {name!r} is reserved; give the node another name"
+            self.graph.problem(told, _spot(placed, names))
+        if names.vertex(name) is not None:
+            told = f"node id {name!r} shadows a node of an outer block; rename one of them"
+            self.graph.problem(told, _spot(placed, names))
+        vertex = Vertex(name, 2 * position + 1, self._action(placed, names), names.scope)
+        if isinstance(placed, LoopBlock | MapBlock):
+            assert isinstance(vertex.action, LoopAction | MapAction), "as it was placed"
+            vertex.action.scope.owner = vertex
+            inner = self._inside[id(placed.body)] = Names(vertex.action.scope, names)
+            self.blocks.append((placed.body, inner))
+        names.vertices[name] = vertex
+        self.graph.vertices.append(vertex)
+
+    def _action(self, placed: Placed, names: Names) -> CallAction | LoopAction | MapAction:
+        if isinstance(placed, PlacedNode):
+            return self._call(placed, names)
+        spot = _spot(placed, names)
+        match placed:
+            case LoopBlock():
+                self._check_limit(placed, spot.within("loop"))
+                scope = Scope(ScopeKind.LOOP, parameters=dict.fromkeys(placed.carries))
+                return LoopAction(placed, scope, self.lookup.test(placed, spot))
+            case MapBlock():
+                if not placed.over:
+                    self.graph.problem(
+                        f"{spot} goes over nothing: `over` names its lists", spot.within("map", "over")
+                    )
+                scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
+                options = self.lookup.options(placed.options, spot.within("map"))
+                return MapAction(scope, options, outputs=tuple(placed.body.outputs))
+
+    def _check_limit(self, loop: LoopBlock, spot: Spot) -> None:
+        if (wrong := wrong_limit(loop.limit)) is not None:
+            self.graph.problem(f"{spot}: {wrong}", spot)
+        if loop.on_limit not in ("exit", "fail"):
+            known = choices(("exit", "fail"))
+            self.graph.problem(f"{spot}: on_limit cannot be {loop.on_limit!r}; {known}", spot)
+        if loop.limit is None and loop.test is None:
+            self.graph.problem(
+                f"{spot} has neither a limit nor a test: it would never end", spot.within("limit")
+            )
+
+    def _call(self, placed: PlacedNode, names: Names) -> CallAction:
+        node_type = placed.type
+        if not isinstance(node_type, NodeType):
+            node_type = self.lookup.type(node_type, _spot(placed, names))
+        if placed.config is not MISSING or placed.policy is not NO_POLICY:
+            return self._configured(placed, node_type, _spot(placed, names))
+        action = self._calls.get(node_type)
+        if action is None:
+            action = self._configured(placed, node_type, _spot(placed, names))
+            if node_type.ports_of is None and node_type.parameters.config is None:
+                self._calls[node_type] = action
+        return action
+
+    def _configured(self, placed: PlacedNode, node_type: NodeType, spot: Spot) -> CallAction:
+        if node_type.is_opaque:
+            return CallAction(node_type, placed.policy)
+        config, problems = node_type.read_config(placed.config, placed.config_is_json, placed.folder)
+        if not problems:
+            config = self.lookup.config(config, spot)
+            try:
+                node_type = node_type.configured(config)
+            except FlowInvalid as invalid:
+                problems = [ConfigProblem(text) for text in invalid.problems]
+        for text, steps in problems:
+            self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.within("config", *steps))
+        if problems and node_type.ports_of is not None:  # which ports it has is not known
+            node_type = replace(opaque_type(node_type.id), policy=node_type.policy)
+        return CallAction(node_type, placed.policy.over(node_type.policy), config)
+
+
+def _spot(placed: Placed, names: Names) -> Spot:
+    match placed:
+        case LoopBlock():
+            kind = "loop"
+        case MapBlock():
+            kind = "map"
+        case PlacedNode():
+            kind = "node"
+    return Spot(f"{kind} {placed.id!r}", names.scope, ("nodes", placed.id))

@@ -1,0 +1,200 @@
+"""Definitions: a flow as wired, which can be checked, compiled and placed in other flows."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Self
+
+from dataflow.builder.builder import Builder
+from dataflow.builder.flow_types import flow_type
+from dataflow.builder.placement import place_flow
+from dataflow.core.functions import import_function
+from dataflow.core.policy import Policy, Settings, policy_of
+from dataflow.core.ports import MISSING, in_port
+from dataflow.core.wiring import flows_within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dataflow.builder.blocks import OpenBlock
+    from dataflow.compiler.compiling import Compiled, Pulled
+    from dataflow.compiler.graph import Graph
+    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.nodetype import NodeType
+    from dataflow.core.policy import NodeErrors, OnError, Retry
+    from dataflow.core.wiring import FlowInput, PlacedNode, Version, Wiring
+
+__all__ = ["Definition"]
+
+_UNSET: Any = MISSING  # typed as every setting, so that signatures show what a setting takes
+
+
+def _installed(id: str) -> NodeType:
+    """Look up what is named by its id; only this needs the packs, which are found by reading metadata."""
+    from dataflow.packs.registry import find_type
+
+    return find_type(id)
+
+
+class Definition(Builder):
+    """A builder whose flow is checked and compiled, once for each change of it."""
+
+    settings = Settings()
+    target = ""  # where the flow is found, as FILE of the command line (S20)
+    _documented: object = None  # the function that wires it, if one does
+    _policy = Policy()  # for its use as a node
+    _placed_as: str | None = None
+    _described: tuple[Version, NodeType] | None = None  # the newest
+    _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
+    _find_type: FindType = staticmethod(_installed)
+    _find_function: FindFunction = staticmethod(import_function)
+
+    def _restart(self, wiring: Wiring | None = None) -> None:
+        super()._restart(wiring)
+        self._compiled: dict[Version, Compiled] = {}  # the newest, by the version of the flow
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.compile()
+
+    @property
+    def inputs(self) -> Mapping[str, FlowInput]:
+        """The declared inputs by name, each with its `type` and `default`."""
+        return dict(self.wiring.inputs)
+
+    @property
+    def wiring(self) -> Wiring:
+        """The flow as wired."""
+        return self._wiring
+
+    @property
+    def version(self) -> Version:
+        """What changes with every change of the flow and of the flows in it."""
+        return tuple(flow.version for flow in flows_within(self.wiring))
+
+    @property
+    def node_type(self) -> NodeType:
+        """The flow as a node type: its inputs and outputs are the ports (S1.1). Raises FlowInvalid."""
+        version = self.version
+        if self._described is None or self._described[0] != version:
+            ports = self._whole().ports
+            inputs = {
+                name: in_port(name, given.type, given.default) for name, given in self._wiring.inputs.items()
+            }
+            self._described = version, flow_type(self, inputs, ports, self._policy, self._documented)
+        return self._described[1]
+
+    @property
+    def opaque(self) -> Sequence[str]:
+        """The names in the flow that were not looked into (S20, trust)."""
+        return self._whole().opaque
+
+    def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
+        """Place the flow as a node of another."""
+        return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
+
+    def check(self) -> list[str]:
+        """List every problem of the flow, without raising; an empty list means that it can run (S1.7)."""
+        return self.examine().problems_in_order
+
+    def examine(self) -> Graph:
+        """Return the flow with its names looked up and checked: its problems and what was not looked into."""
+        from dataflow.compiler.compiling import (
+            examine,  # a third of the engine, which no flow needs to be wired
+        )
+
+        graph, _ = examine(self.wiring, self._find_type, self._find_function)
+        return graph
+
+    def compile(self) -> FlowPlan:
+        """Compile the flow unless it has not changed since; raises FlowInvalid."""
+        return self._whole().plan
+
+    def _whole(self) -> Compiled:
+        """Compile the flow as far as it may be looked into, once for all that ask about it."""
+        wiring, version = self.wiring, self.version
+        with self._lock:
+            compiled = self._compiled.get(version)
+            if compiled is None:
+                from dataflow.compiler.compiling import compile_whole  # as above
+
+                compiled = compile_whole(wiring, self._find_type, self._find_function)
+                self._compiled.clear()
+                self._compiled[version] = compiled
+            return compiled
+
+    def compile_other(self, wiring: Wiring) -> FlowPlan:
+        """Compile another wiring as this one's; raises FlowInvalid."""
+        from dataflow.compiler.compiling import compile_flow  # as above
+
+        return compile_flow(wiring, self._find_type, self._find_function)
+
+    def with_(
+        self,
+        *,
+        name: str = _UNSET,
+        retries: Retry | int = _UNSET,
+        timeout: float | None = _UNSET,
+        deadline: float | None = _UNSET,
+        on_error: OnError = _UNSET,
+        default: object = _UNSET,
+        enabled: bool = _UNSET,
+        errors: NodeErrors = _UNSET,
+    ) -> Self:
+        """Return the flow with a name or settings for its use as a node; this one is not changed (S7.3).
+
+        The settings are those of `node`; what is not given stays as it is. Each attempt runs the flow anew.
+        `errors="collect"` lets what is independent of a failure finish, and puts a `Failure` in place of
+        each output that failed.
+        """
+        policy = policy_of(
+            retries=retries, timeout=timeout, deadline=deadline, on_error=on_error, default=default,
+            enabled=enabled, errors=errors,
+        )  # fmt: skip
+        other = self._copied()
+        other._policy = policy.over(self._policy)  # noqa: SLF001 - of its own class
+        other._placed_as = self._placed_as if name is _UNSET else name  # noqa: SLF001 - as above
+        return other
+
+    def _copied(self) -> Self:
+        """Copy a flow that is wired: both see the same wiring."""
+        _ = self.wiring
+        other = copy.copy(self)
+        other._described = None  # noqa: SLF001 - of its own class
+        return other
+
+    def rewired(self, wiring: Wiring) -> Self:
+        """Return the flow as it is wired otherwise; this one is not changed."""
+        other = self._copied()
+        other._pulled = (), {}  # noqa: SLF001 - of its own class
+        other._restart(wiring)  # noqa: SLF001 - as above
+        return other
+
+    def find_type(self, id: str) -> NodeType:
+        """Look up a node type that the flow names by its id; raises DataflowError."""
+        return self._find_type(id)
+
+    def compile_for(self, port: object) -> FlowPlan:
+        """Compile only what a port of the flow needs; raises DataflowError if there is none (S8.1)."""
+        from dataflow.compiler.addressing import Addresses  # as above
+        from dataflow.compiler.compiling import Pulled, compile_flow
+
+        whole, version = self.compile(), self.version
+        addresses = Addresses(whole)
+        if addresses.output(port) is not None:
+            assert isinstance(port, str), "an output is given by its name"
+            pulled = Pulled(port, self.wiring.block.outputs[port])
+        else:
+            source = addresses.reference(port)
+            pulled = Pulled(str(source), source)
+        with self._lock:
+            if self._pulled[0] != version:
+                self._pulled = version, {}
+            plans = self._pulled[1]
+            if pulled not in plans:
+                plans[pulled] = compile_flow(self.wiring, self._find_type, self._find_function, pulled=pulled)
+            return plans[pulled]

@@ -1,0 +1,360 @@
+"""The graph between wiring and plan: vertices, scopes and terminals, with every name looked up (S2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from dataflow.base.wording import on_one_line, read_place, write_place
+from dataflow.compiler.called import CallAction
+from dataflow.core.ports import DONE, ERROR
+from dataflow.core.wiring import CARRY, INPUT, ITEM
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from dataflow.core.merging import MergeFunction
+    from dataflow.core.policy import EachOptions
+    from dataflow.core.ports import InPort, OutPort
+    from dataflow.core.wiring import Edge, LoopBlock, LoopTest, Rounds, Wiring
+
+__all__ = [
+    "Action",
+    "CallAction",
+    "CollectAction",
+    "Graph",
+    "Input",
+    "Join",
+    "JoinAction",
+    "LoopAction",
+    "MapAction",
+    "RoundEdge",
+    "Scope",
+    "ScopeKind",
+    "Spot",
+    "Steps",
+    "Terminal",
+    "Vertex",
+    "is_constant",
+    "names_scope",
+]
+
+
+class ScopeKind(Enum):
+    """What opens a frame of the scope (S2.1)."""
+
+    ROOT = "run"
+    LOOP = "loop"
+    MAP = "map"
+
+
+#: What stands in place of a node id in a reference to a parameter of such a scope.
+PARAMETER_OF: Final = {ScopeKind.ROOT: INPUT, ScopeKind.LOOP: CARRY, ScopeKind.MAP: ITEM}
+
+
+class Join(Enum):
+    """The explicit modes of several sources on one port (S5.3)."""
+
+    MERGE = "merge"
+    GATHER = "gather"
+    FALLBACK = "fallback"
+    RACE = "race"
+    CONTEXTS = "merge_contexts"  # of conversations (S10.4)
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A scope of a flow. Its parent is that of its owner, known once the owner's scope is."""
+
+    kind: ScopeKind
+    owner: Vertex | None = None  # None for the root
+    parameters: dict[str, None] = field(default_factory=dict)  # inputs, carried ports or items, in order
+    label: str = ""  # what messages call its item, where it is that of an `each`
+    labels: dict[str, str] = field(default_factory=dict)  # what they call what a lifted loop carries
+    is_lifted: bool = False  # of a loop: feedback edges have made it (S6.3)
+
+    @property
+    def parent(self) -> Scope | None:
+        return self.owner.scope if self.owner is not None else None
+
+    def around(self) -> Iterator[Scope]:
+        """Go outwards, beginning with this scope."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+
+#: Keys and positions that lead to a part of a block of a document.
+Steps: TypeAlias = tuple[str | int, ...]
+
+
+class Spot(NamedTuple):
+    """What a problem is about: in words, and as the steps that lead to it in the block of a document."""
+
+    label: str
+    scope: Scope
+    steps: Steps
+
+    def __str__(self) -> str:
+        return self.label
+
+    def part(self, label: str, *steps: str | int) -> Spot:
+        """Name a part of it."""
+        return Spot(f"{self.label}{label}", self.scope, (*self.steps, *steps))
+
+    def within(self, *steps: str | int) -> Spot:
+        """Return the place of a part of it, under its own name."""
+        return Spot(self.label, self.scope, (*self.steps, *steps))
+
+    @property
+    def path(self) -> Steps:
+        """The steps from the top of the document."""
+        path, scope = self.steps, self.scope
+        while (owner := scope.owner) is not None:
+            if scope.is_lifted:  # no document has a block for it
+                scope = owner.home
+                continue
+            spot = owner.spot
+            path, scope = (*spot.steps, scope.kind.value, *path), spot.scope
+        return path
+
+
+class Terminal(NamedTuple):
+    """Where an edge begins: an output port of a vertex, a parameter of a scope, or a constant."""
+
+    owner: Vertex | Scope | Constant
+    port: str
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        owner = self.owner
+        if isinstance(owner, Constant):
+            return "a constant"
+        if owner.label:
+            return owner.label
+        if isinstance(owner, Vertex) and owner.is_lifted:
+            return self.port
+        if isinstance(owner, Scope) and self.port in owner.labels:
+            return owner.labels[self.port]
+        return f"{PARAMETER_OF[owner.kind] if isinstance(owner, Scope) else owner.id}.{self.port}"
+
+
+@dataclass(slots=True, eq=False)
+class Constant:
+    """A constant on a port, compared by identity."""
+
+    value: Any
+    is_json: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Input:
+    """A connected input port of a vertex: where its edges begin.
+
+    `port` is the declared port, None where any will do. `steps` lead to it in the block of a document where
+    it is not among the inputs of its node.
+    """
+
+    name: str
+    wires: list[Terminal]
+    port: InPort | None = None
+    required: bool = True
+    steps: Steps = ()
+    checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
+    read_at: Spot | None = None  # of what is carried into a loop of feedback edges: the port that reads it
+
+
+def is_constant(given: Input) -> bool:
+    """Tell whether nothing but constants leads to a port."""
+    for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
+        if not isinstance(wire.owner, Constant):
+            return False
+    return True
+
+
+@dataclass(slots=True)
+class JoinAction:
+    """Join several sources. `how` says that they are conversations, of which it makes one (S10.4)."""
+
+    mode: Join
+    how: MergeFunction | None = None
+
+
+@dataclass(slots=True)
+class LoopAction:
+    """Run the body round by round. `finals` and `results` are its outputs by name."""
+
+    block: LoopBlock
+    scope: Scope
+    test: LoopTest | None = None
+    test_wire: Terminal | None = None
+    nexts: dict[str, Terminal] = field(default_factory=dict)
+    finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
+    results: dict[str, Terminal] = field(default_factory=dict)
+    alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
+    shown: dict[str, Terminal] = field(default_factory=dict)  # outputs that nobody reads, but a result tells
+
+
+@dataclass(slots=True)
+class MapAction:
+    """Open a frame an item. `collects` are its outputs by name.
+
+    A map over edges has one input with all of them, and opens a frame for each that settles live (S7.4). What
+    it reads of other maps leaves these with the index of each value, in the outputs that are `indexed`.
+    """
+
+    scope: Scope
+    options: EachOptions
+    lists: dict[str, str] = field(default_factory=dict)  # item -> input port of the vertex
+    collects: dict[str, Terminal] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()  # the names of the outputs of a map in block form
+    named: bool = True  # False: named after the node that reads it first
+    is_every: bool = False  # over edges
+    indexed: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)  # outputs that settle with their last value in any case
+
+
+@dataclass(slots=True)
+class CollectAction:
+    """A `collect`, until it is known which map it closes; then an output of that map."""
+
+    source: Terminal
+    output: Terminal | None = None
+
+
+Action: TypeAlias = CallAction | JoinAction | LoopAction | MapAction | CollectAction
+
+
+@dataclass(slots=True, eq=False)
+class Vertex:
+    """A node, loop, map or join. `order` sorts those of a scope as they were declared."""
+
+    id: str
+    order: int
+    action: Action
+    home: Scope  # the scope of the block it was declared in
+    read_at: Spot | None = None  # of a join, or a map that a source has opened: where it is read first
+    label: str = ""  # of a join: what messages call its value
+    inputs: dict[str, Input] = field(default_factory=dict)
+    scope: Scope | None = None  # where it fires, once known
+    index: int = -1  # in the plan of that scope, once it is laid out
+    slots: dict[str, int] = field(init=False)  # likewise, of its output ports
+
+    @property
+    def kind(self) -> str:
+        """What messages call it."""
+        match self.action:
+            case LoopAction():
+                return "loop"
+            case MapAction():
+                return "map"
+            case CallAction() | JoinAction() | CollectAction():
+                return "node"
+
+    @property
+    def spot(self) -> Spot:
+        if self.read_at is not None:
+            return self.read_at
+        return Spot(f"{self.kind} {self.id!r}", self.home, ("nodes", self.id))
+
+    def spot_of(self, port: str, steps: Steps = ()) -> Spot:
+        """Return the place of one of its input ports; `steps` lead to what is not among its inputs."""
+        steps = steps or ("nodes", self.id, "inputs", port)
+        return Spot(f"port '{self.id}.{port}'", self.home, steps)
+
+    def has_output(self, port: str) -> bool:
+        """Tell whether something may read a port of this name."""
+        if port in self.output_names or port in (DONE, ERROR):
+            return True
+        return isinstance(self.action, CallAction) and self.action.type.is_opaque
+
+    @property
+    def output_names(self) -> Collection[str]:
+        """The names of the output ports, `$done` and `$error` aside."""
+        match self.action:
+            case CallAction(type=node_type):
+                return node_type.outputs
+            case LoopAction(block=block):
+                return block.body.outputs
+            case MapAction(outputs=outputs):
+                return outputs
+            case JoinAction() | CollectAction():
+                return ("out",)
+
+    @property
+    def is_lifted(self) -> bool:
+        """Whether it is a loop that feedback edges have made."""
+        return isinstance(self.action, LoopAction) and self.action.scope.is_lifted
+
+    @property
+    def fires_in(self) -> Scope:
+        assert self.scope is not None, f"the scope of {self.id!r} is known by now"
+        return self.scope
+
+
+def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:
+    """Tell whether a map of `each`, or a loop of feedback edges, has its name from a vertex in it (S2.2)."""
+    if opener is None:
+        return False
+    is_unnamed = isinstance(opener.action, MapAction) and not opener.action.named
+    names = (is_unnamed or opener.is_lifted) and opener.id == vertex.id
+    return names and not isinstance(vertex.action, JoinAction)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundEdge:
+    """An edge that says something about rounds: the port that it leads to, and its position there."""
+
+    edge: Edge
+    rounds: Rounds
+    vertex: Vertex
+    given: Input
+    position: int
+
+    @property
+    def wire(self) -> Terminal:
+        return self.given.wires[self.position]
+
+    @property
+    def spot(self) -> Spot:
+        steps = () if self.edge.index is None else ("edges", self.edge.index)
+        return self.vertex.spot_of(self.given.name, steps)
+
+
+@dataclass(slots=True)
+class Graph:
+    """All vertices of a flow in declared order, and its outputs."""
+
+    wiring: Wiring
+    root: Scope
+    vertices: list[Vertex] = field(default_factory=list)
+    outputs: dict[str, Terminal] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)  # types that were not looked into
+    round_edges: list[RoundEdge] = field(default_factory=list)  # edges that say something about rounds
+    circling: set[Vertex] = field(default_factory=set)  # what is in a cycle, or waits for one
+    output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether there is no scope but the root."""
+        return all(isinstance(vertex.action, (CallAction, JoinAction)) for vertex in self.vertices)
+
+    @property
+    def problems_in_order(self) -> list[str]:
+        """The problems, each once; those of a document in the order of its text."""
+        problems = list(dict.fromkeys(map(on_one_line, self.problems)))
+        return problems if self.wiring.places is None else sorted(problems, key=_place)
+
+    def problem(self, text: str, spot: Spot) -> None:
+        """Note what is wrong, with the place in the document where there is one."""
+        places = self.wiring.places
+        self.problems.append(text if places is None else write_place(text, *places.find(spot.path)))
+
+
+def _place(problem: str) -> tuple[int, int]:
+    _, line, column = read_place(problem)
+    return line or 0, column or 0

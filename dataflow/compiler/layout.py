@@ -1,0 +1,249 @@
+"""From graph to plan: what each node is given, and who waits for what (S2.4)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from dataflow.compiler.connecting import connect
+from dataflow.compiler.graph import (
+    CallAction,
+    CollectAction,
+    Graph,
+    Input,
+    Join,
+    JoinAction,
+    LoopAction,
+    MapAction,
+    Vertex,
+    is_constant,
+    names_scope,
+)
+from dataflow.compiler.memo_slots import note_memo_slots
+from dataflow.compiler.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, nested_plan
+from dataflow.compiler.provisions import has_limits, has_settings, memos, named_limits, unused, with_settings
+from dataflow.compiler.slots import Slots
+from dataflow.core.attempts import bounds_of
+from dataflow.core.names import encode
+from dataflow.core.policy import Policy
+from dataflow.core.ports import MISSING, PortKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dataflow.compiler.plan import Action
+    from dataflow.core.wiring import Nested
+
+__all__ = ["lay_out"]
+
+AFTER: Final = "$after"
+#: What most calls give by keyword: one for all of them.
+NO_KEYWORDS: Final[Mapping[str, Feed | int]] = MappingProxyType({})
+
+
+def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
+    """Lay a checked graph out as plans of its scopes."""
+    slots = Slots(graph, ordered)
+    nodes: dict[Vertex, PlanNode] = {}
+    for vertex in slots.vertices:
+        nodes[vertex] = _node(slots, vertex)
+        vertex.inputs.clear()  # what is laid out is let go, so that there is no more to hold than the plan
+    outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
+    for scope, plan in slots.plans.items():
+        plan.nodes = tuple([nodes[vertex] for vertex in slots.members[scope]])
+        for node in plan.nodes if slots.failure_uses else ():
+            node.failure_is_taken = slots.failure_is_taken(scope, node.outputs.values())
+    connect(slots, outputs.values())
+    note_memo_slots(slots.plans.values())
+    given_settings = list(with_settings(slots.vertices)) if any(map(has_settings, slots.actions)) else []
+    return FlowPlan(
+        name=graph.wiring.name,
+        wiring=graph.wiring,
+        root=slots.plans[graph.root],
+        outputs=outputs,
+        unused_policies=tuple(unused(given_settings)),
+        memos=memos(given_settings),
+        has_limits=has_limits(given_settings),
+        named_limits=tuple(named_limits(given_settings)),
+    )
+
+
+def _node(slots: Slots, vertex: Vertex) -> PlanNode:
+    """Lay one vertex out: its feeds, then its action."""
+    feeds = {name: _feed(slots, vertex, given) for name, given in vertex.inputs.items()}
+    given = tuple(feeds.values())
+    action = _action(slots, vertex, feeds, given)
+    is_plain = True
+    for feed in given:
+        if feed.is_lazy or not (feed.many or len(feed.slots) == 1):
+            is_plain = False
+    if isinstance(action, MapOf) and action.is_every:
+        is_plain = False
+    opener, label = vertex.fires_in.owner, encode(vertex.id)
+    names_frame = names_scope(vertex, opener)
+    return PlanNode(vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain)
+
+
+def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
+    port, scope = given.port, vertex.fires_in
+    read, labels = slots.read_all(given.wires, scope)
+    if port is None:  # `$after`, the sources of a join, what a loop or map begins with
+        return _open_feed(slots, vertex, given, read, labels)
+    if port.takes_failure:
+        slots.note_failure_uses(scope, read)
+    return Feed(
+        given.name,
+        tuple(read),
+        tuple(labels),
+        port.many,
+        given.required,
+        port.default,
+        port.type if given.checked else None,
+        port.takes_failure,
+        port.kind is PortKind.SIGNAL,
+        port.lazy,
+        is_constant(given),
+    )
+
+
+def _open_feed(slots: Slots, vertex: Vertex, given: Input, read: list[int], labels: list[str]) -> Feed:
+    """Lay out a port that takes anything, from any number of edges."""
+    action = vertex.action
+    if isinstance(action, JoinAction) and action.mode is Join.RACE:
+        slots.note_failure_uses(vertex.fires_in, read)
+    return Feed(
+        given.name,
+        tuple(read),
+        tuple(labels),
+        many=True,
+        required=given.required,
+        is_signal=given.name == AFTER,
+        is_constant=isinstance(action, CallAction) and is_constant(given),
+    )
+
+
+def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed], in_order: tuple[Feed, ...]) -> Action:
+    match vertex.action:
+        case CallAction(type=node_type) as action:
+            names, parameters = tuple(feeds), node_type.parameters
+            if action.takes_in_order and names == parameters.positional:
+                return _call(action, in_order)
+            if action.takes_in_order and names == (*parameters.positional, parameters.star):
+                return _call(action, in_order[:-1], star=in_order[-1])
+            laying = _Calling(slots, vertex, action, feeds)
+            return laying.call() if node_type.flow is None else laying.flow(node_type.flow)
+        case JoinAction(mode=mode, how=how):
+            return JoinOf(mode, how)
+        case LoopAction() as loop:
+            return _loop(slots, vertex, loop)
+        case MapAction() as opened:
+            return _map(slots, vertex, opened, feeds)
+        case CollectAction():
+            raise AssertionError("a collect has become an output of its map")
+
+
+def _call(
+    action: CallAction,
+    positional: tuple[Feed | int, ...],
+    keywords: Mapping[str, Feed | int] = NO_KEYWORDS,
+    star: Feed | None = None,
+    *,
+    has_more: bool = False,
+) -> Call:
+    direct = None if has_more or keywords else _direct(positional, star)
+    return Call(
+        action.type, action.policy, action, positional, keywords, star, direct, action.exits,
+        action.bounds, action.is_simple, action.is_single, action.memo,
+    )  # fmt: skip
+
+
+class _Calling:
+    """Lays out what a node calls, with the feeds of its ports."""
+
+    __slots__ = ("action", "feeds", "slots", "vertex")
+
+    def __init__(self, slots: Slots, vertex: Vertex, action: CallAction, feeds: Mapping[str, Feed]) -> None:
+        self.slots = slots
+        self.vertex = vertex
+        self.action = action
+        self.feeds = feeds
+
+    def call(self) -> Call:
+        feeds, node_type = self.feeds, self.action.type
+        parameters = node_type.parameters
+        positional = tuple([feeds.get(name) or self.constant(name) for name in parameters.positional])
+        keywords: Mapping[str, Feed | int] = NO_KEYWORDS
+        if parameters.keywords or parameters.open:
+            spread = {*parameters.positional, parameters.star}
+            configured = [name for name in node_type.inputs if name not in spread] if parameters.open else []
+            names = dict.fromkeys((*parameters.keywords, *configured))
+            keywords = {name: feeds.get(name) or self.constant(name) for name in names}
+        star = None if parameters.star is None else feeds.get(parameters.star)
+        return _call(self.action, positional, keywords, star, has_more=AFTER in feeds)
+
+    def flow(self, flow: Nested) -> FlowOf:
+        action, plan, own = self.action, nested_plan(flow), self.vertex.slots
+        inputs = {
+            plan.root.parameters[name]: self.feeds.get(name) or self.constant(name)
+            for name in action.type.inputs
+        }
+        results = {own[name]: slot for name, slot in plan.outputs.items()}
+        bounds = bounds_of(action.policy.over(Policy(timeout=flow.settings.timeout or MISSING)))
+        return FlowOf(plan, flow.settings, action.policy, bounds, inputs, results)
+
+    def constant(self, name: str) -> int:
+        """Return the slot of what a parameter without edges is given: the config, or its default."""
+        slots, scope, node_type = self.slots, self.vertex.fires_in, self.action.type
+        if name == node_type.parameters.config_name:
+            return slots.new(scope, "config", self.action.config)
+        return slots.new(scope, "a default", node_type.inputs[name].default)
+
+
+def _loop(slots: Slots, vertex: Vertex, action: LoopAction) -> LoopOf:
+    scope, block, test = action.scope, action.block, action.test
+    body, own = slots.plans[scope], vertex.slots
+    carried = {name: (body.parameters[name], slots.read(wire, scope)) for name, wire in action.nexts.items()}
+    return LoopOf(
+        body=body,
+        kind=test.kind if test is not None else None,
+        test=slots.read(action.test_wire, scope) if action.test_wire is not None else None,
+        predicate=test.function if test is not None else None,
+        limit=block.limit,
+        on_limit=block.on_limit,
+        carried=carried,
+        finals={own[name]: carry for name, carry in action.finals.items()},
+        results={own[name]: slots.read(wire, scope) for name, wire in action.results.items()},
+        alls=frozenset(own[name] for name in action.alls),
+        gate=slots.new(scope, "the test") if test is not None and test.kind == "until" else None,
+        shown={own[name]: slots.slot_of(wire, scope) for name, wire in action.shown.items()},
+        feedback=frozenset(name for name in scope.labels if name not in vertex.inputs),
+    )
+
+
+def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Feed]) -> MapOf:
+    body, own = slots.plans[action.scope], vertex.slots
+    lists = {body.parameters[item]: feeds[port] for item, port in action.lists.items()}
+    for name, wire in action.collects.items():
+        slot = slots.read(wire, action.scope)
+        body.collects[slot] = (*body.collects.get(slot, ()), own[name])
+    around, left = slots.plans[vertex.fires_in], action.indexed.intersection(action.collects)
+    around.indexed |= {own[name] for name in left}
+    early = frozenset(own[name] for name in action.early.intersection(action.collects))
+    return MapOf(body, action.options, lists, action.is_every, early)
+
+
+def _direct(positional: Sequence[Feed | int], star: Feed | None) -> tuple[int, ...] | None:
+    """Return the slots of the arguments if they need nothing but to be read."""
+    found: list[int] = []
+    for given in positional:
+        if isinstance(given, int):
+            found.append(given)
+        elif len(given.slots) != 1 or given.many or given.check is not None or given.is_signal:
+            return None
+        elif len(positional) == 1 and star is None:
+            return given.slots
+        else:
+            found.append(given.slots[0])
+    if star is None:
+        return tuple(found)
+    return (*found, *star.slots) if star.many and star.check is None and not star.is_signal else None

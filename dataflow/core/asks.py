@@ -1,0 +1,160 @@
+"""Asks: what is asked of somebody outside, and how an answer becomes values of ports (S11.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dataflow.base.markers import Marker
+from dataflow.base.wording import choices
+from dataflow.core.ports import CONTEXT, MISSING, SKIP
+from dataflow.errors import AnswerRefused, NodeFailed, ValueMismatch
+from dataflow.types.validation import check_json, check_value, described, json_schema, object_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from dataflow.core.ports import OutPort
+
+__all__ = [
+    "ASK",
+    "ASK_ID",
+    "MOST_SECONDS",
+    "USER_INPUT_ID",
+    "Ask",
+    "Request",
+    "ports_left",
+    "read_answer",
+    "read_request",
+    "schema_of",
+    "told_metadata",
+]
+
+#: The id of the node type that asks and does nothing else.
+ASK_ID: Final = "control.ask"
+#: The id of the one that asks in a conversation.
+USER_INPUT_ID: Final = "control.user_input"
+#: Where the metadata of a raw node that pauses describes its ask.
+ASK: Final = "ask"
+#: The longest time in which an ask can expire, in seconds: 100 years, while a calendar goes on.
+MOST_SECONDS: Final = 100 * 365 * 86_400
+#: What such a description may hold.
+FIELDS: Final = ("prompt", "schema", "show", "expires", "default")
+
+
+class Ask(NamedTuple):
+    """An open ask of a run. Its id is its path; `schema` is the JSON Schema of the answer.
+
+    `show` is what the person is shown who answers. Past `expires` (UTC) the ask takes its default or fails.
+    """
+
+    id: str
+    prompt: str
+    show: Any
+    schema: dict[str, Any]
+    expires: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a node says of its ask. `expires` is in seconds; `default` is MISSING if there is none."""
+
+    prompt: str = ""
+    show: Any = None
+    schema: Mapping[str, Any] | None = None
+    expires: float | None = None
+    default: Any = MISSING
+
+
+def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
+    """Read the description of an ask; raises NodeFailed for one that cannot be."""
+    given = metadata.get(ASK, {})
+    if not isinstance(given, Mapping):
+        raise NodeFailed(
+            node, f"paused with the ask {described(given)}; expected a mapping with {choices(FIELDS)}"
+        )
+    unknown = [name for name in given if name not in FIELDS]
+    if unknown:
+        raise NodeFailed(node, f"paused with an ask that has the field {unknown[0]!r}; {choices(FIELDS)}")
+    request = Request(**given)
+    for name, kind in (("prompt", str), ("schema", Mapping | None)):
+        if not isinstance(getattr(request, name), kind):
+            raise NodeFailed(node, f"paused with an ask whose {name} is {described(getattr(request, name))}")
+    expires: object = request.expires
+    is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
+    if expires is not None and not (is_number and 0 < request.expires <= MOST_SECONDS):  # type: ignore[operator]  # as just checked
+        raise NodeFailed(
+            node,
+            f"paused with an ask that expires after {described(expires)}; "
+            f"expected seconds, {MOST_SECONDS} at most",
+        )
+    return request
+
+
+def ports_left(outputs: Mapping[str, OutPort], given: Mapping[str, Any]) -> Sequence[OutPort]:
+    """List the ports that an answer fills: those that the node left out, its context aside."""
+    return [port for name, port in outputs.items() if name != CONTEXT and given.get(name, SKIP) is SKIP]
+
+
+def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
+    """Give the JSON Schema of an answer: that of the only port left, or an object by port name."""
+    if len(left) == 1:
+        return dict(json_schema(left[0].type))
+    if not left:
+        return {"type": "null"}
+    required = [port.name for port in left if not port.conditional]
+    return object_schema({port.name: port.type for port in left}, required)
+
+
+def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: bool = False) -> dict[str, Any]:
+    """Give the ports that are left what an answer says; raises AnswerRefused for one that does not fit.
+
+    A value of the port's type is taken as it is, any other read by the strict rules of JSON, and so is
+    whatever was JSON (S1.7).
+    """
+    if len(left) == 1:
+        return {left[0].name: _read(id, left[0], value, "", is_json)}
+    if not left:
+        if value is not None:
+            raise AnswerRefused(id, f"expected None, since no port is left; found {described(value)}")
+        return {}
+    names = [port.name for port in left]
+    if not isinstance(value, Mapping):
+        raise AnswerRefused(id, f"expected an object by port, {choices(names)}; found {described(value)}")
+    unknown = [name for name in value if name not in names]
+    if unknown:
+        raise AnswerRefused(id, f"there is no port {unknown[0]!r}; {choices(names)}")
+    missing = [port.name for port in left if not port.conditional and port.name not in value]
+    if missing:
+        raise AnswerRefused(id, f"port {missing[0]!r} is missing")
+    return {
+        port.name: _read(id, port, value[port.name], f"port {port.name!r}: ", is_json)
+        for port in left
+        if port.name in value
+    }
+
+
+def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> object:
+    if is_json:
+        try:
+            return check_json(value, port.type)
+        except ValueMismatch as mismatch:
+            raise AnswerRefused(id, f"{where}{mismatch}") from None
+    try:
+        return check_value(value, port.type)
+    except ValueMismatch as mismatch:
+        told = mismatch
+    if type(value) is Marker:  # no value, even where any value may stand
+        raise AnswerRefused(id, f"{where}{told}")
+    try:
+        return check_json(value, port.type)
+    except ValueMismatch as as_json:  # of the two the one that looked deeper into the value
+        told = max(told, as_json, key=lambda one: len(one.place))
+        raise AnswerRefused(id, f"{where}{told}") from None
+
+
+def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a node that paused without the description of its ask."""
+    return {name: value for name, value in metadata.items() if name != ASK}

@@ -1,0 +1,181 @@
+"""Conversation contexts and tools, the values that context and tools edges carry (S10.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from dataflow.base.copies import separate
+from dataflow.base.history import History
+from dataflow.core.messages import Message
+from dataflow.core.turns import TooLarge, choose, estimated_tokens, fault_in, fault_in_turn, turns_of
+from dataflow.errors import BudgetExceeded, ConversationInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dataflow.core.turns import Fault
+
+__all__ = ["CONTEXT_ID", "ExecutionContext", "Tools", "history_of", "with_pinned"]
+
+#: The id of the node type that begins a conversation.
+CONTEXT_ID: Final = "control.context"
+
+
+class Variables(Mapping[str, Any]):
+    """Read-only variables. Lists, dicts and sets in them are given to each reader as copies (S3.4)."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values: Any = separate(dict(values))
+
+    def __getitem__(self, name: str) -> Any:
+        return separate(self._values[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+NO_VARIABLES: Final = Variables({})
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionContext:
+    """An immutable conversation; `append` makes a new one and leaves this one as it is.
+
+    `message_history` is all that was said, `messages` what of it a model is sent. Contexts with different
+    `context_id` have nothing in common when they are merged (S10.5). `variables` can only be read; lists,
+    dicts and sets in them are given out as copies. `session_id` is the `context_id` unless it is given. The
+    other fields are for nodes, and kept as they are given.
+
+    `head` and `left_out` are what trimming and pins have come to: `messages` are those of the head, and then
+    the history without its first ones, so many as are left out.
+    """
+
+    context_id: str
+    provider: str = ""
+    model: str = ""
+    system_instructions: str | None = None
+    message_history: Sequence[Message] = ()
+    session_id: str = ""
+    current_output: str = ""
+    variables: Mapping[str, Any] = field(default_factory=lambda: NO_VARIABLES)
+    head: tuple[Message, ...] = ()
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.message_history, History):
+            given = tuple(self.message_history)
+            head = with_pinned(self.head, [message for message in given if message.pin])
+            object.__setattr__(self, "head", head)
+            object.__setattr__(self, "left_out", 0)  # of another history
+            object.__setattr__(
+                self, "message_history", History(message for message in given if not message.pin)
+            )
+        if not isinstance(self.variables, Variables):
+            object.__setattr__(self, "variables", Variables(self.variables))
+        if not self.session_id:
+            object.__setattr__(self, "session_id", self.context_id)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What a model is sent: the pinned messages, and the history as far as it was not trimmed away."""
+        return (*self.head, *history_of(self).since(self.left_out))
+
+    def append(self, *messages: Message) -> ExecutionContext:
+        """Return a context whose history goes on with these messages; the history so far is shared.
+
+        A message with a `pin` goes to the head instead, in the place of those with this pin that are there.
+        """
+        head = with_pinned(self.head, [message for message in messages if message.pin])
+        history = history_of(self).extended(message for message in messages if not message.pin)
+        return replace(self, message_history=history, head=head)
+
+    def append_turn(self, *messages: Message) -> ExecutionContext:
+        """Append one whole turn: a user message, and what came of it up to the answer (S10.3).
+
+        Raises ConversationInvalid for anything else.
+        """
+        self._refuse(fault_in_turn(messages), "a turn of ")
+        return self.append(*messages)
+
+    def turns(self) -> list[tuple[Message, ...]]:
+        """Put the messages of each turn together, as far as they are sent (S10.5)."""
+        return turns_of(self.messages)
+
+    def check(self) -> None:
+        """Check that each tool call has exactly one result, behind it; raises ConversationInvalid (S10.2)."""
+        self._refuse(fault_in(self.messages))
+
+    def trimmed(self, budget: int, size: Callable[[Message], int] = estimated_tokens) -> ExecutionContext:
+        """Return a context whose messages fit a budget, system text included (S10.5).
+
+        The oldest turns go first. System text, pinned messages and the last user message stay; where the last
+        turn alone is too large, its oldest tool calls go with their results. `size` measures a message: the
+        default estimates tokens, by four characters each. Raises BudgetExceeded where what has to stay does
+        not fit, ConversationInvalid as `check` does, ValueError for a budget that is no whole number.
+        """
+        _check_budget(budget)
+        self.check()
+        system = self.system_instructions
+        messages = self.messages
+        measured = budget - (size(Message("system", system)) if system else 0)
+        staying = choose(messages, measured, size)
+        if isinstance(staying, TooLarge):
+            raise BudgetExceeded(self.context_id, staying.needed + budget - measured, budget)
+        if all(staying):
+            return self
+        behind = next(n for n, stays in enumerate(reversed(staying)) if not stays)
+        first = max(len(messages) - behind, len(self.head))
+        head = tuple(message for message, stays in zip(messages[:first], staying, strict=False) if stays)
+        return replace(self, head=head, left_out=self.left_out + first - len(self.head))
+
+    def _refuse(self, fault: Fault | None, part: str = "") -> None:
+        if fault is not None:
+            raise ConversationInvalid(self.context_id, fault.position, fault.reason, part)
+
+
+def _check_budget(budget: object) -> None:
+    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
+        raise ValueError(f"budget must be a whole number of 0 or more, found {budget!r}")
+
+
+def with_pinned(head: tuple[Message, ...], pinned: Sequence[Message]) -> tuple[Message, ...]:
+    """Put pinned messages into a head: in the place of those with the same pins, else behind all pins."""
+    if not pinned:
+        return head
+    by_pin: dict[str, list[Message]] = {}
+    for message in head:
+        by_pin.setdefault(message.pin, []).append(message)
+    kept = by_pin.pop("", [])
+    new: dict[str, list[Message]] = {}
+    for message in pinned:
+        new.setdefault(message.pin, []).append(message)
+    made = (*(message for group in (by_pin | new).values() for message in group), *kept)
+    return head if made == head else made
+
+
+def history_of(context: ExecutionContext) -> History[Message]:
+    """Return the history of a context as what it is."""
+    history = context.message_history
+    assert isinstance(history, History), "a context keeps its messages as a history"
+    return history
+
+
+class Tools:
+    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3).
+
+    `made_by` says what makes one, for whoever has given something else in its place.
+    """
+
+    __slots__ = ()
+
+    made_by: ClassVar[str] = ""

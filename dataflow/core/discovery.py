@@ -1,0 +1,251 @@
+"""What installed distributions offer: packs by entry point, read from the metadata alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+from dataflow.core.public_names import OWN_PACKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = [
+    "GROUP",
+    "OURS",
+    "OWN_PACKS",
+    "Fault",
+    "Offer",
+    "PackStatus",
+    "fault_of",
+    "is_same_distribution",
+    "offers",
+]
+
+GROUP: Final = "dataflow.packs"
+#: The environment variable with the names of packs that are not to be used, `*` for all.
+SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
+OURS: Final = "dataflow-engine"
+UNREADABLE: Final = "(unreadable)"
+
+_PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")
+
+#: A folder in which modules are found, with the time of its last change.
+Place: TypeAlias = tuple[str, int | None]
+SearchPath: TypeAlias = tuple[Place, ...]
+#: How many folders are kept in mind: more than a search path has.
+MOST_PLACES: Final = 256
+
+
+class PackStatus(Enum):
+    """What has become of an installed pack."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    DISABLED = "disabled"
+    ERROR = "error"
+
+
+class Fault(NamedTuple):
+    """What keeps a pack from being used."""
+
+    status: PackStatus
+    reason: str
+    error: Exception | None = None  # what importing it has raised, with its traceback
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A pack as a distribution offers it; `value` is where it is, as `module:object`."""
+
+    pack: str
+    value: str
+    distribution: str
+    version: str
+    fault: Fault | None = None  # of the metadata themselves
+
+    @property
+    def label(self) -> str:
+        """The distribution with its version."""
+        return f"{self.distribution} {self.version}"
+
+
+def offers() -> tuple[Offer, ...]:
+    """List what is offered, by pack; a folder of the search path is read again when it has changed."""
+    return _read(_search_path())
+
+
+def fault_of(offer: Offer) -> Fault | None:
+    """Say what keeps a pack from being imported, as far as the metadata tell."""
+    if _is_disabled(offer.pack):
+        return Fault(PackStatus.DISABLED, f"is disabled by {SWITCH}={os.environ[SWITCH]}")
+    if offer.fault is not None or is_same_distribution(offer.distribution, OURS):
+        return offer.fault
+    if offer.pack in OWN_PACKS:
+        told = f"has the name of a pack that comes with {OURS}; those cannot be replaced"
+        return Fault(PackStatus.ERROR, told)
+    if _PLACE.fullmatch(offer.value) is None:
+        return Fault(PackStatus.ERROR, f"its entry point is {offer.value!r}; expected module:object")
+    installing = _installing(_search_path())
+    for file in _files_of(offer.value.partition(":")[0]):
+        labels = installing.get(file, [])
+        if len(labels) > 1:
+            told = f"its file {file} is installed by {' and by '.join(labels)}; uninstall one of them"
+            return Fault(PackStatus.ERROR, told)
+    return None
+
+
+def is_same_distribution(name: str, other: str) -> bool:
+    """Compare names of distributions as package indexes do: without case, `-`, `_` and `.` alike."""
+    return _plain(name) == _plain(other)
+
+
+def _is_disabled(pack: str) -> bool:
+    names = [name.strip() for name in os.environ.get(SWITCH, "").split(",")]
+    return pack in names or "*" in names
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _search_path() -> SearchPath:
+    """Return the search path without what imports pass over: what is no text or leads nowhere."""
+    found: list[object] = [*sys.path]
+    places = [place for place in found if isinstance(place, str) and "\0" not in place]
+    return tuple((place, _changed(place)) for place in places)
+
+
+def _changed(place: str) -> int | None:
+    try:
+        return os.stat(place or ".").st_mtime_ns  # noqa: PTH116 - of each folder for each type
+    except OSError:  # what leads nowhere holds nothing
+        return None
+
+
+T = TypeVar("T", "_Found", "_Installed")
+
+
+@lru_cache(maxsize=1)
+def _read(search_path: SearchPath) -> tuple[Offer, ...]:
+    found: dict[tuple[str, str], Offer] = {}
+    for one in _first_of_each_name(map(_found_in, search_path)):
+        for offer in one.offers:
+            key = offer.distribution, offer.pack
+            found[key] = _twice(found[key], offer) if key in found else offer
+    return tuple(sorted(found.values(), key=lambda offer: (offer.pack, offer.distribution)))
+
+
+def _twice(first: Offer, second: Offer) -> Offer:
+    told = f"is offered twice by it: as {first.value} and as {second.value}"
+    return replace(first, fault=Fault(PackStatus.ERROR, told))
+
+
+def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
+    name = _name_of(distribution)
+    version = "of unknown version"
+    try:
+        version = distribution.version or version
+        entries = list(distribution.entry_points.select(group=GROUP))
+    except Exception as error:  # noqa: BLE001 - whatever malformed files make the parsers raise
+        told = f"its metadata cannot be read: {type(error).__name__}: {error}"
+        yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, told))
+        return
+    for entry in entries:
+        yield Offer(entry.name, entry.value, name, version)
+
+
+class _Found(NamedTuple):
+    """A distribution in a folder, with what it offers."""
+
+    name: str  # as names are compared
+    offers: tuple[Offer, ...]
+
+
+@lru_cache(maxsize=MOST_PLACES)
+def _found_in(place: Place) -> tuple[_Found, ...]:
+    return tuple(_Found(_plain(_name_of(one)), tuple(_offers_of(one))) for one in _distributions(place))
+
+
+def _first_of_each_name(places: Iterable[Iterable[T]]) -> Iterator[T]:
+    """Yield each distribution once: the first of its name on the search path is the one in use."""
+    seen: set[str] = set()
+    for found in places:
+        for one in found:
+            if one.name not in seen:
+                seen.add(one.name)
+                yield one
+
+
+def _distributions(place: Place) -> Iterator[metadata.Distribution]:
+    """Find the distributions in a folder as the standard library does.
+
+    Others may read malformed entry points otherwise, as that of `importlib_metadata` does, which many
+    libraries load.
+    """
+    context = metadata.DistributionFinder.Context(path=[place[0]])
+    yield from metadata.MetadataPathFinder.find_distributions(context)
+
+
+def _name_of(distribution: metadata.Distribution) -> str:
+    """Return the name of a distribution, or what stands in for it where the metadata are unreadable."""
+    try:
+        name = distribution.metadata["Name"]
+    except Exception:  # noqa: BLE001 - as above
+        name = None
+    return name or f"a distribution in {distribution.locate_file('')}"
+
+
+def _files_of(module: str) -> Iterator[str]:
+    """Yield the files that importing a module may execute; a namespace package has none of its own."""
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        place = "/".join(parts[:count])
+        yield f"{place}/__init__.py"
+        yield f"{place}.py"
+
+
+@lru_cache(maxsize=1)
+def _installing(search_path: SearchPath) -> Mapping[str, list[str]]:
+    """List for each file that a pack is imported from which distributions have installed it."""
+    offered = _read(search_path)
+    wanted = frozenset(file for offer in offered for file in _files_of(offer.value.partition(":")[0]))
+    installing: dict[str, list[str]] = {}
+    for one in _first_of_each_name(_installed_in(place, wanted) for place in search_path):
+        for file in one.files:
+            installing.setdefault(file, []).append(one.label)
+    return installing
+
+
+class _Installed(NamedTuple):
+    """A distribution in a folder, with those of the wanted files that it has installed."""
+
+    name: str
+    label: str
+    files: frozenset[str]
+
+
+@lru_cache(maxsize=MOST_PLACES)
+def _installed_in(place: Place, wanted: frozenset[str]) -> tuple[_Installed, ...]:
+    return tuple(_installed(one, wanted) for one in _distributions(place))
+
+
+def _installed(distribution: metadata.Distribution, wanted: frozenset[str]) -> _Installed:
+    files = {line.partition(",")[0] for line in _record_of(distribution).splitlines()}
+    name = _name_of(distribution)
+    return _Installed(
+        _plain(name), f"{name} {distribution.version}" if wanted & files else "", wanted & files
+    )
+
+
+def _record_of(distribution: metadata.Distribution) -> str:
+    try:
+        return distribution.read_text("RECORD") or ""
+    except (OSError, UnicodeError):  # it says of no file that it is its own
+        return ""

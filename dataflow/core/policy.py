@@ -1,0 +1,314 @@
+"""Policies: frozen settings of how a node is run, kept beside its function and config."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from dataflow.base.markers import MISSING, SKIP
+from dataflow.base.wording import choices
+from dataflow.core.functions import check_function
+from dataflow.core.limits import Gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from opentelemetry.trace import TracerProvider
+
+    from dataflow.core.firing import Firing
+    from dataflow.memo.memo_table import ProcessMemo
+    from dataflow.stores import Store
+
+__all__ = [
+    "NO_POLICY",
+    "EachOptions",
+    "Edited",
+    "Errors",
+    "ItemErrors",
+    "Limit",
+    "Memo",
+    "MemoPolicy",
+    "NodeErrors",
+    "OnError",
+    "Policy",
+    "Reach",
+    "Retry",
+    "Settings",
+    "Telemetry",
+    "check_whole",
+    "memo_of",
+    "one_of",
+    "policy_of",
+    "telemetry_of",
+]
+
+MemoPolicy = Literal["off", "run", "process", "store"]
+Reach = Literal["run", "process", "store"]
+OnError = Literal["fail", "skip", "route"]
+ItemErrors = Literal["fail", "collect", "skip"]
+Errors = Literal["fail_fast", "continue"]
+Edited = Literal["refuse", "keep", "recompute"]
+NodeErrors = Literal["fail", "collect"]
+Backoff = Literal["none", "fixed", "exponential"]
+
+
+def _positive_or_none(name: str, value: object) -> None:
+    if value is not None:
+        _positive(name, value)
+
+
+def _positive(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a positive number, found {value!r}")
+
+
+def check_whole(name: str, value: object, least: int) -> None:
+    """Raise ValueError for what is no whole number, or a smaller one."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
+
+
+def one_of(name: str, value: object, allowed: object) -> None:
+    """Raise ValueError for what is none of the allowed names."""
+    names = get_args(allowed)
+    if value not in names:
+        raise ValueError(f"{name} cannot be {value!r}; {choices(names)}")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Retry:
+    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1).
+
+    `on` are the errors that are repeated, all if it is empty: by type, or by a text that is part of the
+    class's name or the message, where `timeout` and `rate_limit` match every error of that kind. An error
+    that has the attribute `is_lasting`, and it is true, is repeated only if `on` matches it.
+
+    `backoff` waits not at all, `first` seconds each time (`fixed`), or twice as long each time
+    (`exponential`); with `jitter` between half and the whole of it; and no less than the seconds that the
+    error has as `retry_after`. `before` is called before each extra attempt, and what it
+    raises is the failure. Raises ValueError for a value that cannot be.
+    """
+
+    retries: int
+    on: tuple[type[BaseException] | str, ...]
+    backoff: Backoff
+    first: float
+    jitter: bool
+    before: Callable[[Firing], None] | None
+
+    def __init__(
+        self,
+        retries: int = 3,
+        *,
+        on: tuple[type[BaseException] | str, ...] = (),
+        backoff: Backoff = "none",
+        first: float = 1.0,
+        jitter: bool = False,
+        before: Callable[[Firing], None] | None = None,
+    ) -> None:
+        check_whole("retries", retries, 0)
+        one_of("backoff", backoff, Backoff)
+        _positive("first", first)
+        given: object = on
+        if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
+            raise ValueError(f"on must be a tuple of exception types and texts, found {on!r}")
+        check_function(before, "firing")
+        if before is not None and not callable(before):
+            raise ValueError(f"before must be a function of the firing, found {before!r}")
+        object.__setattr__(self, "retries", retries)
+        object.__setattr__(self, "on", tuple(on))
+        object.__setattr__(self, "backoff", backoff)
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "jitter", jitter)
+        object.__setattr__(self, "before", before)
+
+
+class Limit:
+    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1).
+
+    `slots` is how many calls run at once, `per_second` how many start in a second, evenly apart. Raises
+    ValueError if both lack. Give it to `using(limits=)`.
+    """
+
+    __slots__ = ("gate", "per_second", "slots")
+
+    def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
+        if slots is None and per_second is None:
+            raise ValueError("a limit needs slots, per_second or both")
+        if slots is not None:
+            check_whole("slots", slots, 1)
+        _positive_or_none("per_second", per_second)
+        self.slots = slots
+        self.per_second = per_second
+        self.gate = Gate(slots, per_second)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Memo:
+    """How far the outcomes of a node are remembered, with what else counts (S13.1, S13.2).
+
+    `reach` is that of `memo=`. What was remembered longer ago than `ttl` seconds does not count. The values
+    of the variables of the process that `environment` names are part of the fingerprint. Raises ValueError
+    for a value that cannot be.
+    """
+
+    reach: Reach
+    ttl: float | None
+    environment: tuple[str, ...]
+
+    def __init__(self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()) -> None:
+        one_of("reach", reach, Reach)
+        _positive_or_none("ttl", ttl)
+        given: object = environment
+        if not isinstance(given, tuple | list) or not all(isinstance(one, str) and one for one in given):
+            raise ValueError(
+                f"environment must be a list of names of environment variables, found {environment!r}"
+            )
+        object.__setattr__(self, "reach", reach)
+        object.__setattr__(self, "ttl", ttl)
+        object.__setattr__(self, "environment", tuple(environment))
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The settings of one node; MISSING means not given, so that placing a node can override its type."""
+
+    retry: Retry | Any = MISSING
+    timeout: float | Any | None = MISSING
+    deadline: float | Any | None = MISSING
+    memo: MemoPolicy | Memo | Any = MISSING
+    on_error: OnError | Any = MISSING
+    default: object = MISSING
+    limit: str | int | Any = MISSING
+    effect: bool | Any = MISSING
+    enabled: bool | Any = MISSING
+    errors: NodeErrors | Any = MISSING  # of flow nodes (S7.3)
+    cutoff: Callable[[Any, Any], bool] | Any = MISSING  # of old and new value, in a live session (S13.4)
+
+    def given(self) -> dict[str, object]:
+        """List the settings that were given, by name."""
+        pairs = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return {name: value for name, value in pairs if value is not MISSING}
+
+    def over(self, base: Policy) -> Policy:
+        """Return `base` with the settings given here put over its own."""
+        given = {} if self is NO_POLICY else self.given()  # as most are
+        return replace(base, **given) if given else base
+
+    @property
+    def is_enabled(self) -> bool:
+        return self.enabled is not False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether a failure cannot turn into a skip (S5.2)."""
+        return self.is_enabled and self.on_error not in ("skip", "route")
+
+
+#: What a node has that is given no settings.
+NO_POLICY: Final = Policy()
+
+
+def memo_of(policy: Policy) -> Memo | None:
+    """Return how far the outcomes of a node of this policy are remembered; None if they are not."""
+    memo = policy.memo
+    if isinstance(memo, Memo):
+        return memo
+    return None if memo is MISSING or memo == "off" else Memo(memo)
+
+
+@dataclass(frozen=True, slots=True)
+class EachOptions:
+    """The options of a map (S7.2); `key` is a function of the item or None."""
+
+    key: Callable[[Any], str] | None = None
+    max_concurrency: int | None = None
+    on_error: ItemErrors = "fail"
+
+    def __post_init__(self) -> None:
+        if self.max_concurrency is not None:
+            check_whole("max_concurrency", self.max_concurrency, 1)
+        one_of("on_error", self.on_error, ItemErrors)
+        check_function(self.key, "item")
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """How runs are told to OpenTelemetry (S19).
+
+    With `content` spans tell prompts, answers and the messages of errors too. `provider` makes the tracer, in
+    place of the one that is set for the process. Give it to `using(telemetry=)`. Raises ValueError for a
+    value that cannot be.
+    """
+
+    content: bool = False
+    provider: TracerProvider | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.content, bool):
+            raise ValueError(f"content must be True or False, found {self.content!r}")
+        if self.provider is not None and not hasattr(self.provider, "get_tracer"):
+            raise ValueError(f"provider must be a TracerProvider, found {self.provider!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `using` sets for the runs of a flow."""
+
+    errors: Errors | None = None  # fail_fast, or as the flow around it
+    max_concurrency: int | None = None
+    limits: Mapping[str, Limit | int] | None = None
+    timeout: float | None = None
+    keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
+    store: Store | None = None  # where runs live (S12.1); has no form in documents either
+    memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S13.1); nor has this
+    telemetry: Telemetry | None = None  # how runs are told to OpenTelemetry (S19); nor has this
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.keep, bool):
+            raise ValueError(f"keep must be True or False, found {self.keep!r}")
+        if self.errors is not None:
+            one_of("errors", self.errors, Errors)
+        if self.max_concurrency is not None:
+            check_whole("max_concurrency", self.max_concurrency, 1)
+        for name, limit in (self.limits or {}).items():
+            if not isinstance(limit, Limit):
+                check_whole(f"limit {name!r}", limit, 1)
+        _positive_or_none("timeout", self.timeout)
+
+
+def telemetry_of(given: object) -> Telemetry | None:
+    """Return what `using` is given as telemetry; raises ValueError for what is none."""
+    if given is None or isinstance(given, Telemetry):
+        return given
+    if not isinstance(given, bool):
+        raise ValueError(f"telemetry must be True, False or a Telemetry, found {given!r}")
+    return Telemetry() if given else None
+
+
+def policy_of(
+    *,
+    retries: Any = MISSING,
+    enabled: Any = MISSING,
+    **given: Any,
+) -> Policy:
+    """Build a policy from the keywords of `node` and `with_`; raises ValueError for a bad one."""
+    for name in ("timeout", "deadline"):
+        if name in given and given[name] is not MISSING:
+            _positive_or_none(name, given[name])
+    for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
+        if name in given and given[name] is not MISSING and not isinstance(given[name], Memo):
+            one_of(name, given[name], allowed)
+    if given.get("default", MISSING) is SKIP:
+        raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
+    cutoff = given.get("cutoff", MISSING)
+    if cutoff is not MISSING and not callable(cutoff):
+        raise ValueError(f"cutoff must be a function of the old and the new value, found {cutoff!r}")
+    check_function(None if cutoff is MISSING else cutoff, "old", "new value")
+    limit = given.get("limit", MISSING)
+    if limit is not MISSING and not isinstance(limit, str):
+        check_whole("limit", limit, 1)
+    if retries is MISSING or isinstance(retries, Retry):
+        return Policy(retry=retries, enabled=enabled, **given)
+    return Policy(retry=Retry(retries), enabled=enabled, **given)

@@ -1,0 +1,206 @@
+"""Ports: the named, typed inputs and outputs of a node type (S1.3, S1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar, get_args, get_origin
+
+from dataflow.base.failure import takes_failure
+from dataflow.base.markers import MISSING, SKIP
+from dataflow.core.context import ExecutionContext, Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "CONTEXT",
+    "DONE",
+    "ERROR",
+    "MISSING",
+    "SKIP",
+    "InPort",
+    "Lazy",
+    "Maybe",
+    "OutPort",
+    "Port",
+    "PortKind",
+    "Ports",
+    "Signal",
+    "in_port",
+    "is_maybe",
+    "kind_of",
+    "out_port",
+    "plain_type",
+]
+
+T = TypeVar("T")
+
+CONTEXT: Final = "context"
+DONE: Final = "$done"
+ERROR: Final = "$error"
+
+
+MAYBE: Final = "dataflow: may be left out"
+Maybe = Annotated[T, MAYBE]
+LAZY: Final = "dataflow: demanded only when its reader will fire"
+Lazy = Annotated[T, LAZY]
+
+
+#: Types that many ports have: of those with the same name and settings there is one.
+PLAIN: Final = frozenset({bool, float, int, str})
+#: How many of these ports are kept in mind.
+MOST_PLAIN: Final = 4096
+
+
+class Signal:
+    """What a signal port carries: that something has happened, and nothing else."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Signal()"
+
+
+class PortKind(Enum):
+    """What an edge into or out of the port carries (S1.4)."""
+
+    DATA = "data"
+    CONTEXT = "context"
+    TOOLS = "tools"
+    SIGNAL = "signal"
+
+
+@dataclass(frozen=True, slots=True)
+class InPort:
+    """An input port. `default` is MISSING exactly if the port is required.
+
+    What follows from the rest is told once: many nodes have the same port.
+    """
+
+    name: str
+    type: object
+    kind: PortKind
+    default: object = MISSING
+    many: bool = False
+    lazy: bool = False  # demanded only when all other ports of its reader have settled (S8.3)
+    required: bool = field(init=False, repr=False, compare=False)
+    takes_failure: bool = field(init=False, repr=False, compare=False)  # an error is a value to it (S4.2)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "required", self.default is MISSING)
+        object.__setattr__(self, "takes_failure", takes_failure(self.type))
+
+
+@dataclass(frozen=True, slots=True)
+class OutPort:
+    """An output port. `same_as` names the input whose value it passes on, and whose type it has.
+
+    `exit` is the exit of a branch that the port is of: one firing gives values on ports of one exit only.
+    """
+
+    name: str
+    type: object
+    kind: PortKind
+    conditional: bool = False
+    same_as: str | None = None
+    exit: str | None = None
+
+
+class Port:
+    """Describe a port of a node whose ports follow from its config (S1.3).
+
+    `default`, `many` and `lazy` count for inputs, `conditional` and `exit` for outputs: an input without a
+    default is required, `many` takes any number of edges, `lazy` runs its source only if the node will fire
+    (S8.3); a conditional output may be left out. A node whose outputs have an `exit` is a branch: a firing
+    gives values on the outputs of one exit only, and so they are conditional (S3.2).
+    """
+
+    __slots__ = ("conditional", "default", "exit", "lazy", "many", "type")
+
+    def __init__(
+        self,
+        type: Any,
+        *,
+        default: object = MISSING,
+        many: bool = False,
+        lazy: bool = False,
+        conditional: bool = False,
+        exit: str | None = None,
+    ) -> None:
+        self.type = type
+        self.default = default
+        self.many = many
+        self.lazy = lazy
+        self.conditional = conditional or exit is not None
+        self.exit = exit
+
+
+class Ports(NamedTuple):
+    """Name the ports that a node has for one config, for `node(ports=)`; a value is a type or a `Port`."""
+
+    inputs: Mapping[str, Any] = {}
+    outputs: Mapping[str, Any] = {}
+
+
+def plain_type(annotation: object) -> object:
+    """Strip `Annotated` from the outside of an annotation."""
+    if type(annotation) is type:  # as most are
+        return annotation
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return annotation
+
+
+def is_maybe(annotation: object) -> bool:
+    """Tell whether the annotation is `Maybe[...]`."""
+    return _is_marked(annotation, MAYBE)
+
+
+def _is_marked(annotation: object, marker: str) -> bool:
+    if type(annotation) is type:  # as above
+        return False
+    return get_origin(annotation) is Annotated and marker in get_args(annotation)[1:]
+
+
+def kind_of(annotation: object) -> PortKind:
+    """Derive a port's kind from its type (S1.4)."""
+    plain = plain_type(annotation)
+    if isinstance(plain, type):
+        if issubclass(plain, ExecutionContext):
+            return PortKind.CONTEXT
+        if issubclass(plain, Tools):
+            return PortKind.TOOLS
+        if issubclass(plain, Signal):
+            return PortKind.SIGNAL
+    return PortKind.DATA
+
+
+def in_port(
+    name: str, annotation: object, default: object = MISSING, *, many: bool = False, lazy: bool = False
+) -> InPort:
+    """Make an input port of an annotation; one marked `Lazy`, or of the kind tools, is lazy (S8.3)."""
+    # kept by defaults that are text alone: 1, True and 1.0 would be one key, and a list is none
+    if type(annotation) is type and annotation in PLAIN and (default is MISSING or type(default) is str):
+        return _plain_in_port(name, annotation, default, many, lazy)
+    kind = kind_of(annotation)
+    is_lazy = lazy or kind is PortKind.TOOLS or _is_marked(annotation, LAZY)
+    return InPort(name, plain_type(annotation), kind, default, many, is_lazy)
+
+
+def out_port(name: str, annotation: object, conditional: bool = False, exit: str | None = None) -> OutPort:
+    """Make an output port of an annotation."""
+    if type(annotation) is type and annotation in PLAIN:
+        return _plain_out_port(name, annotation, conditional, exit)
+    return OutPort(name, plain_type(annotation), kind_of(annotation), conditional, exit=exit)
+
+
+@lru_cache(maxsize=MOST_PLAIN)
+def _plain_in_port(name: str, annotation: type, default: object, many: bool, lazy: bool) -> InPort:
+    return InPort(name, annotation, PortKind.DATA, default, many, lazy)
+
+
+@lru_cache(maxsize=MOST_PLAIN)
+def _plain_out_port(name: str, annotation: type, conditional: bool, exit: str | None) -> OutPort:
+    return OutPort(name, annotation, PortKind.DATA, conditional, exit=exit)

@@ -1,0 +1,98 @@
+"""Tokens: what an output port settles to, a value, a skip or an error (S3.1, S3.3).
+
+Values stand for themselves. A skip or an error knows where and why it began and which token caused it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.failure import error_told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from dataflow.base.failure import Failure
+
+__all__ = ["LET_GO", "NO_EDGE", "UNSETTLED", "Errored", "Remembered", "Skip", "chain", "is_dead", "value_of"]
+
+
+class _Unsettled:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNSETTLED"
+
+
+#: What stands in a slot whose port has not settled yet.
+UNSETTLED: Final = _Unsettled()
+
+
+class _LetGo:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "LET_GO"
+
+
+#: What stands in a slot whose value nobody reads any more (S8.5).
+LET_GO: Final = _LetGo()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Skip:
+    """The port has no value. `place` is the path of the node that decided it."""
+
+    place: str
+    reason: str
+    cause: Skip | Errored | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errored:
+    """The port has no value since a node failed; `besides` are the other errors of a race that all lost."""
+
+    place: str
+    failure: Failure
+    cause: Skip | Errored | None = None
+    besides: tuple[Errored, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        return f"{self.failure.path} failed: {error_told(self.failure)}"
+
+
+#: What an edge brings in a round in which it does not count (S6.3): one from outside after the first round, a
+#: feedback edge in it. A port that has no other edges is not connected then.
+NO_EDGE: Final = Skip("", "no edge into it counts in this round")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remembered:
+    """The value stays in a store, since nobody has needed it so far (S13.1).
+
+    It stands only where none but nodes with a memo read it, who are told its digest. `read` blocks; it raises
+    StoreError.
+    """
+
+    read: Callable[[], Any]
+
+
+def value_of(token: Any) -> Any:
+    """Return what a token stands for, reading it where it stays in a store; other tokens are themselves."""
+    return token.read() if type(token) is Remembered else token
+
+
+def is_dead(token: object) -> bool:
+    """Tell whether a token is no value; runs no code of a user's object, as `isinstance` may."""
+    kind = type(token)
+    return kind is Skip or kind is Errored
+
+
+def chain(token: Skip | Errored) -> Iterator[Skip | Errored]:
+    """Go from a token back to the decision or failure it began with."""
+    current: Skip | Errored | None = token
+    while current is not None:
+        yield current
+        current = current.cause

@@ -1,0 +1,176 @@
+"""Turns: what belongs together in a conversation, and which of it fits a budget (S10.3, S10.5).
+
+A turn begins with a user message and ends before the next one. What stands before the first user message is a
+turn as well. System messages and pinned ones belong to no turn.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dataflow.base.wording import choices
+from dataflow.core.messages import ROLES, Image
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from dataflow.core.messages import Message
+
+__all__ = ["Fault", "TooLarge", "choose", "estimated_tokens", "fault_in", "fault_in_turn", "turns_of"]
+
+#: What an estimate counts: characters to a token, tokens around each message, tokens of an image.
+CHARACTERS: Final = 4
+AROUND: Final = 4
+IMAGE: Final = 1_500
+
+
+class Fault(NamedTuple):
+    """What is wrong with a conversation, and with which of its messages."""
+
+    position: int
+    reason: str
+
+
+class TooLarge(NamedTuple):
+    """What has to stay is larger than the budget: so much it needs."""
+
+    needed: int
+
+
+def turns_of(messages: Iterable[Message]) -> list[tuple[Message, ...]]:
+    """Put the messages of each turn together; what belongs to no turn is left out."""
+    said = [message for message in messages if _is_of_a_turn(message)]
+    return [tuple(part) for part in _parted(said, lambda message: message.role == "user")]
+
+
+def choose(messages: Sequence[Message], budget: int, size: Callable[[Message], int]) -> list[bool] | TooLarge:
+    """Tell which of the messages stay: all that belong to no turn, and the newest turns that fit.
+
+    Of the last turn the user message stays and the newest answers that fit, each with the results of its
+    calls, and at least one; TooLarge where that does not fit either.
+    """
+    room = budget - sum(size(message) for message in messages if not _is_of_a_turn(message))
+    places = [place for place, message in enumerate(messages) if _is_of_a_turn(message)]
+    turns = _parted(places, lambda place: messages[place].role == "user")
+    newest = _newest(turns, messages, room, size, budget)
+    if isinstance(newest, TooLarge):
+        return newest
+    staying = set(newest)
+    return [not _is_of_a_turn(message) or place in staying for place, message in enumerate(messages)]
+
+
+def _newest(
+    turns: list[list[int]],
+    messages: Sequence[Message],
+    room: int,
+    size: Callable[[Message], int],
+    budget: int,
+) -> list[int] | TooLarge:
+    """List the places of the turns that stay, the newest first."""
+
+    def sizes(parts: Iterable[list[int]]) -> Iterator[int]:
+        return accumulate(sum(size(messages[place]) for place in part) for part in parts)
+
+    newest = turns[::-1]
+    fitting = sum(1 for total in sizes(newest) if total <= room)
+    if fitting or (not newest and room >= 0):
+        return [place for turn in newest[:fitting] for place in turn]
+    asked, *answers = _exchanges(newest[0], messages) if newest else [[]]
+    tried = [asked + answers[-1] if answers else asked, *answers[-2::-1]]
+    totals = list(sizes(tried))
+    if totals[0] > room:
+        return TooLarge(totals[0] + budget - room)
+    fitting = sum(1 for total in totals if total <= room)
+    return [place for part in tried[:fitting] for place in part]
+
+
+def _exchanges(turn: list[int], messages: Sequence[Message]) -> list[list[int]]:
+    """Part a turn into what was asked, and each answer with what follows from its calls."""
+    parts = _parted(turn, lambda place: messages[place].role == "assistant")
+    return parts if messages[turn[0]].role == "user" else [[], *parts]
+
+
+def _parted(items: Sequence[Any], begins: Callable[[Any], bool]) -> list[list[Any]]:
+    """Part a sequence before each item that begins a part."""
+    parts: list[list[Any]] = []
+    for item in items:
+        if not parts or begins(item):
+            parts.append([])
+        parts[-1].append(item)
+    return parts
+
+
+def _is_of_a_turn(message: Message) -> bool:
+    return message.role != "system" and not message.pin
+
+
+def estimated_tokens(message: Message) -> int:
+    """Estimate the tokens of a message: a quarter of its characters, 4 around it, 1,500 for each image."""
+    content = message.content
+    parts = content if isinstance(content, list | tuple) else [content]
+    images = sum(1 for part in parts if isinstance(part, Image))
+    characters = sum(len(str(part)) for part in parts if not isinstance(part, Image))
+    characters += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+    return AROUND + -(-characters // CHARACTERS) + IMAGE * images
+
+
+def fault_in(messages: Sequence[Message]) -> Fault | None:
+    """Find the first message that breaks a rule of S10.2: each call has exactly one result, behind it."""
+    waiting: dict[str, None] = {}
+    answered: set[str] = set()
+    calling = 0
+    for position, message in enumerate(messages):
+        if message.role == "tool":
+            if message.tool_call_id not in waiting:
+                return Fault(position, _orphan(message.tool_call_id, waiting, answered))
+            del waiting[message.tool_call_id]
+            answered.add(message.tool_call_id)
+            continue
+        if waiting:
+            call = next(iter(waiting))
+            return Fault(calling, f"calls {call!r}, and message {position} comes before the result")
+        reason = _misplaced(message)
+        if reason is not None:
+            return Fault(position, reason)
+        calling, waiting, answered = position, dict.fromkeys(call.id for call in message.tool_calls), set()
+    return Fault(calling, f"calls {next(iter(waiting))!r}, which has no result") if waiting else None
+
+
+def _orphan(call: str, waiting: Iterable[str], answered: set[str]) -> str:
+    if call in answered:
+        return f"is a second result of the call {call!r}"
+    expected = choices(list(waiting)) if waiting else "no call waits for a result"
+    return f"is the result of the call {call!r}, which is not made before it; {expected}"
+
+
+def _misplaced(message: Message) -> str | None:
+    """Tell what a message that is no result has but must not have."""
+    if message.role not in ROLES:
+        return f"has the role {message.role!r}; {choices(ROLES)}"
+    if message.tool_call_id:
+        return f"is the result of a call; expected the role 'tool', found {message.role!r}"
+    if message.tool_calls and message.role != "assistant":
+        return f"has tool calls; expected the role 'assistant', found {message.role!r}"
+    seen = {""}
+    for call in message.tool_calls:
+        if call.id in seen:
+            return f"makes two calls with the id {call.id!r}" if call.id else "makes a call without an id"
+        seen.add(call.id)
+    return None
+
+
+def fault_in_turn(messages: Sequence[Message]) -> Fault | None:
+    """Find what keeps messages from being one whole turn: a user message, then answers (S10.3)."""
+    for position, message in enumerate(messages):
+        if message.pin:
+            return Fault(position, f"has the pin {message.pin!r}; what is pinned belongs to no turn")
+        expected = ("user",) if position == 0 else ("assistant", "tool")
+        if message.role not in expected:
+            found = f"has the role {message.role!r}"
+            return Fault(position, f"{found}; expected {' or '.join(map(repr, expected))} there in a turn")
+    if not messages:
+        return Fault(0, "is missing; expected a user message")
+    if messages[-1].role != "assistant":
+        return Fault(len(messages) - 1, "is the last one; expected an answer of the assistant behind it")
+    return fault_in(messages)

@@ -1,0 +1,367 @@
+"""What an author wired: the value that the builder and the formats make and that is compiled to a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+
+from dataflow.core.policy import NO_POLICY, EachOptions, Settings
+from dataflow.core.ports import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from dataflow.core.nodetype import NodeType
+    from dataflow.core.policy import Policy
+    from dataflow.core.remarks import Remark
+
+__all__ = [
+    "CARRY",
+    "INPUT",
+    "ITEM",
+    "NO_META",
+    "PARAMETERS",
+    "All",
+    "Block",
+    "Carried",
+    "Collect",
+    "Each",
+    "Edge",
+    "Every",
+    "Fallback",
+    "FlowInput",
+    "Gather",
+    "Joining",
+    "Literally",
+    "LoopBlock",
+    "LoopTest",
+    "Many",
+    "MapBlock",
+    "Merge",
+    "MergeContexts",
+    "Nested",
+    "Placed",
+    "PlacedNode",
+    "Places",
+    "Race",
+    "Reference",
+    "Rounds",
+    "Source",
+    "Wiring",
+    "flows_within",
+    "wrong_limit",
+]
+
+#: What stands in place of a node id in a reference to an input of the flow, a carried port, a map's item.
+INPUT: Final = "$in"
+CARRY: Final = "$carry"
+ITEM: Final = "$item"
+PARAMETERS: Final = (INPUT, CARRY, ITEM)
+
+
+#: What a part of a flow has for `meta` unless it is given some: one for all of them.
+NO_META: Final[Mapping[str, Any]] = MappingProxyType({})
+#: What most nodes have for `inputs`.
+NO_INPUTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def _no_meta() -> Mapping[str, Any]:
+    return NO_META
+
+
+def _no_inputs() -> Mapping[str, Any]:
+    return NO_INPUTS
+
+
+class Reference(NamedTuple):
+    """A port by name, looked up in the innermost block first."""
+
+    node: str
+    port: str = "out"
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.port}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literally:
+    """A constant; one from a document is read by the JSON rules of its port's type (S1.7)."""
+
+    value: Any
+    is_json: bool = False
+    is_source: bool = False  # of a document: it stands among the inputs of a node, not among its values
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The first source in order that is not a skip (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The list of the live sources in order (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """The first source to settle with a value (S5.3)."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeContexts:
+    """One conversation made of the live ones; `how` is the name of a policy or a function (S10.4)."""
+
+    sources: tuple[Source, ...]
+    how: str | Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The source unless it is a skip, else the default (S5.3)."""
+
+    source: Source
+    default: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """The item of a map over the list (S7.1)."""
+
+    source: Source
+    options: EachOptions = EachOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """The list of what the items of the innermost map gave (S7.1)."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """The item of a map over edges, a frame for each that settles live (S7.4); of foreign formats only."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """The list of the live values of a loop's rounds; an output of the loop and nothing else (S6.4)."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Several sources on a many-port, of which some are expressions or constants."""
+
+    sources: tuple[Source, ...]
+
+
+#: What joins other sources, or makes a list of them.
+Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Every | Collect | All
+Source: TypeAlias = Reference | Literally | Joining
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What an edge says about the rounds of loops (S6.3, S6.4).
+
+    `feedback` closes a loop, with its limit. `each_round` takes the edge's target into the loop; `leave` says
+    what of all rounds leaves it.
+    """
+
+    feedback: bool = False
+    limit: int | None = 100
+    on_limit: Literal["fail", "exit"] = "exit"
+    each_round: bool = False
+    leave: Literal["last", "all"] = "last"
+
+
+@dataclass(slots=True)
+class Edge:
+    """A plain edge; parallel edges are distinct, and id and meta survive a round trip (S1.5)."""
+
+    source: Reference
+    target: str
+    target_port: str
+    id: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
+    index: int | None = field(default=None, compare=False)  # among the edges of a document
+    rounds: Rounds | None = None  # what most edges say nothing about
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}.{self.target_port}"
+
+
+class Places(Protocol):
+    """Where the parts of a document stand."""
+
+    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
+        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
+
+
+class Nested(Protocol):
+    """A flow that is placed as a node (S1.1)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def wiring(self) -> Wiring: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def version(self) -> Version:
+        """What changes with every change of the flow and of the flows in it."""
+
+    @property
+    def node_type(self) -> NodeType:
+        """The flow as a node type; raises FlowInvalid with the problems of the flow."""
+
+    @property
+    def opaque(self) -> Sequence[str]:
+        """The names in it that were not looked into."""
+
+    def compile(self) -> object:
+        """Return the plan of the flow; raises FlowInvalid."""
+
+    def find_type(self, id: str) -> NodeType:
+        """Return the node type that the flow knows by this name."""
+
+
+@dataclass(slots=True)
+class PlacedNode:
+    """A placed node. A type given as text is looked up when the flow is compiled."""
+
+    id: str
+    after: list[str] | tuple[()] = ()
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
+    type: NodeType | Nested | str = ""
+    config: Any = MISSING
+    config_is_json: bool = False
+    folder: str = ""  # of the document that has the config, "" for none
+    inputs: Mapping[str, Source | Many] = field(default_factory=_no_inputs)  # that are no plain edges
+    policy: Policy = NO_POLICY
+
+    def give(self, port: str, source: Source | Many) -> None:
+        """Wire a port by something else than plain edges."""
+        if isinstance(self.inputs, dict):
+            self.inputs[port] = source
+        else:
+            self.inputs = {port: source}
+
+
+@dataclass(slots=True)
+class Carried:
+    """A carried port of a loop: its first value, and what the next round begins with."""
+
+    first: Source
+    next: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTest:
+    """The test of a loop (S6.1); without a function the value itself must be a bool (S16.3)."""
+
+    kind: Literal["until", "while"]
+    source: Source
+    function: Callable[[Any], bool] | None = None
+
+
+@dataclass(slots=True)
+class LoopBlock:
+    """A loop in block form. An output that names `$carry.x` alone is the port's final value."""
+
+    id: str
+    after: list[str] | tuple[()] = ()
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
+    limit: int | None = 100
+    on_limit: Literal["fail", "exit"] = "exit"
+    carries: dict[str, Carried] = field(default_factory=dict)
+    test: LoopTest | None = None
+    body: Block = field(default_factory=lambda: Block())
+
+
+@dataclass(slots=True)
+class MapBlock:
+    """A map in block form over zipped lists; each output is the list of what the items gave."""
+
+    id: str
+    after: list[str] | tuple[()] = ()
+    meta: Mapping[str, Any] = field(default_factory=_no_meta)
+    over: dict[str, Source] = field(default_factory=dict)
+    options: EachOptions = EachOptions()
+    body: Block = field(default_factory=lambda: Block())
+
+
+#: Differs if anything in a flow or the flows nested in it does.
+Version: TypeAlias = "tuple[int, ...]"
+#: An entry of a block.
+Placed: TypeAlias = PlacedNode | LoopBlock | MapBlock
+
+
+@dataclass(slots=True)
+class Block:
+    """Nodes in declared order, the plain edges into them, and what leaves the block."""
+
+    nodes: dict[str, Placed] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+    outputs: dict[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowInput:
+    """A named input of a flow; required if the default is MISSING. `schema` is kept of a document."""
+
+    type: object
+    default: Any = MISSING
+    schema: Mapping[str, Any] | str | None = None
+
+
+@dataclass(slots=True)
+class Wiring:
+    """A whole flow as wired, with the problems met while wiring it."""
+
+    name: str = "flow"
+    inputs: dict[str, FlowInput] = field(default_factory=dict)
+    block: Block = field(default_factory=Block)
+    settings: Settings = field(default_factory=Settings)
+    uses: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
+    places: Places | None = None  # of the document that it was read from
+    report: Sequence[Remark] = ()  # where it means something else than in the foreign file it was read from
+    folder: str = ""  # of the document that it was read from, "" for none
+    file: str = ""  # where it was loaded from, as the document that it is nested in names it
+    version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
+
+
+def wrong_limit(limit: object) -> str | None:
+    """Say why something is no limit of a loop (S6.2)."""
+    if limit is None or (type(limit) is int and limit > 0):
+        return None
+    return f"limit must be a whole number of 1 or more, or None, found {limit!r}"
+
+
+def flows_within(wiring: Wiring) -> list[Wiring]:
+    """List a flow and the flows nested in it, at any depth, each once."""
+    found, seen = [wiring], {id(wiring)}
+    for flow in found:  # grows while it is walked
+        for nested in flow.nested:
+            inner = nested.wiring
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                found.append(inner)
+    return found

@@ -1,0 +1,327 @@
+"""The past of a run: what its journal tells, folded (S11.3, S12.1). Pure: nothing here reads or acts."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.core.events import EventKind
+from dataflow.core.states import LoopEnd, NodeState, RunStatus
+from dataflow.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from dataflow.stores.store import Record
+
+__all__ = ["Past", "PastAsk", "PastFiring", "began", "fold"]
+
+#: What tells that all around goes on.
+BEGINNING: Final = frozenset(
+    {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
+)
+#: What tells of the memo of a node.
+MEMO: Final = frozenset({EventKind.MEMO_HIT, EventKind.MEMO_MISSED, EventKind.MEMO_SKIPPED})
+#: What is told of the flow itself, when a run begins and when it is resumed with another.
+OF_FLOW: Final = ("shape", "reads")
+#: The types that loops, maps and flow nodes are reported with.
+OPENERS: Final = frozenset({"loop", "map", "flow"})
+_PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+
+# A journal may have a million records, and a dictionary finds a member sooner than its enum.
+DONE: Final = NodeState.DONE.value
+_KINDS: Final = {kind.value: kind for kind in EventKind}
+_STATES: Final = {state.value: state for state in NodeState}
+_decoded: Final = json.JSONDecoder().decode
+
+
+@dataclass(slots=True, eq=False)
+class PastAsk:
+    """An ask that a firing has opened, and its answer. Values are as the codec wrote them."""
+
+    opened: datetime
+    told: Mapping[str, Any]
+    values: Any = None  # by port, once it was answered
+    by: str = ""
+    closed: str | None = None  # why it takes no answer any more
+
+
+@dataclass(slots=True, eq=False)
+class PastFiring:
+    """What is known of one firing, or of a loop, map or flow node. Values are as the codec wrote them."""
+
+    type: str = ""
+    attempt: int = 0  # of the newest attempt that has started
+    earlier: int = 0  # attempts that count no more: to where it last ended, broke off or was forgotten
+    started: datetime | None = None
+    ended: datetime | None = None
+    is_running: bool = False  # it has started and not ended
+    state: NodeState | None = None  # it has ended in
+    ports: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Any = None
+    failure: Any = None  # it has failed with
+    reason: str = ""
+    next_at: datetime | None = None  # when the next attempt begins, if it waits for one
+    ask: PastAsk | None = None
+    memo: tuple[EventKind, Mapping[str, Any]] | None = None  # what became of asking the memo last
+
+    @property
+    def is_opener(self) -> bool:
+        """Whether it is a loop, map or flow node."""
+        return self.type in OPENERS
+
+    @property
+    def failed_at(self) -> str | None:
+        """The path of the firing whose failure it has failed with: its own, or one inside it."""
+        return None if self.failure is None else str(self.failure["v"]["path"])
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it has asked and was answered."""
+        return self.ask is not None and self.ask.values is not None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has asked and takes no answer any more."""
+        return self.ask is not None and self.ask.closed is not None
+
+
+@dataclass(slots=True, eq=False)
+class Past:
+    """All that the journal of a run tells."""
+
+    run: str
+    store: str  # its name, for messages
+    seq: int = 0  # of the newest record
+    status: RunStatus = RunStatus.RUNNING
+    flow: str = ""
+    started: datetime | None = None
+    told: Mapping[str, Any] = field(default_factory=dict)  # data of the first record, with the newest shape
+    elapsed: float = 0.0  # seconds that it was executed before this sitting
+    firings: dict[str, PastFiring] = field(default_factory=dict)  # by path
+    rounds: dict[str, int] = field(default_factory=dict)  # begun by each loop
+    exits: dict[str, tuple[str, int]] = field(default_factory=dict)  # of loops: reason and rounds
+    maps: dict[str, int | None] = field(default_factory=dict)  # items of each map; None: one over edges
+    races: dict[str, str] = field(default_factory=dict)  # the edge that won
+    warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
+    flow_times: dict[str, list[float]] = field(default_factory=dict)  # of flow nodes: see Standing.times
+    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled: see `unhandled_in`
+    all_done: bool = True  # whatever has ended so far: nothing has to be taken back when more begins
+    is_torn: bool = False  # its newest record was cut off and dropped
+    sitting: datetime | None = None  # when the newest sitting began
+    last: datetime | None = None  # when the newest record was made
+
+    @property
+    def since_sitting(self) -> float:
+        """The seconds from the beginning of the newest sitting to the newest record."""
+        if self.sitting is None or self.last is None:
+            return 0.0
+        seconds = (self.last - self.sitting).total_seconds()
+        return max(0.0, seconds)  # what a fork has taken over is older than its sittings
+
+    @property
+    def open_asks(self) -> dict[str, PastAsk]:
+        """The asks that wait for an answer, by id, in the order in which they opened."""
+        asks = {path: firing.ask for path, firing in self.firings.items() if firing.ask is not None}
+        waiting = {path: ask for path, ask in asks.items() if ask.values is None and ask.closed is None}
+        return dict(sorted(waiting.items(), key=lambda pair: pair[1].opened))
+
+    def firing(self, path: str) -> PastFiring:
+        """Return what is known of a firing, which may be nothing so far."""
+        found = self.firings.get(path)
+        if found is None:
+            found = self.firings[path] = PastFiring()
+        return found
+
+    def loop_goes_on(self, path: str, rounds: int) -> bool | None:
+        """Tell whether the test let another round of a loop follow after so many; None if nobody knows."""
+        if self.rounds.get(path, 0) > rounds:
+            return True
+        reason, iterations = self.exits.get(path, (LoopEnd.FAILED, -1))
+        return None if iterations != rounds or reason == LoopEnd.FAILED else reason != LoopEnd.CONDITION
+
+    def state_of(self, path: str) -> NodeState | None:
+        """Return the state that a firing has ended in, None if it has not."""
+        known = self.firings.get(path)
+        return None if known is None else known.state
+
+    def attempt_at_flow(self, path: str) -> int:
+        """Return the attempt at a flow node that goes on, or is to begin."""
+        known = self.firings.get(path)
+        return 1 if known is None else known.attempt + (known.next_at is not None) or 1
+
+    def begins(self, path: str) -> None:
+        """Note that something begins: what it is in goes on, though it may have failed before."""
+        for place in _PLACES.finditer(path):
+            around = self.firings.get(path[: place.start()])
+            if around is not None and around.is_opener and around.state is not NodeState.DONE:
+                around.state, around.failure = None, None
+
+    def forget_failures(self) -> None:
+        """Forget the failures that the run has ended with: they come about again, or do not."""
+        for firing in self.firings.values():
+            if firing.failed_at in self.failures:
+                firing.state, firing.failure = None, None
+        self.failures = frozenset()
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Forget that these firings, loops and maps have settled; attempts stay counted."""
+        for path in paths:
+            self.rounds.pop(path, None)
+            self.exits.pop(path, None)
+            self.maps.pop(path, None)
+            self.races.pop(path, None)
+            known = self.firings.get(path)
+            if known is not None:
+                self.firings[path] = PastFiring(
+                    known.type,
+                    known.attempt,
+                    earlier=known.attempt,
+                    started=known.started,
+                    is_running=known.is_running,
+                )
+
+
+def fold(run: str, records: Iterable[Record], store: str) -> Past:
+    """Fold a journal; raises StoreError, with the name of the store, if it cannot be read.
+
+    Kinds of records that are not known tell nothing that is needed: a later release has written them (S20).
+    A newest record that was cut off is dropped, and that is told (S12.2); so is one behind which the run was
+    resumed then.
+    """
+    past = Past(run, store)
+    torn: Record | None = None
+    for record in records:
+        past.seq = record.seq
+        if torn is not None and record.kind != EventKind.RUN_RESUMED:
+            reason = f"record {torn.seq} of run {run} cannot be read, though others follow it"
+            raise StoreError(store, f"{reason}; restore the store from a backup")
+        torn = None if _fold(past, record) else record
+    past.is_torn = torn is not None
+    if past.status is RunStatus.RUNNING:
+        past.elapsed += past.since_sitting
+    return past
+
+
+def began(past: Past) -> Past:
+    """Return the past of a run of which something was written; raises StoreError for any other."""
+    if not past.told:
+        reason = f"run {past.run} ended before anything of it was written; start it anew"
+        raise StoreError(past.store, reason)
+    return past
+
+
+def _fold(past: Past, record: Record) -> bool:
+    """Take in one record; tells whether it could be read."""
+    try:
+        data = _decoded(record.data)
+        kind, time = _KINDS.get(record.kind), datetime.fromisoformat(data["time"])
+        if kind in MEMO:
+            _of_memo(past, kind, record.path, data)
+        elif kind is not None:
+            _take(past, kind, record.path, data, time)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    past.last = time
+    return True
+
+
+def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time: datetime) -> None:
+    """Take in one record; what the others tell follows from these."""
+    if not past.all_done and kind in BEGINNING:
+        past.begins(f"{path}[")
+    match kind:
+        case EventKind.NODE_STARTED:
+            _started(past.firing(path), data, time)
+        case EventKind.NODE_FINISHED:
+            _ended(past.firing(path), data, time)
+            past.all_done = past.all_done and data["state"] == DONE
+        case EventKind.ATTEMPT_FAILED:
+            _attempt_failed(past.firing(path), data, time)
+        case EventKind.ASK_OPENED | EventKind.ASK_ANSWERED | EventKind.ASK_CLOSED:
+            _of_ask(past.firing(path), kind, data, time)
+        case EventKind.LOOP_ROUND:
+            past.rounds[path] = data["round"] + 1
+        case EventKind.LOOP_EXITED:
+            past.exits[path] = data["reason"], data["iterations"]
+        case EventKind.MAP_OPENED:
+            past.maps[path] = data["items"]
+        case EventKind.RACE_DECIDED:
+            past.races[path] = data["edge"]
+        case EventKind.WARNING:
+            past.warnings[path, data["code"], data["text"]] = None
+        case EventKind.RUN_STARTED | EventKind.RUN_RESUMED | EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
+            _of_run(past, kind, data, time)
+        case _:
+            pass
+
+
+def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    firing.type, firing.attempt = data["type"], data["attempt"]
+    firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
+
+
+def _of_memo(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+    if not past.all_done and kind is EventKind.MEMO_HIT:
+        past.begins(f"{path}[")
+    firing = past.firing(path)
+    firing.memo, firing.type = (kind, data), data.get("type", firing.type)
+
+
+def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
+    if delay is None:
+        firing.next_at, firing.earlier = None, firing.attempt
+    else:
+        firing.next_at = time + timedelta(seconds=delay)
+
+
+def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
+    match kind:
+        case EventKind.ASK_OPENED:
+            firing.is_running, firing.state, firing.ask = False, None, PastAsk(time, data)
+        case EventKind.ASK_ANSWERED if firing.ask is not None:
+            firing.ask.values, firing.ask.by = data["values"], data["by"]
+        case EventKind.ASK_CLOSED if firing.ask is not None:
+            firing.ask.closed = data["reason"]
+
+
+def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
+    failure = _checked(data.get("failure"))
+    state, firing.ports, firing.metadata = _STATES[data["state"]], data["ports"], data["metadata"]
+    firing.state, firing.reason = state, data.get("reason", "")
+    firing.failure, firing.earlier = failure, firing.attempt
+    firing.is_running, firing.ended, firing.next_at = False, time, None
+
+
+def _checked(failure: Any) -> Any:
+    """Return a stored failure if it tells where it was; else its record is one that cannot be read."""
+    if failure is not None and not isinstance(failure["v"]["path"], str):
+        raise TypeError
+    return failure
+
+
+def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
+    match kind:
+        case EventKind.RUN_STARTED:
+            past.flow, past.told, past.started, past.sitting = data["flow"], data, time, time
+        case EventKind.RUN_RESUMED:
+            if past.status is RunStatus.RUNNING:
+                past.elapsed += past.since_sitting
+            past.forget_failures()
+            past.status, past.sitting = RunStatus.RUNNING, time
+            past.forget(data.get("forgotten", ()))
+            past.told = {**past.told, **{name: data[name] for name in OF_FLOW if name in data}}
+        case EventKind.RUN_PAUSED:
+            past.status, past.elapsed = RunStatus.PAUSED, data["elapsed"]
+            past.flow_times = dict(data.get("flow_times", {}))
+        case _:
+            if "elapsed" in data:  # it was ended without being executed
+                past.elapsed = data["elapsed"]
+            elif past.status is RunStatus.RUNNING:
+                past.last = time
+                past.elapsed += past.since_sitting
+            past.status, past.failures = RunStatus(data["status"]), frozenset(data.get("failures", ()))

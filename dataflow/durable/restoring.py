@@ -1,0 +1,272 @@
+"""Restoring: what the journal tells of a firing settles it, in place of calling it (S11.3)."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.failure import Failure
+from dataflow.compiler.plan import Call
+from dataflow.core.asks import Request
+from dataflow.core.events import EventKind
+from dataflow.core.ports import DONE as DONE_PORT
+from dataflow.core.ports import ERROR as ERROR_PORT
+from dataflow.core.ports import MISSING, SKIP
+from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, NodeState, RunStatus
+from dataflow.core.tokens import Errored, Skip
+from dataflow.durable.recalling import Recalling
+from dataflow.errors import StoreError
+from dataflow.scheduler.asks import ReadAnswer
+from dataflow.scheduler.memo_telling import told_of_memo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.durable.past import Past, PastAsk, PastFiring
+    from dataflow.scheduler.frames import FiringId, Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Restoring"]
+
+#: The ends of what nobody asks for at once, and that somebody has asked for.
+ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
+_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+
+
+class Restoring:
+    """The part of the scheduler that knows what was settled in earlier sittings of the run.
+
+    `read` gives back a value that the codec wrote. What was told once is not told again.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, past: Past, forgotten: Collection[str], read: Callable[[Any], Any]
+    ) -> None:
+        self._asked = tuple(past.open_asks)  # asks that somebody may still want to answer
+        past.forget(forgotten)
+        self.scheduler = scheduler
+        self.past = past
+        self._read = read
+        self._left = dict(past.firings)  # not settled again so far
+        self.recalling = Recalling(past)
+        self._reopened: list[str] = []
+        self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
+        self._whole: set[str] = set()  # loops, maps and flow nodes that were settled without being opened
+        self._over: set[str] = set()  # frames of attempts at flow nodes that others have followed
+        self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
+
+    @property
+    def has_items_left(self) -> bool:
+        """Whether items of maps may be known that have not begun."""
+        return bool(self._left) and any("[" in path for path in self._left)
+
+    def first_to_close(self, failed: Collection[tuple[Frame, Errored]]) -> tuple[Frame, Errored] | None:
+        """Choose the frame to close of those that have failed, once nothing else is left to be done.
+
+        What is known stands, whatever has failed beside it: so the innermost frame comes first, none before
+        all items are there that are known, and the root only when new things happen.
+        """
+        if not failed or (self.scheduler.has_items and self.has_items_left):
+            return None
+        innermost = max(failed, key=lambda one: one[0].number)  # a frame is numbered after those around it
+        return innermost if innermost[0].parent is not None else None
+
+    def go_live(self) -> None:
+        """Report what has to be known of what was restored; from here on new things happen."""
+        self.recalling.is_replaying = False
+        scheduler = self.scheduler
+        for id in self._reopened:
+            if id in scheduler.asking.open:
+                scheduler.asking.tell(scheduler.asking.open[id])
+        for id in self._asked:
+            if not scheduler.asking.knows(id):
+                self._shut.add(id)
+                scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
+
+    def demanded_before(self, frame: Frame) -> list[int]:
+        """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""
+        known = (
+            node
+            for node in frame.plan.nodes
+            if node.index in frame.undemanded and self.past.state_of(frame.path_of(node)) in ASKED_FOR
+        )
+        return [slot for node in known for slot in node.outputs.values()]
+
+    def settle(self, ready: Iterable[FiringId]) -> None:
+        """Settle the calls that are known; the others fire."""
+        self._unknown += [(frame, index) for frame, index in ready if not self._settle(frame, index)]
+
+    def to_fire(self) -> list[FiringId]:
+        """Return the calls that are not known, each once."""
+        unknown, self._unknown = self._unknown, []
+        return unknown
+
+    def _settle(self, frame: Frame, index: int) -> bool:
+        node = frame.plan.nodes[index]
+        firing = self._left.pop(frame.path_of(node), None)
+        if firing is None or frame.states[index] != READY:
+            return False
+        call = node.action
+        assert isinstance(call, Call), "only calls become ready"
+        if self._stands(frame, node, firing):
+            return True
+        if firing.ask is not None and firing.state in (None, NodeState.CANCELLED):
+            if firing.attempt > 1:
+                frame.attempts_at(index).number = firing.attempt  # which of them has asked
+            self._ask(frame, node, call, firing.ask)
+            return True
+        return self._count_attempts(frame, node, firing)
+
+    def settle_opener(self, frame: Frame, node: PlanNode) -> bool:
+        """Settle a loop, map or flow node as a whole, if it has ended; tells whether it has."""
+        firing = self._left.pop(frame.path_of(node), None)
+        if firing is None or frame.states[node.index] != WAITING:
+            return False
+        if firing.state is NodeState.DONE and _lacks_ports(node, firing):
+            return False  # it was edited and is opened again, and what is known of its inside stands
+        if not self._stands(frame, node, firing):
+            return False
+        self._whole.add(frame.path_of(node))
+        return True
+
+    def attempt_at_flow(self, path: str) -> int:
+        """Return the attempt at a flow node that goes on; those before it are not opened again."""
+        number = self.past.attempt_at_flow(path)
+        self._over.update(path if earlier == 1 else f"{path}~{earlier}" for earlier in range(1, number))
+        return number
+
+    @property
+    def inner_states(self) -> Mapping[str, NodeState]:
+        """The states of what is inside the loops, maps and flow nodes that were not opened again."""
+        return {
+            path: firing.state
+            for path, firing in self.past.firings.items()
+            if firing.state is not None and _is_inside(path, self._whole, self._over)
+        }
+
+    def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
+        """Settle what was done, or has failed and was handled; tells whether it was."""
+        self.scheduler.reporter.is_listening = False  # the journal has what happens now
+        try:
+            match firing.state:
+                case NodeState.DONE:
+                    self._done(frame, node, firing)
+                    return True
+                case NodeState.FAILED | NodeState.TIMED_OUT:
+                    return self._fail(frame, node, firing)
+                case _:
+                    return False
+        except StoreError as error:
+            raise _at_node(frame.path_of(node), self.past.run, error) from error
+        finally:
+            self.scheduler.reporter.is_listening = True
+
+    def _done(self, frame: Frame, node: PlanNode, firing: PastFiring) -> None:
+        if firing.metadata:
+            frame.note_metadata(node.index, self._read(firing.metadata))
+        if firing.memo is not None:
+            kind, told = firing.memo
+            frame.note_memo(node.index, told_of_memo(kind, self._read(told)))
+        action = node.action
+        if isinstance(action, Call):
+            outputs = {}
+            for port, told in firing.ports.items():
+                if port[:1] != "$":
+                    outputs[port] = self._read(told["value"]) if "value" in told else SKIP
+            self.scheduler.releasing.succeeded(frame, node, action, outputs)
+            return
+        path = frame.path_of(node)
+        for port, told in firing.ports.items():
+            if port in node.outputs and port[:1] != "$":
+                self.scheduler.put(frame, node.outputs[port], _token(path, told, self._read))
+        self.scheduler.releasing.opener_done(frame, node)
+
+    def _fail(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
+        """Let a failure stand that was handled; tells whether it was.
+
+        In a run that has paused all failures stand: it goes on, and what is asked may depend on them.
+        """
+        failure = None if firing.failure is None else self._read(firing.failure)
+        if not isinstance(failure, Failure) or failure.path in self.past.failures:
+            return False
+        failing = self.scheduler.failing
+        if not failing.stands(frame, node, failure):
+            is_own = failure.path == frame.path_of(node)  # else all that failed inside is found there
+            if self.past.status is not RunStatus.PAUSED or not is_own:
+                return False
+        failing.restored(frame, node, failure, TIMED_OUT if firing.state is NodeState.TIMED_OUT else FAILED)
+        return True
+
+    def _ask(self, frame: Frame, node: PlanNode, call: Call, ask: PastAsk) -> None:
+        """Open an ask again, or take its answer; its node is not called again."""
+        asking, path = self.scheduler.asking, frame.path_of(node)
+        request, given, values = _read_ask(ask, self._read, path, self.past.run)
+        opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
+        self.scheduler.reporter.is_listening = False  # the journal has what happens now
+        try:
+            asking.open_ask(frame, node, call, request, given, opened)
+        finally:
+            self.scheduler.reporter.is_listening = True
+        if ask.values is not None:
+            asking.answer(path, ReadAnswer(values, ask.by))
+        elif ask.closed is not None and self.recalling.is_replaying:
+            self._reopened.append(path)
+        elif ask.closed is not None or path in self._shut:
+            asking.tell(asking.open[path])
+
+    def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
+        """Go on counting attempts; tells whether the next one has to wait for its time (S9.1)."""
+        if not firing.attempt:
+            return False
+        attempts = frame.attempts_at(node.index)
+        attempts.number = firing.attempt + 1
+        frame.note_odd(node.index)  # it takes more than a call
+        attempts.earlier = firing.attempt if firing.next_at is None else firing.earlier
+        if firing.next_at is None:
+            return False
+        wait = (firing.next_at - self.scheduler.reporter.now()).total_seconds()
+        if wait <= 0:
+            return False
+        again = partial(self.scheduler.make_ready, frame, node.index)
+        attempts.waits = self.scheduler.timers.set(wait, again, frame)
+        return True
+
+
+def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> bool:
+    """Tell whether a path is inside one of these loops, maps and flow nodes, or in one of these frames."""
+    return any(
+        path[: end.start()] in openers or (end[0] == "/" and path[: end.start()] in frames)
+        for end in _INSIDE.finditer(path)
+    )
+
+
+def _read_ask(
+    ask: PastAsk, read: Callable[[Any], Any], path: str, run: str
+) -> tuple[Request, Mapping[str, Any], Any]:
+    """Read what is asked, what its node gave before, and the answer."""
+    told = ask.told
+    try:
+        default = read(told["default"]) if "default" in told else MISSING
+        request = Request(told["prompt"], read(told["show"]), read(told["schema"]), told["expires"], default)
+        return request, read(told["given"]), read(ask.values)
+    except StoreError as error:
+        raise _at_node(path, run, error) from error
+
+
+def _at_node(path: str, run: str, error: StoreError) -> StoreError:
+    """Make the error of a value that cannot be read tell of which node it is."""
+    return StoreError(error.store, f"node {path!r} of run {run}: {error.reason}")
+
+
+def _lacks_ports(node: PlanNode, firing: PastFiring) -> bool:
+    """Tell whether a loop, map or flow node has a port of which the journal tells nothing (S11.4)."""
+    return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
+
+
+def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:
+    """Return the token that a port of a loop, map or flow node has come to."""
+    if "value" in told:
+        return read(told["value"])
+    return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))

@@ -1,0 +1,254 @@
+"""Storing: what is done before a run that lives in a store is executed, anew or again (S11, S12)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+
+from dataflow.base.backend import caller
+from dataflow.core.entering import read_inputs
+from dataflow.core.states import RunStatus
+from dataflow.durable.forgetting import forgotten_by
+from dataflow.durable.journal import Journal
+from dataflow.durable.owning import owned, told_by
+from dataflow.durable.past import began, fold
+from dataflow.durable.recording import Recording
+from dataflow.durable.replaying import replay
+from dataflow.durable.restoring import Restoring
+from dataflow.durable.storable import make_known, storable_of, throwaway_writer
+from dataflow.durable.unhandled import unhandled_in
+from dataflow.errors import AnswerRefused, RunTaken
+from dataflow.runtime.run import Prepared
+from dataflow.runtime.starting import NewStart, ResumedStart, ResumeWarning, memo_for, reporter_for
+from dataflow.scheduler.scheduler import Scheduler
+from dataflow.stores import StoredRun
+from dataflow.values.classes import classes_of
+from dataflow.values.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from dataflow.compiler.definition import Definition
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.policy import Edited, Settings
+    from dataflow.durable.past import Past
+    from dataflow.durable.storable import Storable
+    from dataflow.scheduler.asks import ReadAnswer
+    from dataflow.stores import Answer, Hold, Store
+
+__all__ = [
+    "Taken",
+    "configs_told",
+    "flow_of_run",
+    "go_on",
+    "inputs_of",
+    "plan_of",
+    "plan_of_run",
+    "prepare_resumed",
+    "prepare_stored",
+]
+
+
+class Taken(NamedTuple):
+    """A run that is owned, what its journal tells, and the answers that wait for it."""
+
+    hold: Hold
+    past: Past
+    inbox: Sequence[Answer] = ()
+
+
+async def prepare_stored(
+    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, target: str, pulled: str = ""
+) -> Prepared:
+    """Prepare a new run in the store of the settings; the run takes the inputs over.
+
+    `target` says where its flow is found, `pulled` which port alone is asked for.
+    """
+    store = settings.store
+    assert store is not None, "the flow has a store"
+    storable = storable_of(plan)
+    make_known([*inputs.values(), *storable.secrets])
+    writer = throwaway_writer(storable.classes)
+    for name, value in inputs.items():
+        writer.write(value, f"$in.{name}")
+    now = datetime.now(UTC)
+    noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
+    hold = await owned(partial(_begin, store, noted), lambda hold: hold.release())
+    scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
+    told = {"target": target, **_told_of_flow(storable), **({"pulled": pulled} if pulled else {})}
+    return Prepared(scheduler, NewStart(inputs, told))
+
+
+def _told_of_flow(storable: Storable) -> dict[str, Any]:
+    """Tell what a journal says of the flow itself."""
+    return {"shape": storable.shape, "reads": storable.reads}
+
+
+def _scheduler(
+    plan: FlowPlan, settings: Settings, run: str, hold: Hold, storable: Storable, seq: int
+) -> Scheduler:
+    """Make the scheduler of a run that is written down, and that is given up where there is no writer."""
+    assert settings.store is not None, "the flow has a store"
+    call = caller()
+    reporter = reporter_for(settings, plan.name, run, call, seq)
+    try:
+        journal = Journal(settings.store, run, hold, call)
+    except BaseException:  # no more threads can be started
+        hold.release()
+        raise
+    recording = Recording(reporter, journal, storable.classes)
+    reporter.record(recording)
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
+    scheduler.recording, scheduler.is_plain = recording, False
+    return scheduler
+
+
+async def prepare_resumed(
+    plan_for: Callable[[Past], FlowPlan],
+    settings: Settings,
+    run: str,
+    answers: Mapping[str, object],
+    edited: Edited,
+) -> Prepared:
+    """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
+
+    `plan_for` gives the plan of the flow as the run has it. Raises StoreError, RunTaken, FlowEdited,
+    AnswerRefused.
+    """
+    store = settings.store
+    assert store is not None, "the flow has a store"
+    taken = await owned(partial(_take, store, run), lambda taken: taken.hold.release())
+    return await go_on(plan_for, settings, taken, answers, edited)
+
+
+def plan_of_run(flow: Definition, past: Past, store: Store) -> FlowPlan:
+    """Return the plan of a flow as a run has it: with what forks have changed, or of one port alone."""
+    return plan_of(flow, flow_of_run(flow, past, store), past)
+
+
+def flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
+    """Return a flow with the configs that forks have changed on the way to a run."""
+    changes = configs_told(past, store)
+    if not changes:
+        return flow
+    from dataflow.durable.changes import changed_configs  # most runs are no forks
+    from dataflow.durable.rewiring import configs_of, rewired
+
+    return rewired(flow, changed_configs(flow.name, configs_of(flow, flow.compile()), changes))
+
+
+def plan_of(flow: Definition, changed: Definition, past: Past) -> FlowPlan:
+    """Return the plan of a flow as changed by forks, or of the one port that the run asks for."""
+    pulled = past.told.get("pulled", "")
+    plan = changed.compile_for(pulled) if pulled else changed.compile()
+    return plan if changed is flow else plan.of(flow.wiring)
+
+
+def configs_told(past: Past, store: Store) -> dict[str, dict[str, object]]:
+    """Return the fields of configs that forks have changed on the way to a run, by address."""
+    told = past.told.get("configs")
+    reader = Reader(classes_of(()), store.blob, str(store))
+    return {} if told is None else dict(reader.read(told, f"the configs of run {past.run}"))
+
+
+async def go_on(
+    plan_for: Callable[[Past], FlowPlan],
+    settings: Settings,
+    taken: Taken,
+    answers: Mapping[str, object],
+    edited: Edited = "refuse",
+) -> Prepared:
+    """Restore a run that is owned; whatever is wrong, it is given up, and stays as it was."""
+    try:
+        plan = plan_for(taken.past)
+        storable = storable_of(plan)
+        make_known(storable.secrets)
+        scheduler = _scheduler(plan, settings, taken.past.run, taken.hold, storable, taken.past.seq)
+    except BaseException:
+        taken.hold.release()
+        raise
+    try:
+        return await _restored(scheduler, storable, taken, answers, edited)
+    except BaseException:
+        assert scheduler.recording is not None, "the run is in a store"
+        with anyio.CancelScope(shield=True):
+            await scheduler.recording.journal.close()
+        raise
+
+
+def _begin(store: Store, run: StoredRun) -> Hold:
+    with told_by(store):
+        return store.begin(run)
+
+
+def _take(store: Store, run: str) -> Taken:
+    """Own a run, and read what its journal tells."""
+    with told_by(store):
+        before = store.find(run)
+        hold = store.hold(run)
+        try:
+            return Taken(hold, *_read(store, run, before))
+        except BaseException:
+            hold.release()
+            raise
+
+
+def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Answer]]:
+    """Read what the journal of a run tells that is owned now, and the answers that wait for it."""
+    now = store.find(run)
+    if now.updated != before.updated:
+        raise RunTaken(str(store), run, "has been resumed by somebody else")
+    if now.status == RunStatus.COMPLETED.value:
+        raise RunTaken(str(store), run, "has completed; there is nothing to resume")
+    past = fold(run, store.records(run), str(store))
+    return began(past), store.inbox(run)
+
+
+async def _restored(
+    scheduler: Scheduler,
+    storable: Storable,
+    taken: Taken,
+    answers: Mapping[str, object],
+    edited: Edited,
+) -> Prepared:
+    _, past, inbox = taken
+    store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
+    assert store is not None
+    assert recording is not None
+    reader = Reader(storable.classes, store.blob, str(store))
+    stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
+    past.failures = unhandled_in(plan, past)
+    forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
+    warnings = [ResumeWarning("code_changed", text) for text in changed_code]
+    inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
+    restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
+    recording.begin_again(restoring.recalling)
+    held = await replay(scheduler, restoring, inputs)
+    recording.arrived = {answer.ask for answer in inbox}
+    read: dict[str, ReadAnswer] = {}
+    for answer in inbox:
+        try:
+            read[answer.ask] = scheduler.asking.read_json(answer.ask, answer.value, answer.by)
+        except AnswerRefused as error:
+            warnings.append(ResumeWarning("answer_refused", str(error), [answer.ask]))
+    for id, value in answers.items():
+        if id in read:
+            raise AnswerRefused(id, "it has been answered already, and that answer waits in the inbox")
+        read[id] = scheduler.asking.read(id, value, "resume")
+    if past.is_torn:
+        text = "the newest record of the run was cut off and is dropped"
+        warnings.append(ResumeWarning("torn_record", text))
+    scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
+    told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
+    if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
+        told |= _told_of_flow(storable)
+    return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed))
+
+
+def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
+    declared = plan.wiring.inputs
+    return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})

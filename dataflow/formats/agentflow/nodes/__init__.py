@@ -1,1 +1,0 @@
-"""The node types that flows of AgentFlow are made of."""

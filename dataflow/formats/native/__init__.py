@@ -1,0 +1,3 @@
+"""The native document format: its models, and the conversion between documents and graph definitions."""
+
+from __future__ import annotations

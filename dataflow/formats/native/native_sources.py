@@ -1,0 +1,175 @@
+"""Sources of native documents, both ways."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from dataflow.core.functions import NamedFunction, is_function_name, name_of_function
+from dataflow.core.names import parse_reference, write_reference
+from dataflow.core.policy import EachOptions
+from dataflow.core.wiring import (
+    All,
+    Collect,
+    Each,
+    Every,
+    Fallback,
+    Gather,
+    Literally,
+    Merge,
+    MergeContexts,
+    Race,
+    Reference,
+)
+from dataflow.errors import ValueMismatch
+from dataflow.expressions.expression import ExpressionOf, written_function
+from dataflow.formats.native.constants import constant_as_json
+from dataflow.formats.native.native_config import UNNAMED, called
+from dataflow.formats.native.sources import (
+    AllSource,
+    CollectSource,
+    ConstantSource,
+    EachSource,
+    EverySource,
+    FallbackSource,
+    GatherSource,
+    MergeContextsSource,
+    MergeSource,
+    RaceSource,
+)
+from dataflow.formats.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dataflow.core.wiring import Source
+    from dataflow.formats.native.document import MapPart
+    from dataflow.formats.native.sources import Source as SourcePart
+    from dataflow.formats.tree import DocumentPath
+
+__all__ = ["SourceReading", "SourceWriting"]
+
+
+def read_options(part: EachSource | MapPart) -> EachOptions:
+    """Read the options of a map."""
+    key = None if part.key is None else written_function(part.key, "item")
+    return EachOptions(key, part.max_concurrency, part.on_error)
+
+
+class SourceReading:
+    """Turns the sources of one document into wiring; what it cannot turn becomes a problem."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        self.mapped: dict[str, Literally] = {}  # constant lists under `each`: equal ones open one map
+
+    def read(self, part: SourcePart, path: DocumentPath, mapped: bool = False) -> Source:
+        """Read a source; `mapped` says that it stands under an `each`."""
+        match part:
+            case str():
+                return parse_reference(part)
+            case ConstantSource():
+                return self._constant(part.value, mapped)
+            case MergeSource():
+                return Merge(self._all(part.merge, (*path, "merge"), mapped))
+            case GatherSource():
+                return Gather(self._all(part.gather, (*path, "gather"), mapped))
+            case RaceSource():
+                return Race(self._all(part.race, (*path, "race"), mapped))
+            case FallbackSource():
+                return Fallback(*self._all(part.fallback, (*path, "fallback"), mapped))
+            case CollectSource():
+                return Collect(self.read(part.collect, (*path, "collect"), mapped))
+            case EachSource():
+                inner = self.read(part.each, (*path, "each"), mapped=True)
+                return Each(inner, read_options(part))
+            case EverySource():
+                return Every(self._all(part.every, (*path, "every"), mapped))
+            case MergeContextsSource(how=how):
+                sources = self._all(part.merge_contexts, (*path, "merge_contexts"), mapped)
+                return MergeContexts(sources, NamedFunction(how) if is_function_name(how) else how)
+            case AllSource():
+                return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
+
+    def read_output_of_loop(self, part: SourcePart, path: DocumentPath) -> Source:
+        """Read what leaves a loop, which may be `all` values of a port."""
+        if isinstance(part, AllSource):
+            return All(self.read(part.all, (*path, "all")))
+        return self.read(part, path)
+
+    def _all(self, parts: Sequence[SourcePart], path: DocumentPath, mapped: bool) -> tuple[Source, ...]:
+        return tuple(self.read(part, (*path, index), mapped) for index, part in enumerate(parts))
+
+    def _constant(self, value: object, mapped: bool) -> Literally:
+        constant = Literally(value, is_json=True, is_source=True)
+        return self.mapped.setdefault(json.dumps(value), constant) if mapped else constant
+
+    def _refuse(self, path: DocumentPath, text: str) -> Literally:
+        self.problems.append(Problem(path, text))
+        return Literally(None, is_json=True)
+
+
+class SourceWriting:
+    """Turns sources into parts of a document; what has no document form becomes a problem."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+
+    def write(self, source: Source, where: str) -> object:
+        """Write a source as it stands inline."""
+        match source:
+            case Reference():
+                return write_reference(source)
+            case Literally():
+                return {"value": self.constant(source, where)}
+            case Merge(sources):
+                return {"merge": self.write_all(sources, where)}
+            case Gather(sources):
+                return {"gather": self.write_all(sources, where)}
+            case Race(sources):
+                return {"race": self.write_all(sources, where)}
+            case MergeContexts(sources, how):
+                written = how if isinstance(how, str) else self.function(how, f"{where}, how")
+                return {"merge_contexts": self.write_all(sources, where), "how": written}
+            case Fallback(first, default):
+                return {"fallback": self.write_all((first, default), where)}
+            case Each(inner, options):
+                return {"each": self.write(inner, where), **self.options(options, where)}
+            case Every(sources):
+                return {"every": self.write_all(sources, where)}
+            case Collect(inner):
+                return {"collect": self.write(inner, where)}
+            case All(inner):
+                return {"all": self.write(inner, where)}
+
+    def write_all(self, sources: tuple[Source, ...], where: str) -> list[object]:
+        """Write several sources in order."""
+        return [self.write(source, where) for source in sources]
+
+    def constant(self, source: Literally, where: str, expected: object = Any) -> object:
+        """Write a constant for a port of a type."""
+        try:
+            return constant_as_json(source.value, Any if source.is_json else expected)
+        except ValueMismatch as mismatch:
+            self.problems.append(f"{where}: the constant has no document form: {mismatch}")
+            return None
+
+    def options(self, options: EachOptions, where: str) -> dict[str, object]:
+        """Write the options of a map as far as they are given."""
+        written: dict[str, object] = {}
+        if options.key is not None:
+            written["key"] = self.function(options.key, f"{where}, key of each")
+        if options.max_concurrency is not None:
+            written["max_concurrency"] = options.max_concurrency
+        if options.on_error != "fail":
+            written["on_error"] = options.on_error
+        return written
+
+    def function(self, function: Callable[..., Any], where: str) -> str | None:
+        """Write the name of a function, or the expression that it is."""
+        if isinstance(function, ExpressionOf):
+            return function.source
+        name = function.name if isinstance(function, NamedFunction) else name_of_function(function)
+        if name is None:
+            self.problems.append(f"{where}: {called(function)} {UNNAMED}")
+        return name

@@ -1,0 +1,278 @@
+"""The native format: a YAML or JSON document becomes wiring.
+
+Problems of one document are told all at once, each with line and column. Whether the names in it lead to
+something is checked when the wiring is compiled.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from dataflow.base.wording import within_file
+from dataflow.core.discovery import OWN_PACKS
+from dataflow.core.names import parse_reference
+from dataflow.core.ports import MISSING
+from dataflow.core.schema_types import type_of_schema
+from dataflow.core.wiring import (
+    Block,
+    Carried,
+    Edge,
+    FlowInput,
+    Literally,
+    LoopBlock,
+    LoopTest,
+    Many,
+    MapBlock,
+    PlacedNode,
+    Reference,
+    Rounds,
+    Wiring,
+)
+from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
+from dataflow.expressions.expression import written_function
+from dataflow.formats.native.document import (
+    FORMAT,
+    FlowDocument,
+    FlowNode,
+    LoopNode,
+    LoopPart,
+    LoopTestPart,
+    MapNode,
+    TypeNode,
+)
+from dataflow.formats.native.native_policy import read_policy, read_settings
+from dataflow.formats.native.native_sources import SourceReading, read_options
+from dataflow.formats.native.writer import dump, dump_yaml
+from dataflow.formats.problems import Problem, describe_value, problems_of, report
+from dataflow.formats.reading import read
+from dataflow.formats.tree import Within
+from dataflow.types.validation import check_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.core.wiring import Nested, Placed, Places, Source
+    from dataflow.formats.native.document import BlockPart, Node
+    from dataflow.formats.native.parts import EdgePart, InputPart
+    from dataflow.formats.native.sources import Source as SourcePart
+    from dataflow.formats.tree import DocumentPath
+
+__all__ = ["Nest", "checked", "dump", "dump_yaml", "load", "wire"]
+
+
+#: Makes a node of a nested flow, given by its wiring or by the path of its file; raises FormatError or
+#: FlowInvalid.
+Nest: TypeAlias = "Callable[[Wiring | str], Nested]"
+
+
+def load(text: str, name: str, nest: Nest) -> Wiring:
+    """Read a document as wiring; `name` is its file's, and names the flow if the document does not.
+
+    `nest` makes nodes of the flows inside it.
+
+    Raises FormatError for what cannot be read, FlowInvalid for what is no flow document of this release.
+    """
+    data, positions = read(text, name)
+    return wire(checked(data, positions, name), positions, name, nest)
+
+
+def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wiring:
+    """Make wiring of a document, as `load` does; `places` tells where its parts stand."""
+    reading = _Reading(nest, places, str(PurePath(name).parent))
+    wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
+    if reading.problems:
+        raise FlowInvalid(name, report(reading.problems, places))
+    return wiring
+
+
+def checked(data: Any, places: Places, name: str) -> FlowDocument:
+    """Check the form of a document that has been read. Raises as `load` does."""
+    if not isinstance(data, dict):
+        reason = (
+            f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {describe_value(data)}"
+        )
+        raise FormatError(name, reason, *places.find(()))
+    number = data.get("dataflow")
+    if type(number) is int and number > FORMAT:
+        reason = f"is written in format {describe_value(number)}; this release reads format {FORMAT}"
+        raise FormatError(name, reason, *places.find(("dataflow",)))
+    try:
+        return FlowDocument.model_validate(data)
+    except ValidationError as error:
+        raise FlowInvalid(name, report(problems_of(error, data), places)) from error
+
+
+class _Reading:
+    """Turns one document into wiring, and collects what keeps it from being that."""
+
+    def __init__(self, nest: Nest, places: Places, folder: str) -> None:
+        self.problems: list[Problem] = []
+        self.nest = nest
+        self.places = places
+        self.folder = folder
+        self.sources = SourceReading(self.problems)
+
+    def problem(self, path: DocumentPath, text: str) -> None:
+        self.problems.append(Problem(path, text))
+
+    def wiring(self, document: FlowDocument, name: str, path: DocumentPath) -> Wiring:
+        """Read a whole document, or one that is nested at the path."""
+        return Wiring(
+            name=document.name or name,
+            inputs={
+                name: self._input(part, (*path, "inputs", name)) for name, part in document.inputs.items()
+            },
+            block=self._block(document, path),
+            settings=read_settings(document.using),
+            uses=self._uses(document.uses, (*path, "uses")),
+            meta=document.meta,
+            places=Within(self.places, path) if path else self.places,
+            folder=self.folder,
+        )
+
+    def _uses(self, uses: dict[str, str], path: DocumentPath) -> dict[str, str]:
+        for prefix in sorted(uses.keys() & set(OWN_PACKS)):
+            self.problem((*path, prefix), "is the name of a pack of the engine (S1.2); use another prefix")
+        return uses
+
+    def _input(self, part: InputPart, path: DocumentPath) -> FlowInput:
+        schema = part.type if "type" in part.model_fields_set else None
+        try:
+            kind = type_of_schema(part.type)
+        except ValueError as error:
+            self.problem((*path, "type"), str(error))
+            return FlowInput(Any, MISSING, schema)
+        if "default" not in part.model_fields_set:
+            return FlowInput(kind, MISSING, schema)
+        try:
+            return FlowInput(kind, check_json(part.default, kind), schema)
+        except ValueMismatch as mismatch:
+            self.problem((*path, "default"), str(mismatch))
+            return FlowInput(kind, MISSING, schema)
+
+    # blocks
+
+    def _block(self, part: BlockPart, path: DocumentPath) -> Block:
+        """Read nodes and edges: the plain sources that stand with nodes come first, in declared order."""
+        block = Block()
+        for id, node in part.nodes.items():
+            block.nodes[id] = self._placed(id, node, (*path, "nodes", id), block)
+        for index, edge in enumerate(part.edges):
+            block.edges.append(_edge(edge, index))
+        read = self.sources.read_output_of_loop if isinstance(part, LoopPart) else self.sources.read
+        for name, output in part.outputs.items():
+            block.outputs[name] = read(output, (*path, "outputs", name))
+        return block
+
+    def _placed(self, id: str, node: Node, path: DocumentPath, block: Block) -> Placed:
+        match node:
+            case TypeNode():
+                return self._node(id, node, path, block)
+            case LoopNode():
+                return self._loop(id, node, (*path, "loop"))
+            case MapNode(map=part):
+                inner = (*path, "map")
+                return MapBlock(
+                    id, node.after or (), node.meta,
+                    over=self._named(part.over, (*inner, "over")),
+                    options=read_options(part),
+                    body=self._block(part, inner),
+                )  # fmt: skip
+            case FlowNode():
+                return self._flow(id, node, path, block)
+
+    def _node(self, id: str, node: TypeNode, path: DocumentPath, block: Block) -> PlacedNode:
+        placed = PlacedNode(id, node.after or (), node.meta, type=node.type, policy=read_policy(node.policy))
+        if "config" in node.model_fields_set:
+            placed.config, placed.config_is_json, placed.folder = node.config, True, self.folder
+        if "errors" in node.policy.model_fields_set:
+            self.problem((*path, "policy", "errors"), "is for flow nodes only")
+        self._feed(placed, node, path, block)
+        return placed
+
+    def _flow(self, id: str, node: FlowNode, path: DocumentPath, block: Block) -> PlacedNode:
+        placed = PlacedNode(id, node.after or (), node.meta, policy=read_policy(node.policy))
+        given = node.flow
+        if "limit" in node.policy.model_fields_set:
+            self.problem((*path, "policy", "limit"), "is for nodes of a type; a flow node holds no slot")
+        try:
+            placed.type = self.nest(
+                given if isinstance(given, str) else self.wiring(given, id, (*path, "flow"))
+            )
+        except FormatError as error:
+            self.problem((*path, "flow"), str(error))
+        except FlowInvalid as invalid:
+            for problem in invalid.problems:
+                told = within_file(given, problem) if isinstance(given, str) else problem
+                self.problem((*path, "flow"), told)
+        self._feed(placed, node, path, block)
+        return placed
+
+    def _feed(self, placed: PlacedNode, node: TypeNode | FlowNode, path: DocumentPath, block: Block) -> None:
+        for port, given in node.inputs.items():
+            self._wire(placed, port, given, (*path, "inputs", port), block)
+        for port, value in node.values.items():
+            if port in placed.inputs:
+                self.problem((*path, "values", port), "has a source in `inputs` already")
+            placed.give(port, Literally(value, is_json=True))
+
+    def _wire(
+        self,
+        placed: PlacedNode,
+        port: str,
+        given: SourcePart | list[SourcePart],
+        path: DocumentPath,
+        block: Block,
+    ) -> None:
+        """Wire a port: plain sources become edges, anything else stays with the node."""
+        if isinstance(given, str):  # as most are
+            block.edges.append(Edge(parse_reference(given), placed.id, port))
+            return
+        if isinstance(given, list):
+            sources = tuple(self.sources.read(part, (*path, index)) for index, part in enumerate(given))
+        else:
+            sources = (self.sources.read(given, path),)
+        plain = [source for source in sources if isinstance(source, Reference)]
+        if len(plain) == len(sources):
+            block.edges.extend(Edge(source, placed.id, port) for source in plain)
+        else:
+            placed.give(port, sources[0] if len(sources) == 1 else Many(sources))
+
+    def _loop(self, id: str, node: LoopNode, path: DocumentPath) -> LoopBlock:
+        part = node.loop
+        return LoopBlock(
+            id, node.after or (), node.meta,
+            limit=part.limit,
+            on_limit=part.on_limit,
+            carries={
+                name: Carried(
+                    self.sources.read(carry.first, (*path, "carry", name, "first")),
+                    self.sources.read(carry.next, (*path, "carry", name, "next")),
+                )
+                for name, carry in part.carry.items()
+            },
+            test=self._test(part, path),
+            body=self._block(part, path),
+        )  # fmt: skip
+
+    def _test(self, part: LoopPart, path: DocumentPath) -> LoopTest | None:
+        kind: Literal["until", "while"] = "until" if part.while_ is None else "while"
+        test = part.until if part.while_ is None else part.while_
+        if test is None:
+            return None
+        if isinstance(test, LoopTestPart):
+            source = self.sources.read(test.source, (*path, kind, "source"))
+            return LoopTest(kind, source, written_function(test.test, "value", is_condition=True))
+        return LoopTest(kind, self.sources.read(test, (*path, kind)))
+
+    def _named(self, parts: dict[str, SourcePart], path: DocumentPath) -> dict[str, Source]:
+        return {name: self.sources.read(part, (*path, name)) for name, part in parts.items()}
+
+
+def _edge(part: EdgePart, index: int) -> Edge:
+    rounds = Rounds(part.feedback, part.limit, part.on_limit, part.each_round, part.leave)
+    source, said = Reference(part.source, part.source_port), None if rounds == Rounds() else rounds
+    return Edge(source, part.target, part.target_port, part.id, part.meta, index, said)

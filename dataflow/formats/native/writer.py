@@ -1,0 +1,254 @@
+"""The native format: wiring becomes a document.
+
+Plain sources are written as edges and expressions inline, so that there is one document for one wiring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from dataflow.core.former_names import listed_ids
+from dataflow.core.functions import is_function_name
+from dataflow.core.nodetype import NodeType
+from dataflow.core.ports import MISSING
+from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
+from dataflow.errors import FlowInvalid, ValueMismatch
+from dataflow.formats.native.constants import as_json, constant_as_json
+from dataflow.formats.native.document import FORMAT, FlowDocument
+from dataflow.formats.native.native_config import UNNAMED, with_found_paths, write_config
+from dataflow.formats.native.native_policy import write_policy, write_settings
+from dataflow.formats.native.native_sources import SourceWriting
+from dataflow.formats.problems import problems_of, write_path
+from dataflow.formats.writer import write_yaml
+from dataflow.types.type_names import type_name
+from dataflow.types.type_shapes import bare
+from dataflow.types.validation import json_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dataflow.core.wiring import Block, FlowInput, LoopTest, Nested, Placed, Source, Wiring
+
+__all__ = ["dump", "dump_yaml"]
+
+
+def dump_yaml(wiring: Wiring) -> str:
+    """Write wiring as the YAML text of a document; raises as `dump` does."""
+    return write_yaml(dump(wiring))
+
+
+def dump(wiring: Wiring) -> dict[str, object]:
+    """Write wiring as a document; raises FlowInvalid with all that has no document form."""
+    writing = _Writing([*wiring.problems], wiring.folder)
+    document = writing.document(wiring)
+    if not writing.problems:
+        document = _checked(document, writing.problems)
+    if writing.problems:
+        raise FlowInvalid(wiring.name, list(dict.fromkeys(writing.problems)))
+    return document
+
+
+def _checked(document: dict[str, object], problems: list[str]) -> dict[str, Any]:
+    """Copy a document that can be read again: in Python any text is a name, and lists nest at will."""
+    try:
+        copied: dict[str, Any] = as_json(document)
+        FlowDocument.model_validate(copied)
+    except ValueMismatch as mismatch:
+        problems.append(f"the flow has no document form: {mismatch}")
+    except ValidationError as error:
+        problems.extend(f"{write_path(found.path)}: {found.text}" for found in problems_of(error, copied))
+    else:
+        return copied
+    return {}
+
+
+class _Writing:
+    """Turns one wiring into a document, and collects what has no document form.
+
+    `folder` is that of the whole document, `flow` the nested one that is written into it.
+    """
+
+    def __init__(self, problems: list[str], folder: str, flow: Nested | None = None) -> None:
+        self.problems = problems
+        self.folder = folder
+        self.flow = flow
+        self.ids: Mapping[str, str] | None = None  # of the types that packs list
+        self.sources = SourceWriting(problems)
+
+    def document(self, wiring: Wiring) -> dict[str, object]:
+        """Write the whole document."""
+        parts: dict[str, object] = {
+            "uses": wiring.uses,
+            "inputs": {name: self._input(name, given) for name, given in wiring.inputs.items()},
+            **self._block(wiring.block, ""),
+            "using": write_settings(wiring.settings),
+            "meta": wiring.meta,
+        }
+        return {"dataflow": FORMAT, "name": wiring.name, **_given(parts)}
+
+    def _input(self, name: str, given: FlowInput) -> dict[str, object]:
+        written: dict[str, object] = {}
+        schema = given.schema
+        if schema is None and bare(given.type) not in (Any, object):
+            schema = json_schema(given.type)
+            if not schema:
+                self.problems.append(f"input {name!r}: type {type_name(given.type)} has no JSON Schema")
+            if set(schema) == {"type"} and isinstance(schema["type"], str):
+                schema = schema["type"]
+        if schema is not None:
+            written["type"] = schema
+        if given.default is not MISSING:
+            try:
+                written["default"] = constant_as_json(given.default, given.type)
+            except ValueMismatch as mismatch:
+                self.problems.append(f"input {name!r}: the default has no document form: {mismatch}")
+        return written
+
+    # blocks
+
+    def _block(self, block: Block, within: str) -> dict[str, object]:
+        """Write a block; `within` names the loop or map whose body it is."""
+        nodes = {id: self._placed(placed) for id, placed in block.nodes.items()}
+        inline = [edge for placed in block.nodes.values() for edge in _inline_edges(placed)]
+        outputs = {
+            name: self.sources.write(source, f"output {name!r}{within}")
+            for name, source in block.outputs.items()
+        }
+        edges = [_write_edge(edge) for edge in (*inline, *block.edges)]
+        return _given({"nodes": nodes, "edges": edges, "outputs": outputs})
+
+    def _placed(self, placed: Placed) -> dict[str, object]:
+        if isinstance(placed, LoopBlock):
+            written: dict[str, object] = {"loop": self._loop(placed)}
+        elif isinstance(placed, MapBlock):
+            written = {"map": self._map(placed)}
+        else:
+            assert isinstance(placed, PlacedNode), "a block holds nodes, loops and maps"
+            written = self._node(placed)
+        return {**written, **_given({"after": list(placed.after), "meta": placed.meta})}
+
+    def _node(self, placed: PlacedNode) -> dict[str, object]:
+        where = f"node {placed.id!r}"
+        policy = placed.policy
+        kind = placed.type
+        if not isinstance(kind, NodeType | str):
+            flow = kind.wiring.file or self._nested(kind)
+            given = {**self._inputs(placed, where), "policy": write_policy(policy, where, self.problems)}
+            return {"flow": flow, **_given(given)}
+        if isinstance(kind, NodeType):
+            policy = policy.over(kind.policy)  # `with_` made the type, which a document only names
+            if "<" in kind.id:
+                self.problems.append(f"{where}: function {kind.id} {UNNAMED}")
+        parts = {
+            "config": write_config(self._found(placed), where, self.problems),
+            **self._inputs(placed, where),
+            "policy": write_policy(policy, where, self.problems),
+        }
+        return {"type": self._listed(kind.id if isinstance(kind, NodeType) else kind), **_given(parts)}
+
+    def _listed(self, id: str) -> str:
+        """Write the type that a pack lists as its, which may have been imported from where it is now."""
+        if not is_function_name(id):
+            return id
+        if self.ids is None:
+            self.ids = listed_ids()
+        return self.ids.get(id, id)
+
+    def _nested(self, flow: Nested) -> dict[str, object]:
+        inner = _Writing(self.problems, self.folder, flow)
+        inner.ids = self.ids
+        return inner.document(replace(flow.wiring, settings=flow.settings))
+
+    def _found(self, placed: PlacedNode) -> PlacedNode:
+        """Return a node of a flow that was loaded from another folder with paths that are found from any."""
+        kind = placed.type
+        if self.flow is None or placed.folder in ("", self.folder) or not isinstance(kind, str):
+            return placed
+        return with_found_paths(placed, self.flow.find_type(kind))
+
+    def _inputs(self, placed: PlacedNode, where: str) -> dict[str, object]:
+        """Write what stands with the node: expressions and constants; its plain sources become edges."""
+        inputs: dict[str, object] = {}
+        values: dict[str, object] = {}
+        kind = placed.type if isinstance(placed.type, NodeType | str) else placed.type.node_type
+        ports = kind.inputs if isinstance(kind, NodeType) else {}
+        for name, source in placed.inputs.items():
+            port = f"{where}, port {name!r}"
+            if isinstance(source, Literally):
+                expected = ports[name].type if name in ports else Any
+                values[name] = self.sources.constant(source, port, expected)
+            elif isinstance(source, Many) and not _is_plain(source):
+                inputs[name] = self.sources.write_all(source.sources, port)
+            elif not isinstance(source, Many | Reference):
+                inputs[name] = self.sources.write(source, port)
+        return {"inputs": inputs, "values": values}
+
+    def _loop(self, loop: LoopBlock) -> dict[str, object]:
+        where = f"loop {loop.id!r}"
+        written: dict[str, object] = {}
+        if loop.limit != LoopBlock(loop.id).limit:
+            written["limit"] = loop.limit
+        if loop.on_limit != "exit":
+            written["on_limit"] = loop.on_limit
+        carry: dict[str, object] = {}
+        for name, carried in loop.carries.items():
+            port = f"{where}, '$carry.{name}'"
+            if carried.next is None:
+                self.problems.append(f"{port}: has no next value")
+                continue
+            first, following = self.sources.write_all((carried.first, carried.next), port)
+            carry[name] = {"first": first, "next": following}
+        written |= _given({"carry": carry})
+        if loop.test is not None:
+            written[loop.test.kind] = self._test(loop.test, where)
+        return {**written, **self._block(loop.body, f" of {where}")}
+
+    def _test(self, test: LoopTest, where: str) -> object:
+        source = self.sources.write(test.source, f"{where}, {test.kind}")
+        if test.function is None:
+            return source
+        return {"source": source, "test": self.sources.function(test.function, f"{where}, {test.kind}")}
+
+    def _map(self, block: MapBlock) -> dict[str, object]:
+        where = f"map {block.id!r}"
+        over = {
+            name: self.sources.write(source, f"{where}, '$item.{name}'")
+            for name, source in block.over.items()
+        }
+        options = self.sources.options(block.options, where)
+        return {"over": over, **options, **self._block(block.body, f" of {where}")}
+
+
+def _given(parts: dict[str, object]) -> dict[str, object]:
+    """Leave out what is empty."""
+    return {name: part for name, part in parts.items() if part}
+
+
+def _is_plain(source: Source | Many) -> bool:
+    sources = source.sources if isinstance(source, Many) else (source,)
+    return all(isinstance(part, Reference) for part in sources)
+
+
+def _inline_edges(placed: Placed) -> Iterator[Edge]:
+    """Yield the plain sources that stand with a node, which reading makes edges of too."""
+    if isinstance(placed, PlacedNode):
+        for port, source in placed.inputs.items():
+            for part in source.sources if isinstance(source, Many) else (source,):
+                if _is_plain(source) and isinstance(part, Reference):
+                    yield Edge(part, placed.id, port)
+
+
+def _write_edge(edge: Edge) -> dict[str, object]:
+    written: dict[str, object] = {"source": edge.source.node}
+    if edge.source.port != "out":
+        written["source_port"] = edge.source.port
+    written |= {"target": edge.target, "target_port": edge.target_port}
+    if edge.rounds is not None:
+        plain = asdict(Rounds())
+        written |= {name: said for name, said in asdict(edge.rounds).items() if said != plain[name]}
+    if edge.id is not None:
+        written["id"] = edge.id
+    return {**written, **_given({"meta": edge.meta})}

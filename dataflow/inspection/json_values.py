@@ -1,0 +1,160 @@
+"""Values as JSON: those of a run in memory, and those that are stored, without importing a class of the flow.
+
+JSON values stay as they are; tuples, sets and histories become lists; named tuples, dataclasses and pydantic
+models objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs text.
+Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, what is nested
+too deeply) is shown as the text of its repr, shortened.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from datetime import date, time
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from dataflow.base.history import History
+from dataflow.core.context import Variables
+from dataflow.errors import DataflowError
+from dataflow.secrets.redaction import redacted
+from dataflow.secrets.secret import Secret
+from dataflow.values.kinds import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.stores import Store
+
+__all__ = ["StoredValues", "json_value", "shortened_repr"]
+
+MOST_CHARACTERS: Final = 200
+MOST_LEVELS: Final = 100
+MOST_BITS: Final = 13_000  # Python refuses to write integers of more than 4,300 digits
+_SHOWN_AS_LISTS: Final = frozenset({"tuple", "set", "frozenset"})
+
+
+def shortened_repr(value: object, limit: int = MOST_CHARACTERS) -> str:
+    """Return the repr of a value, shortened, or a text in its place where the value has none."""
+    if isinstance(value, bytes | bytearray) and len(value) > limit:
+        return f"{bytes(value[: limit // 2])!r}... ({len(value)} bytes)"
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"<int of {value.bit_length()} bits>"
+    try:
+        text = repr(value)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's __repr__ may raise anything
+        return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def json_value(value: object, around: tuple[int, ...] = ()) -> Any:
+    """Return what JSON carries in the place of a value; never fails.
+
+    `around` are the ids of the containers that the value stands in.
+    """
+    try:
+        return _json_value(value, around)
+    except (Exception, SystemExit):  # noqa: BLE001 - a value may be of somebody's class, whose methods may raise anything
+        return shortened_repr(value)
+
+
+def _json_value(value: Any, around: tuple[int, ...]) -> Any:
+    match value:
+        case Enum():
+            return json_value(value.value, around)
+        case None | bool() | str():
+            return value
+        case int() if value.bit_length() <= MOST_BITS:
+            return int(value)
+        case float() if math.isfinite(value):
+            return float(value)
+        case date() | time():
+            return value.isoformat()
+        case PurePath() | UUID() | Decimal():
+            return str(value)
+        case Secret():
+            return value.name
+        case _:
+            pass
+    if id(value) in around or len(around) >= MOST_LEVELS:
+        return shortened_repr(value)
+    inside = (*around, id(value))
+    if isinstance(value, set | frozenset):  # in an order that no hash seed changes
+        return sorted((json_value(part, inside) for part in value), key=json.dumps)
+    if isinstance(value, list | History) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
+        return [json_value(part, inside) for part in value]
+    fields = _fields(value)
+    if fields is None:
+        return shortened_repr(value)
+    return {name: json_value(part, inside) for name, part in fields.items()}
+
+
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    """Return what makes up an object in JSON, or None if it has no such form."""
+    if isinstance(value, dict | Variables):
+        return value if all(isinstance(key, str) for key in value) else None
+    if isinstance(value, tuple):
+        names = value._fields  # type: ignore[attr-defined]  # a named tuple
+        return dict(zip(names, value, strict=True))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    return None
+
+
+class StoredValues:
+    """Makes what was stored of a run readable, fetching what is stored beside its journal."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def readable(self, data: Any) -> Any:
+        """Return what JSON carries in the place of a stored value; never fails."""
+        try:
+            return redacted(json_value(self._plain(data)))
+        except (DataflowError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            return f"(cannot be read: {error})"
+
+    def _plain(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return [self._plain(item) for item in data]
+        if not isinstance(data, dict):
+            return data
+        if "$" not in data:
+            return {key.removeprefix("$"): self._plain(item) for key, item in data.items()}
+        return self._marked(data["$"], data.get("v"))
+
+    def _marked(self, name: str, value: Any) -> Any:
+        match name:
+            case "text":
+                return self._store.blob(value).decode()
+            case "blob":
+                return self._store.blob(value)
+            case "secret":
+                return self._plain(value[0])
+            case "history":
+                return self._history(value)
+            case "dict":
+                pairs = [(self._plain(key), self._plain(item)) for key, item in value]
+                return {key if isinstance(key, str) else str(key): item for key, item in pairs}
+            case _ if name in _SHOWN_AS_LISTS:
+                return self._plain(value)
+            case _ if name in BY_NAME:
+                return BY_NAME[name].together(self._plain(value))
+            case _:
+                return self._plain(value)  # the fields of a class
+
+    def _history(self, digest: str | None) -> list[Any]:
+        parts: list[list[Any]] = []
+        while digest is not None:
+            part = json.loads(self._store.blob(digest))
+            parts.append(part["items"])
+            digest = part["before"]
+        return [self._plain(item) for items in reversed(parts) for item in items]

@@ -1,0 +1,78 @@
+"""Open asks as data: those of a store, of an event, and of a result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from dataflow.inspection.json_values import StoredValues, json_value
+from dataflow.secrets.redaction import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.core.asks import Ask
+    from dataflow.core.events import Event
+    from dataflow.stores import Store, StoredAsk
+
+__all__ = ["OpenAsk", "asks_of", "of_event", "of_result", "of_store"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAsk:
+    """An open ask. `show` is as JSON."""
+
+    run: str
+    id: str
+    prompt: str
+    schema: Mapping[str, Any]
+    show: Any
+    expires: datetime | None
+    is_answered: bool = False
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether it takes no answer any more, as its time is over (S11.2)."""
+        return self.expires is not None and self.expires <= datetime.now(UTC)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that JSON has for it in `asks` (S20)."""
+        return {
+            "id": self.id,
+            "prompt": self.prompt,
+            "schema": dict(self.schema),
+            "show": self.show,
+            "expires": None if self.expires is None else self.expires.isoformat(),
+        }
+
+
+def of_result(run: str, ask: Ask) -> OpenAsk:
+    """Return an ask of a run that has paused in this process."""
+    return OpenAsk(run, ask.id, redacted(ask.prompt), ask.schema, redacted(json_value(ask.show)), ask.expires)
+
+
+def of_event(event: Event) -> OpenAsk:
+    """Return the ask that an event reports as opened."""
+    data = event.data
+    expires = None if data["expires"] is None else event.time + timedelta(seconds=data["expires"])
+    show = redacted(json_value(data["show"]))
+    return OpenAsk(event.run, event.path, redacted(data["prompt"]), data["schema"], show, expires)
+
+
+def of_store(ask: StoredAsk, stored: StoredValues) -> OpenAsk:
+    """Return an ask as the journal of its run has it."""
+    data = json.loads(ask.data)
+    opened, seconds = datetime.fromisoformat(data["time"]), data["expires"]
+    expires = None if seconds is None else opened + timedelta(seconds=seconds)
+    prompt, schema = stored.readable(data["prompt"]), stored.readable(data["schema"])
+    return OpenAsk(
+        ask.run, ask.id, prompt, schema, stored.readable(data["show"]), expires, is_answered=ask.is_answered
+    )
+
+
+def asks_of(store: Store, run: str | None = None) -> list[OpenAsk]:
+    """List the open asks of all runs in a store, or of one; raises StoreError."""
+    stored = StoredValues(store)
+    return [of_store(ask, stored) for ask in store.asks() if run in (None, ask.run)]

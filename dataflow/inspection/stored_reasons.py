@@ -1,0 +1,265 @@
+"""Why a firing or a port of a stored run is what it is, as its journal tells, without its flow (S3.3).
+
+The journal has states, failures, and what waits for what. A skip may follow from other skips: that chain,
+joins included, is known to the flow alone, so an explanation from the journal may be incomplete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.wording import moment
+from dataflow.compiler.scope_tree import address_of
+from dataflow.core.states import ENDED, NodeState
+from dataflow.core.wiring import INPUT
+from dataflow.durable.flow_reads import FlowReads, ports_in
+from dataflow.durable.storable import storable_of
+from dataflow.durable.storing import plan_of_run
+from dataflow.inspection.stored_nodes import INTERRUPTED, stored_node
+from dataflow.runtime.explaining import KINDS, ask_text, kind_of_skip
+from dataflow.runtime.reasons import Explanation, Finding, ReasonKind, explain
+from dataflow.scheduler.memo_telling import told_of_memo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.durable.past import PastFiring
+    from dataflow.flows import Flow
+    from dataflow.inspection.stored_run import PastRun
+    from dataflow.stores import Store
+
+__all__ = ["StoredReasons", "plan_if_unedited"]
+
+#: The kinds of reasons that may follow from skips.
+SKIPS: Final = frozenset(
+    {ReasonKind.SKIP, ReasonKind.NOT_DEMANDED, ReasonKind.RACE_LOST, ReasonKind.DISABLED}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Firing:
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Port:
+    """A port that something reads; `how` says what it is to it."""
+
+    name: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """Why a firing has ended as it did, or why a port has no value."""
+
+    path: str
+    reason: str
+
+
+def plan_if_unedited(found: PastRun, flow: Flow, store: Store) -> FlowPlan | None:
+    """Return the plan of a flow as a run has it, None if the flow was edited since; raises DataflowError."""
+    plan = plan_of_run(flow, found.past, store)
+    shape = found.stored.readable(found.past.told.get("shape"))
+    return plan if shape == storable_of(plan).shape else None
+
+
+class StoredReasons:
+    """Explains what is in one run."""
+
+    def __init__(self, found: PastRun) -> None:
+        self._found = found
+        self._past = found.past
+        self._reads = FlowReads.read(str(found.stored.readable(found.past.told.get("reads", ""))))
+
+    def explain(self, name: str) -> Explanation | None:
+        """Explain a firing, a port or an output; None if the journal knows none of that name."""
+        if name in self._past.firings or name in self._found.not_begun:
+            return explain(_Firing(name), self._look)
+        if name in self._reads.outputs:
+            return self._of_output(name)
+        path, _, port = name.partition(".")
+        if self._token(path, port) is not None or (path in self._past.firings and port in self._ports(path)):
+            return explain(_Port(name), self._look)
+        if path in self._found.not_begun and port in self._ports(path):
+            return explain(_Firing(path), self._look)
+        return None
+
+    def is_complete(self, explanation: Explanation, name: str) -> bool:
+        """Tell whether the flow could add nothing: it may to skips, and to outputs that joins make."""
+        kind = explanation.reasons[0].kind
+        is_of_joins = kind is ReasonKind.UNSETTLED and name in self._reads.outputs
+        return kind not in SKIPS and not (is_of_joins and self._found.run.status in ENDED)
+
+    def _of_output(self, name: str) -> Explanation:
+        source = self._reads.outputs[name]
+        ports = [port for port in ports_in(source) if not port.startswith(f"{INPUT}.")]
+        if len(ports) == 1:
+            found = explain(_Port(ports[0]), self._look)
+            first, *rest = found.reasons
+            text = first.text.replace(repr(ports[0]), f"output {name!r}", 1)
+            return Explanation((replace(first, text=text, place=name), *rest))
+        tokens = [self._settled(port)[1] for port in ports]
+        has_value = not ports or any(token is not None and "value" in token for token in tokens)
+        head = Finding(
+            ReasonKind.VALUE if has_value else ReasonKind.UNSETTLED,
+            name,
+            f"output {name!r} {'has a value' if has_value else 'has no value'}",
+            () if has_value else [_Port(port, "it is made of") for port in ports],
+        )
+        return explain("", lambda thing: head if thing == "" else self._look(thing))
+
+    def _look(self, thing: Any) -> Finding:
+        match thing:
+            case _Firing(path):
+                return self._of_firing(path)
+            case _Port(name, how):
+                return self._of_port(name, how)
+            case _Ask(id):
+                ask = self._past.open_asks[id]
+                until = self._until(ask.opened, ask.told.get("expires"))
+                prompt = str(self._found.stored.readable(ask.told["prompt"]))
+                return Finding(ReasonKind.ASK, id, ask_text(id, prompt, moment(ask.opened), until))
+            case _Decided(path, reason):
+                return self._of_decision(path, reason)
+            case _:
+                raise AssertionError("nothing else is looked at")
+
+    def _until(self, opened: datetime, expires: float | None) -> str:
+        return "" if expires is None else moment(opened + timedelta(seconds=expires))
+
+    def _of_firing(self, path: str) -> Finding:
+        """Tell what a firing has come to, or what holds it up."""
+        firing = self._past.firings.get(path)
+        if firing is None:
+            return self._of_not_begun(path)
+        node = stored_node(self._past, self._found.run.status, path)
+        kind = ReasonKind.NOT_RUN if node.state == INTERRUPTED else KINDS[NodeState(node.state)]
+        head = f"{path} is {node.state}{self._memo_of(firing)}"
+        if reason := node.reason:
+            own = kind_of_skip(reason)
+            return Finding(own if own is not ReasonKind.SKIP else kind, path, head, [_Decided(path, reason)])
+        if firing.state is None:
+            return Finding(kind, path, head, [_Ask(id) for id in self._asks_at(path)])
+        return Finding(kind, path, head)
+
+    def _memo_of(self, firing: PastFiring) -> str:
+        """Say what became of asking the memo for the outcome of a firing."""
+        if firing.memo is None:
+            return ""
+        kind, told = firing.memo
+        read = self._found.stored.readable
+        return f", {told_of_memo(kind, {name: read(value) for name, value in told.items()})}"
+
+    def _of_not_begun(self, path: str) -> Finding:
+        if self._found.run.status in ENDED:
+            text = f"{path} is not_run: the run was {self._found.run.status} before it could begin"
+            return Finding(ReasonKind.NOT_RUN, path, text)
+        waits = [
+            _Port(port, "it waits for")
+            for port in self._reads.nodes.get(path, ())
+            if self._is_awaited(path, port)
+        ]
+        text = f"{path} is waiting" if waits else f"{path} is waiting: nothing has started it yet"
+        return Finding(ReasonKind.WAITING, path, text, waits)
+
+    def _is_awaited(self, path: str, port: str) -> bool:
+        """Tell whether what has not begun waits for a port: one from outside that has not settled.
+
+        Not every port of what has ended is told with a token.
+        """
+        address = port.partition(".")[0]
+        if address == INPUT or address.startswith(f"{path}/"):
+            return False
+        return self._settled(port)[1] is None and not self._has_ended(self._maker(address))
+
+    def _maker(self, address: str) -> str:
+        """Find the firing that settles the ports at an address: of what leaves rounds, their loop."""
+        return address if address in self._past.firings else address.partition("/")[0]
+
+    def _has_ended(self, path: str) -> bool:
+        firing = self._past.firings.get(path)
+        return firing is not None and firing.state is not None
+
+    def _settled(self, port: str) -> tuple[str, Mapping[str, Any] | None]:
+        """Return the firing that settles a port, and its token: of a loop that has ended the last one."""
+        address, _, name = port.partition(".")
+        maker = self._maker(address)
+        if maker != address and self._has_ended(maker):
+            last = (path for path in reversed(self._past.firings) if address_of(path) == address)
+            address = next(last, address)
+        return address, self._token(address, name)
+
+    def _of_port(self, name: str, how: str) -> Finding:
+        """Tell what a port has come to, alone or as what something else waits for or is made of."""
+        path, token = self._settled(name)
+        maker = _Firing(self._maker(path))
+        if how:
+            return Finding(ReasonKind.WAITING, name, f"{how} {name}", [maker])
+        if token is None:
+            return Finding(ReasonKind.UNSETTLED, name, f"{name!r} has no value so far", [maker])
+        if "value" in token:
+            return Finding(ReasonKind.VALUE, name, f"{name!r} has a value")
+        read = self._found.stored.readable
+        if "skip" in token:
+            reason = str(read(token["skip"]))
+            return Finding(kind_of_skip(reason), name, f"{name!r} has no value", [_Decided(path, reason)])
+        error = read(token["error"])
+        is_failure = isinstance(error, dict)
+        told = f"{error['path']} failed: {error['type']}: {error['message']}" if is_failure else str(error)
+        return Finding(ReasonKind.FAILURE, name, f"{name!r} has no value", [_Decided(path, told)])
+
+    def _of_decision(self, path: str, reason: str) -> Finding:
+        """Tell why a firing has ended so: a skip comes from those that it reads, as far as that is told."""
+        firing = self._past.firings.get(path)
+        if firing is None or firing.state is not NodeState.SKIPPED:
+            is_skip = firing is not None and firing.state is NodeState.DONE
+            text = f"{path}: {reason}" if is_skip else reason
+            return Finding(kind_of_skip(reason) if is_skip else ReasonKind.FAILURE, path, text)
+        read = self._reads.nodes.get(address_of(path), ())
+        causes = dict.fromkeys(cause for port in read for cause in self._skips(port, path))
+        return Finding(kind_of_skip(reason), path, f"{path}: {reason}", list(causes)[:1])
+
+    def _skips(self, port: str, reader: str) -> Iterator[_Decided]:
+        """Find why a port that a firing reads has no value: in its own item and round, or around it."""
+        address, _, name = port.partition(".")
+        for path in self._paths_at(address, reader):
+            token = self._token(path, name)
+            if token is not None and "skip" in token:
+                yield _Decided(path, str(self._found.stored.readable(token["skip"])))
+
+    def _paths_at(self, address: str, reader: str) -> Iterator[str]:
+        """Find the firings of a node in the frame of a reader, and in those around it."""
+        frame = reader.rpartition("/")[0]
+        while True:
+            around = address_of(frame)
+            if not around or address == around or address.startswith(f"{around}/"):
+                inside = address[len(around) :].removeprefix("/") if around else address
+                yield f"{frame}/{inside}" if frame and inside else frame or inside
+            if not frame:
+                return
+            frame = frame.rpartition("/")[0]
+
+    def _asks_at(self, path: str) -> list[str]:
+        inside = (f"{path}/", f"{path}[", f"{path}~")
+        return [id for id in self._past.open_asks if id == path or id.startswith(inside)]
+
+    def _ports(self, path: str) -> list[str]:
+        """List the ports of a firing that somebody reads."""
+        read = {port for ports in self._reads.nodes.values() for port in ports}
+        read |= {port for source in self._reads.outputs.values() for port in ports_in(source)}
+        address = address_of(path)
+        return [port.partition(".")[2] for port in read if port.partition(".")[0] == address]
+
+    def _token(self, path: str, port: str) -> Mapping[str, Any] | None:
+        firing = self._past.firings.get(path)
+        return None if firing is None else firing.ports.get(f"${port}" if port.startswith("$") else port)

@@ -1,0 +1,266 @@
+"""Two runs side by side: in which places they differ, and which of these lead to which (S13.6). Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.compiler.scope_tree import address_of
+from dataflow.core.events import EventKind
+from dataflow.core.wiring import INPUT
+from dataflow.durable.edits import CODE, compare
+from dataflow.durable.flow_reads import FlowReads, ports_in
+from dataflow.durable.owning import told_by
+from dataflow.durable.past import began, fold
+from dataflow.durable.shape import FlowShape
+from dataflow.inspection.value_diff import are_alike, expanded, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from dataflow.durable.flow_reads import Source
+    from dataflow.durable.past import Past
+    from dataflow.stores import Record, Store
+
+__all__ = ["Side", "TwoRuns", "side_of"]
+
+_KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and rounds
+ENDS: Final = frozenset({EventKind.NODE_FINISHED, EventKind.ASK_ANSWERED})
+
+
+@dataclass(slots=True, eq=False)
+class Side:
+    """One of two runs: what its journal tells, and when each firing has begun and ended, by seq."""
+
+    past: Past
+    shape: FlowShape
+    reads: FlowReads
+    begun: dict[str, int]
+    ended: dict[str, int]
+    blob: Callable[[str], bytes]
+
+    def state_of(self, path: str) -> str | None:
+        """Return how far a firing has come; None if it is not there."""
+        firing = self.past.firings.get(path)
+        if firing is None:
+            return None
+        if firing.state is not None:
+            return firing.state.value
+        return "paused" if firing.ask is not None and firing.ask.values is None else "running"
+
+    def reason_of(self, path: str) -> str:
+        return self.past.firings[path].reason
+
+    def failure_of(self, path: str) -> str:
+        """Write the failure of a firing, if it has failed."""
+        failure = self.past.firings[path].failure
+        return "" if failure is None else f"{failure['v']['type']}: {failure['v']['message']}"
+
+    def answer_of(self, path: str) -> Any:
+        """Return what an ask was answered: a value for its only port, or an object by port."""
+        firing = self.past.firings.get(path)
+        if firing is None or firing.ask is None or firing.ask.values is None:
+            return None
+        values = firing.ask.values
+        return next(iter(values.values())) if len(values) == 1 else values
+
+    def token(self, path: str, port: str) -> Mapping[str, Any] | None:
+        firing = self.past.firings.get(path)
+        escaped = f"${port}" if port.startswith("$") else port
+        return None if firing is None else firing.ports.get(escaped)
+
+
+def side_of(store: Store, run: str) -> Side:
+    """Read a run; raises StoreError."""
+    with told_by(store):
+        records = list(store.records(run))
+        past = began(fold(run, records, str(store)))
+        text = expanded(past.told.get("reads", ""), store.blob)
+        return Side(past, _shape(past, store), FlowReads.read(text), *_times(records), store.blob)
+
+
+def _shape(past: Past, store: Store) -> FlowShape:
+    try:
+        return FlowShape.read(expanded(past.told["shape"], store.blob))
+    except ValueError:  # of another release: nothing is told of its nodes
+        return FlowShape({})
+
+
+def _times(records: Iterable[Record]) -> tuple[dict[str, int], dict[str, int]]:
+    begun: dict[str, int] = {}
+    ended: dict[str, int] = {}
+    for record in records:
+        if record.kind == EventKind.NODE_STARTED:
+            begun[record.path] = record.seq
+        elif record.kind in ENDS:
+            ended[record.path] = record.seq
+    return begun, ended
+
+
+class TwoRuns:
+    """What differs between two runs, and what it comes from."""
+
+    def __init__(self, first: Side, second: Side) -> None:
+        self.sides = first, second
+        self._blob = first.blob
+        self._edits = compare(first.shape, second.shape)
+        self._loops = {*first.past.rounds, *second.past.rounds}
+        self.inputs = dict(self._inputs())
+        self._differing: dict[str, list[str]] = {}  # paths by the port that differs there, as nodes read it
+        found = [path for path in _merged(first.ended, second.ended) if self._differs(path)]
+        rest = {*first.past.firings, *second.past.firings} - {*first.ended, *second.ended}
+        self.paths = [*found, *(path for path in sorted(rest) if self._differs(path))]
+
+    def _inputs(self) -> Iterator[tuple[str, tuple[Any, Any]]]:
+        given = [side.past.told.get("inputs", {}) for side in self.sides]
+        for name in dict.fromkeys([*given[0], *given[1]]):
+            first, second = ({"value": one[name]} if name in one else None for one in given)
+            if not self._are_alike(first, second):
+                yield name, (first, second)
+
+    def _differs(self, path: str) -> bool:
+        """Tell whether a firing differs, and note its ports that do."""
+        ports = [port for port, _ in self.ports(path)]
+        for port in ports:
+            self._differing.setdefault(f"{address_of(path)}.{port}", []).append(path)
+        states = [side.state_of(path) for side in self.sides]
+        answers = [side.answer_of(path) for side in self.sides]
+        if states[0] != states[1] or answers[0] != answers[1] or self.is_edited(path):
+            return True
+        failures = [side.failure_of(path) for side in self.sides if side.state_of(path) is not None]
+        return len({*failures}) > 1 or any(port[:1] != "$" for port in ports)
+
+    def ports(self, path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
+        """Yield the ports of a firing that differ, with what each has come to."""
+        names: dict[str, None] = {}
+        for side in self.sides:
+            if path in side.past.firings:
+                names |= dict.fromkeys(side.past.firings[path].ports)
+        for escaped in names:
+            port = escaped[1:] if escaped.startswith("$$") else escaped
+            first, second = (side.token(path, port) for side in self.sides)
+            if not self._are_alike(first, second):
+                yield port, (first, second)
+
+    def _are_alike(self, first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> bool:
+        """Tell whether two tokens are the same; why there is no value does not count."""
+        if first is None or second is None or "value" not in first or "value" not in second:
+            return (first and next(iter(first))) == (second and next(iter(second)))
+        left, right = first["value"], second["value"]
+        return are_alike(left, right) or are_alike(*(expanded(one, self._blob) for one in (left, right)))
+
+    def is_edited(self, path: str) -> bool:
+        """Tell whether the flows say something else of the node."""
+        return address_of(path) in self._edits.changed
+
+    def edits_at(self, path: str, told: set[str]) -> Iterator[tuple[str, str]]:
+        """Yield what the flows say otherwise of a node, unless it is told already."""
+        address = address_of(path)
+        if address not in self._edits.changed or address in told:
+            return
+        told.add(address)
+        parts = self._edits.changed[address]
+        if "config" in parts:  # fields that have their default count as code
+            parts = tuple(part for part in parts if part != CODE)
+        fields = self._fields_at(address)
+        yield address, f"another {', '.join(parts)}{f' ({fields})' if fields else ''}"
+
+    def _fields_at(self, address: str) -> str:
+        """Tell what forks have changed of a config, as far as it is not the same."""
+        told = [
+            expanded(side.past.told.get("configs", {}), side.blob).get(address, {}) for side in self.sides
+        ]
+        names = [name for name in {**told[0], **told[1]} if told[0].get(name) != told[1].get(name)]
+        return ", ".join(f"{name} {_field(told[0], name)} -> {_field(told[1], name)}" for name in names)
+
+    def follows(self, path: str) -> bool:
+        """Tell whether something that a firing reads, or what is inside it, differs."""
+        read = {port for side in self.sides for port in side.reads.nodes.get(address_of(path), ())}
+        return any(self._leads_to(port, path) for port in read)
+
+    def _leads_to(self, port: str, path: str) -> bool:
+        name = port.removeprefix(f"{INPUT}.")
+        if name != port:
+            return name in self.inputs
+        return any(
+            other != path and not self._are_apart(other, path) and self._precedes(other, path)
+            for other in self._differing.get(port, ())
+        )
+
+    def _precedes(self, other: str, path: str) -> bool:
+        """Tell whether a firing has ended in one of the runs before another began, or ended around it."""
+        for side in self.sides:
+            known = side.past.firings.get(path)
+            since = side.begun.get(path) if known is not None and not known.is_opener else None
+            since = side.ended.get(path) if since is None else since
+            if other in side.ended and (since is None or side.ended[other] < since):
+                return True
+        return False
+
+    def _are_apart(self, other: str, path: str) -> bool:
+        """Tell whether one firing is in another item than another, or in a later round."""
+        keys = {path[: key.start()]: key[1] for key in _KEYS.finditer(path)}
+        for key in _KEYS.finditer(other):
+            own = keys.get(other[: key.start()])
+            if own is None or own == key[1]:
+                continue
+            if other[: key.start()] not in self._loops or int(key[1]) > int(own):
+                return True
+        return False
+
+    def outputs(self) -> Iterator[tuple[str, tuple[Any, Any]]]:
+        """Yield the outputs that differ, as far as the journals tell what they are."""
+        told = [side.reads.outputs for side in self.sides]
+        for name in dict.fromkeys([*told[0], *told[1]]):
+            first, second = (
+                _token_of(side, side.reads.outputs[name]) if name in side.reads.outputs else None
+                for side in self.sides
+            )
+            if not self._are_alike(first, second):
+                yield name, (first, second)
+
+    def comes_from_others(self, output: str) -> bool:
+        """Tell whether a port that an output is made of differs."""
+        ports = {port for side in self.sides for port in ports_in(side.reads.outputs.get(output, ["value"]))}
+        return any(port in self._differing or port.removeprefix(f"{INPUT}.") in self.inputs for port in ports)
+
+
+def _field(told: Mapping[str, Any], name: str) -> str:
+    return shown(told[name], None)[0] if name in told else "as in the flow"
+
+
+def _token_of(side: Side, source: Source) -> Mapping[str, Any] | None:
+    """Return what an output has come to; of a race, and of conversations merged, what it may be made of."""
+    if isinstance(source, str):
+        node, _, port = source.partition(".")
+        if node != INPUT:
+            return side.token(node, port)
+        given = side.past.told.get("inputs", {})
+        return {"value": given[port]} if port in given else None
+    mode, *sources = source
+    tokens = [_token_of(side, one) for one in sources]
+    if mode == "value":
+        return {"value": None}
+    if mode in ("merge", "fallback"):
+        return next((one for one in tokens if one is None or "skip" not in one), tokens[0])
+    live = [one["value"] for one in tokens if one is not None and "value" in one]
+    if mode == "gather" or len(live) > 1:
+        return {"value": live}
+    return {"value": live[0]} if live else tokens[0]
+
+
+def _merged(first: Mapping[str, int], second: Mapping[str, int]) -> list[str]:
+    """Merge the orders in which firings of two runs have ended: those of both keep that of the first."""
+    left, right = (sorted(some, key=some.__getitem__) for some in (first, second))
+    merged: dict[str, None] = {}
+    waiting = iter(right)
+    for path in left:
+        if path in second and path not in merged:
+            for other in waiting:
+                if other == path:
+                    break
+                if other not in first:
+                    merged[other] = None
+        merged[path] = None
+    return [*merged, *(other for other in right if other not in merged)]

@@ -1,0 +1,206 @@
+"""Freshness: which nodes of a live session have settled for the inputs of now, and which are to (S13.4).
+
+Nodes of the root frame are looked at; what is inside a loop, a map or a flow node goes with that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from dataflow.compiler.uses import links_of
+from dataflow.core.states import NOT_RUN
+from dataflow.live.activating import Activation, unsettle
+from dataflow.live.overtaking import overtake
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Freshness", "Stage"]
+
+
+class Stage(IntEnum):
+    """How far a node of the root has come in the revision of now."""
+
+    STALE = 0  # what it came to, if anything, is that of an earlier revision
+    ACTIVE = 1  # it is to settle, and has not yet
+    FRESH = 2  # it has settled
+    LOST = 3  # only races that others have won needed it
+    OVERTAKEN = 4  # by an update, while it ran or was about to; it is stale once it has ended
+
+
+#: The same as numbers: looking up a member takes three times as long as comparing it.
+STALE, ACTIVE, FRESH, LOST, OVERTAKEN = map(int, Stage)
+#: Of a node that has to settle again if somebody waits for it.
+SETTLE_AGAIN: Final = (STALE, LOST)
+
+
+class Freshness:
+    """The part of a live session that knows what is stale, and has what is wanted settle again.
+
+    All of it are steps of the scheduler, which `advance` is to follow.
+    """
+
+    def __init__(
+        self, scheduler: Scheduler, settled: Callable[[int], None], begins: Callable[[int], None]
+    ) -> None:
+        self.scheduler = scheduler
+        self._settled = settled  # told of each node that has become fresh
+        self.root = root = scheduler.root
+        self.links = links_of(root.plan)
+        self.stages = bytearray(len(root.plan.nodes))  # STALE
+        self._activation = Activation(scheduler, begins)
+        self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
+        self._again: set[int] = set()  # nodes that others wait for, which were overtaken when that was known
+        root.states[:] = bytes([NOT_RUN]) * len(root.states)
+        root.unsettled, root.has_ended = 0, True
+        root.undemanded, root.lost, root.withdrawn = set(), set(), set()
+        root.pulling, root.taken, root.digests = {}, {}, {}
+
+    def is_fresh(self, index: int) -> bool:
+        """Tell whether a node has come to what it comes to for the inputs of now."""
+        return self.stages[index] == FRESH
+
+    def is_overtaken(self, index: int) -> bool:
+        """Tell whether an update has made a node stale that has not ended."""
+        return self.stages[index] == OVERTAKEN
+
+    def is_unwanted(self, index: int) -> bool:
+        """Tell whether a node that is about to end has been overtaken, or has lost its races."""
+        return self.stages[index] == OVERTAKEN or index in self.root.withdrawn
+
+    def change(self, slots: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
+        """Let everything be stale that depends on slots whose values have changed, or on changed nodes."""
+        stages, links, plan = self.stages, self.links, self.root.plan
+        todo = [*nodes, *(index for slot in slots for index in links.readers.get(slot, ()))]
+        while todo:
+            index = todo.pop()
+            stage = stages[index]
+            if stage in (STALE, OVERTAKEN):  # what depends on it has been told
+                continue
+            if stage == ACTIVE:
+                self._overtake(plan.nodes[index])
+            else:
+                stages[index] = STALE
+            for slot in plan.nodes[index].outputs.values():
+                todo.extend(links.readers.get(slot, ()))
+        if not self.root.unsettled and not self.root.has_ended:
+            self.scheduler.has_emptied(self.root)
+
+    def _overtake(self, node: PlanNode) -> None:
+        """Take a node back that has not settled yet; what runs, or is about to, is overtaken and ends."""
+        unsettle(self.root, node)  # some of a map may have settled early
+        if overtake(self.scheduler, node):
+            self.stages[node.index] = OVERTAKEN
+        else:
+            self._deactivate(node.index)
+
+    def _deactivate(self, index: int) -> None:
+        self.stages[index] = STALE
+        self.root.states[index] = NOT_RUN
+        if index in self.root.undemanded:
+            self.root.undemanded.discard(index)
+        else:
+            self.root.unsettled -= 1
+
+    def take_back(self, index: int) -> None:
+        """Take a node back that was about to fire when it was overtaken."""
+        self._deactivate(index)
+        self._demand_later(index)
+        if not self.root.unsettled:
+            self.scheduler.has_emptied(self.root)
+
+    def _demand_later(self, index: int) -> None:
+        """Have what is wanted settle, also a node that was overtaken, once all that has settled is told.
+
+        Only then it is known who waits for what. What waits for the node goes on in any case, as all does
+        that was asked for once.
+        """
+        if any(self._waits_for(reader, slot) for slot, reader in self._readers_of(index)):
+            self._again.add(index)
+        self.scheduler.opening.do_later(self.demand)
+
+    def _readers_of(self, index: int) -> Iterator[tuple[int, int]]:
+        for slot in self.root.plan.nodes[index].outputs.values():
+            for reader in self.links.readers.get(slot, ()):
+                yield slot, reader
+
+    def _waits_for(self, reader: int, slot: int) -> bool:
+        is_active = self.stages[reader] == ACTIVE and reader not in self.root.undemanded
+        return is_active and slot in self.links.needs[reader]
+
+    def finished(self, index: int) -> None:
+        """Note that a node of the root has come to its end."""
+        root, stages = self.root, self.stages
+        if stages[index] == OVERTAKEN:
+            root.withdrawn.discard(index)
+            root.states[index] = NOT_RUN
+            stages[index] = STALE
+            self._demand_later(index)
+        elif index in root.withdrawn:
+            stages[index] = LOST
+        else:
+            stages[index] = FRESH
+            self._settled(index)
+
+    def demand(self) -> None:
+        """Have everything settle that somebody waits for (S8.1)."""
+        root = self.root
+        if root.is_closing:
+            return
+        if root.has_ended and root.undemanded:  # nobody has asked for these in the end
+            for index in root.undemanded:
+                self.stages[index] = STALE
+            root.undemanded.clear()
+        if not self.wanted and not self._again:
+            return
+        now, lazily = self._behind({*self.wanted, *self._again})
+        for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
+            if self.stages[index] == ACTIVE:
+                self.stages[index] = OVERTAKEN
+                unsettle(root, root.plan.nodes[index])
+        asked = now & root.undemanded
+        new, deferred = self._stale_of(now), self._stale_of(lazily - now)
+        for index in (*new, *deferred):
+            self.stages[index] = ACTIVE
+            self._again.discard(index)
+        self._activation.activate(new, deferred)
+        if asked:
+            nodes = root.plan.nodes
+            slots = [slot for index in sorted(asked) for slot in nodes[index].outputs.values()]
+            root.has_ended = False
+            self.scheduler.pulling.demand(root, slots)
+        for index in new:
+            self._activation.begin(root.plan.nodes[index])
+
+    def _stale_of(self, nodes: set[int]) -> list[int]:
+        """List those of some nodes that are to settle again, in declared order."""
+        stages = self.stages
+        return sorted(index for index in nodes if stages[index] in SETTLE_AGAIN)
+
+    def pulled(self, index: int) -> None:
+        """Have a node run that a lazy port has asked for, if it is stale, or overtaken and has ended."""
+        if self.stages[index] in (STALE, LOST):
+            self.scheduler.opening.do_later(self.demand)
+        elif self.stages[index] != OVERTAKEN:
+            return
+        self._again.add(index)
+
+    def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
+        """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
+        now = self._spread(nodes, self.links.needs)
+        return now, self._spread(now, self.links.reads) if self.links.has_lazy else now
+
+    def _spread(self, nodes: Iterable[int], read: tuple[tuple[int, ...], ...]) -> set[int]:
+        makers, stages, found = self.links.makers, self.stages, set[int]()
+        todo = list(nodes)
+        while todo:
+            index = todo.pop()
+            if index not in found and stages[index] != FRESH:
+                found.add(index)
+                todo += [makers[slot] for slot in read[index] if slot in makers]
+        return found

@@ -1,0 +1,139 @@
+"""Replacing: a flow in which one node runs something else, laid out as it was (S13.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from dataflow.base.wording import choices
+from dataflow.builder.builder import Builder
+from dataflow.builder.declare import Node
+from dataflow.builder.steps import Step
+from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
+from dataflow.core.names import encode
+from dataflow.core.nodetype import NodeType, derive
+from dataflow.core.wiring import LoopBlock, MapBlock, PlacedNode
+from dataflow.errors import DataflowError, FlowInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from dataflow.compiler.plan import PlanNode, ScopePlan
+    from dataflow.core.wiring import Block, Nested, Placed, Wiring
+
+__all__ = ["address_in", "check_layout", "places_in", "type_of", "with_replaced"]
+
+
+def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
+    """Return the ids of the blocks around a node, and its own; raises DataflowError for what names none."""
+    match node:
+        case Step():
+            block = node._block  # noqa: SLF001 - hidden from users, not from the engine
+            if block.wiring is not wiring:
+                raise DataflowError(f"the step belongs to flow {block.wiring.name!r}, not to {wiring.name!r}")
+            around = [outer.loop.id for outer in block.around() if outer.loop is not None]
+            return (*reversed(around), node._id)  # noqa: SLF001 - as above
+        case str():
+            return tuple(unquote(part) for part in node.split("/"))
+        case _:
+            raise DataflowError(f"expected a step or the address of a node, found {type(node).__name__}")
+
+
+def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Nested) -> Wiring:
+    """Return the flow with another function, or another flow, at a node; raises DataflowError."""
+    blocks: list[tuple[Block, str, LoopBlock | MapBlock]] = []
+    block, told = wiring.block, "/".join(address)
+    for id in address[:-1]:
+        around = _placed(block, id, told)
+        if not isinstance(around, LoopBlock | MapBlock):
+            raise DataflowError(f"{told!r} is inside node {id!r}, which is no block: replace that node")
+        blocks.append((block, id, around))
+        block = around.body
+    placed = _placed(block, address[-1], told)
+    if not isinstance(placed, PlacedNode):
+        raise DataflowError(f"{told!r} is a loop or a map, which runs no function; replace a node inside it")
+    new: Placed = replace(placed, type=kind)
+    body = replace(block, nodes={**block.nodes, address[-1]: new})
+    for outer, id, around in reversed(blocks):
+        body = replace(outer, nodes={**outer.nodes, id: replace(around, body=body)})
+    nested = wiring.nested if isinstance(kind, NodeType) else [*wiring.nested, kind]
+    return replace(wiring, block=body, nested=nested)
+
+
+def type_of(function: object) -> NodeType | Nested:
+    """Return what a node runs: the type of a function, or a flow; raises FlowInvalid."""
+    match function:
+        case Builder():
+            flow: Any = function
+            return flow  # type: ignore[no-any-return]  # every builder that is finished is one
+        case Node():
+            return function.type
+        case _:
+            given: Any = function
+            return derive(given)
+
+
+def places_in(plan: ScopePlan, id: str) -> list[int]:
+    """Return which node of a root a node of the flow's own block is, or may be inside of.
+
+    It is inside of a map that `each` opens, or of a loop that feedback edges make.
+    """
+    own = [node.index for node in plan.nodes if node.is_visible and node.id == id]
+    return own or [node.index for node in plan.nodes if _has_inside(node, id)]
+
+
+def _has_inside(node: PlanNode, id: str) -> bool:
+    return any(inner.id == id and inner.is_visible for inner in _all_inside(_body(node)))
+
+
+def _all_inside(nodes: Iterable[PlanNode]) -> Iterator[PlanNode]:
+    """Go through nodes and those in the blocks among them, these last."""
+    todo = list(nodes)
+    for one in todo:  # grows while it is walked
+        yield one
+        todo += _body(one)
+
+
+def _body(node: PlanNode) -> Sequence[PlanNode]:
+    return node.action.body.nodes if isinstance(node.action, LoopOf | MapOf) else ()
+
+
+def _placed(block: Block, id: str, address: str) -> Placed:
+    placed = block.nodes.get(id)
+    if placed is None:
+        raise DataflowError(f"the flow has no node {address!r}; {choices(list(map(encode, block.nodes)))}")
+    return placed
+
+
+def check_layout(
+    flow: str, address: Sequence[str], kind: NodeType | Nested, old: ScopePlan, new: ScopePlan
+) -> None:
+    """Refuse a function that takes or gives other ports than the one it replaces; raises FlowInvalid."""
+    if _laid_out(old) == _laid_out(new):
+        return
+    made = kind if isinstance(kind, NodeType) else kind.node_type
+    told = f"node {'/'.join(address)!r}: what replaces its function has to take and give"
+    found = f"expected {_ports_of(old, address[-1])}, found {_written(made.inputs, made.outputs)}"
+    raise FlowInvalid(flow, [f"{told} the same ports, with the same defaults; {found}"])
+
+
+def _written(inputs: Iterable[str], outputs: Iterable[str]) -> str:
+    return f"{', '.join(inputs) or 'nothing'} -> {', '.join(outputs) or 'nothing'}"
+
+
+def _ports_of(plan: ScopePlan, id: str) -> str:
+    """Write the ports of the first node of this id; maps and loops that no address names may be around it."""
+    actions = (node.action for node in _all_inside(plan.nodes) if node.id == id)
+    action = next(action for action in actions if isinstance(action, Call | FlowOf))
+    if isinstance(action, Call):
+        return _written(action.type.inputs, action.type.outputs)
+    return _written(action.plan.wiring.inputs, action.plan.outputs)
+
+
+def _laid_out(plan: ScopePlan) -> Any:
+    nodes = [
+        (node.id, dict(node.outputs), [(feed.port, feed.slots, feed.is_lazy) for feed in node.feeds])
+        for node in plan.nodes
+    ]
+    return nodes, plan.names, plan.readers, plan.waits, plan.parameters, plan.exports, plan.deferred

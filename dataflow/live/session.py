@@ -1,0 +1,214 @@
+"""Live sessions: a flow that is kept evaluated while its inputs and its code change (S13.4)."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from dataflow.base.copies import separate
+from dataflow.compiler.addressing import Addresses, RootPort, end_of, name_of
+from dataflow.core.entering import read_some
+from dataflow.core.tokens import Errored, Skip
+from dataflow.errors import DataflowError
+from dataflow.live.freshness import Stage
+from dataflow.live.live_engine import LiveEngine
+from dataflow.live.live_reasons import explain
+from dataflow.live.live_results import failed
+from dataflow.live.replacement import address_in, check_layout, places_in, type_of, with_replaced
+from dataflow.runtime.result import no_value_text
+from dataflow.runtime.task_blocks import owning_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+    from dataflow.compiler.definition import Definition
+    from dataflow.core.asks import Ask
+    from dataflow.core.wiring import Nested
+    from dataflow.live.live_ports import Seen
+    from dataflow.runtime.reasons import Explanation
+
+__all__ = ["Counts", "Live", "live"]
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a live session has done so far. `revision` counts its inputs, from 1."""
+
+    revision: int
+    called: int  # node functions that were called
+    reused: int  # firings that stood, since what they are given turned out to be the same
+    stale: int  # nodes of the flow that would be looked at if somebody asked for all of them
+
+
+class Live:
+    """A flow that is kept evaluated, as `Flow.live` gives it; it belongs to one event loop.
+
+    A port is given as to `Result.get`: one of the builder, text like `node.port`, or the name of an output.
+    """
+
+    __slots__ = ("_addresses", "_definition", "_engine", "_hidden", "_wiring")
+
+    def __init__(self, definition: Definition, engine: LiveEngine) -> None:
+        self._definition = definition
+        self._engine = engine
+        self._wiring = definition.wiring  # what it runs by now
+        self._addresses = Addresses(engine.scheduler.plan)
+        root = engine.scheduler.plan.root
+        self._hidden = [node.index for node in root.nodes if not node.is_visible]
+
+    @property
+    def counts(self) -> Counts:
+        """How often what was called, and how much is stale."""
+        reusing, stages = self._engine.reusing, self._engine.freshness.stages
+        stale = len(stages) - stages.count(Stage.FRESH)
+        stale -= sum(stages[index] != Stage.FRESH for index in self._hidden)
+        return Counts(reusing.revision, reusing.called, reusing.reused, stale)
+
+    @property
+    def asks(self) -> Sequence[Ask]:
+        """The asks that wait for an answer, in the order of their nodes."""
+        return self._engine.scheduler.asking.asks
+
+    async def update(self, /, **inputs: Any) -> None:
+        """Give inputs new values, all of them at once; what is not named stays as it is.
+
+        What depends on them is stale from here on, and what of it is running is cancelled, unless it is
+        declared `effect`. Nothing is computed unless somebody waits for it. Raises FlowInvalid for what does
+        not fit, and then nothing has changed.
+        """
+        plan, wiring = self._engine.scheduler.plan, self._definition.wiring
+        values = read_some(plan.name, wiring.inputs, inputs)
+        self._engine.revise({plan.root.parameters[name]: value for name, value in values.items()})
+
+    @overload
+    async def get(self, port: str, /) -> Any: ...
+    @overload
+    async def get(self, port: T, /) -> T: ...
+    @overload
+    async def get(self, port: T, other: U, /) -> tuple[T, U]: ...
+    @overload
+    async def get(self, port: object, other: object, /, *more: object) -> tuple[Any, ...]: ...
+    async def get(self, port: object, /, *more: object) -> Any:
+        """Compute what is stale of what a port needs, and return its value; of several ports a tuple.
+
+        Raises RunFailed if a node has failed, Paused if a value takes an answer, DataflowError if a port has
+        none. All values are those of one revision: the newest when they were asked for, or a later one.
+        """
+        ports = (port, *more)
+        seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
+        values = tuple(map(self._value, ports, seen))
+        return values if more else values[0]
+
+    def _value(self, port: object, seen: Seen) -> Any:
+        match seen.token:
+            case Errored() as error:
+                raise failed(self._engine.scheduler, error)
+            case Skip() as skip:
+                raise DataflowError(no_value_text(_named(port), skip))
+            case value:
+                return separate(value)
+
+    @overload
+    def watch(self, port: str) -> AsyncIterator[Any]: ...
+    @overload
+    def watch(self, port: T) -> AsyncIterator[T]: ...
+    async def watch(self, port: object) -> AsyncIterator[Any]:
+        """Iterate over the values of a port: the one of now, and each further one that differs from the last.
+
+        Whoever is slow gets the newest value and none of those between. While the port has no value, or an
+        answer is missing, nothing comes. Ends with the session. Raises RunFailed if a node has failed; what
+        is watched anew goes on.
+        """
+        found, last, engine = self._find(port), None, self._engine
+        while not engine.is_over():
+            changed = engine.changed
+            try:
+                seen = await engine.ports.settled(found, is_patient=True)
+            except DataflowError:
+                if not engine.is_over():
+                    raise
+                return
+            if type(seen.token) is Errored:
+                if engine.changed is not changed:
+                    continue  # who hears of the failure only now would wait for a revision that has begun
+                raise failed(engine.scheduler, seen.token)
+            if type(seen.token) is not Skip and seen.digest != last:
+                last = seen.digest
+                yield separate(seen.token)
+            if engine.changed is changed and not engine.is_over():
+                await changed.wait()
+
+    async def revised(self) -> int:
+        """Wait for the next revision, begun by an update or by other code, and return its number.
+
+        So whoever watches a port that has failed waits before looking again. Raises DataflowError once the
+        session is over.
+        """
+        self._engine.check()
+        await self._engine.changed.wait()
+        self._engine.check()
+        return self._engine.reusing.revision
+
+    async def answer(self, answers: Mapping[str, object]) -> None:
+        """Answer open asks by their ids; raises AnswerRefused, and then none of the answers counts.
+
+        An answer stands as long as what its ask shows does not change.
+        """
+        asking = self._engine.scheduler.asking
+        read = {id: asking.read(id, value, "live") for id, value in answers.items()}
+        self._engine.answer(read)
+
+    async def replace(self, node: object, fn: Callable[..., Awaitable[Any]] | Nested) -> None:
+        """Have a node run another function from here on: only it and what depends on it is stale.
+
+        The node is a step, or text like `loop/node`; the function an async one, a `Node` or a flow with the
+        same ports. Raises DataflowError for a node that is not there, FlowInvalid for what does not fit it,
+        and then nothing has changed.
+        """
+        engine, wiring = self._engine, self._wiring
+        address = address_in(self._definition.wiring, node)
+        kind = type_of(fn)
+        replaced = with_replaced(wiring, address, kind)
+        plan = self._definition.compile_other(replaced)
+        check_layout(plan.name, address, kind, engine.scheduler.plan.root, plan.root)
+        engine.replace(plan, places_in(plan.root, address[0]))
+        self._wiring = replaced
+
+    def why(self, port: object) -> str:
+        """Tell why a port is what it is, whether it is stale, and what it was last computed for.
+
+        A node that has no port `out` may be named alone; what is told then is of all its ports.
+        """
+        return str(self.explain(port))
+
+    def explain(self, port: object) -> Explanation:
+        """Tell what `why` does as data: reasons, each with its causes."""
+        found = self._addresses.output(port)
+        if found is not None:
+            return explain(self._engine, f"output {port!r}", found)
+        node = self._addresses.node(port)
+        if node is not None:
+            return explain(self._engine, f"node {node.id!r}", end_of(node))
+        return explain(self._engine, name_of(port), self._addresses.port(port))
+
+    def _find(self, port: object) -> RootPort:
+        return self._addresses.output(port) or self._addresses.port(port)
+
+
+def _named(port: object) -> str:
+    return f"output {port!r}" if isinstance(port, str) else f"port {name_of(port)}"
+
+
+@asynccontextmanager
+async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
+    """Keep a flow evaluated while the block runs; leaving it cancels what still runs."""
+    given = definition.settings
+    settings = replace(given, store=None, memo=given.memo or given.store, timeout=None, keep=True)
+    plan = definition.compile()
+    async with owning_tasks(partial(LiveEngine, plan, settings, inputs)) as engine:
+        yield Live(definition, engine)

@@ -1,0 +1,134 @@
+"""Fingerprints: all that decides what a firing gives, as one key and in named parts (S13.2)."""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dataflow.values.code_digests import PYTHON
+from dataflow.values.digest_leaves import Digested, listed, text
+from dataflow.values.digests import NoDigest, digest, type_of
+from dataflow.values.function_graphs import NAME, FunctionGraph, is_plain
+from dataflow.values.parts import caches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.compiler.plan import Call
+    from dataflow.core.config import Config
+    from dataflow.core.nodetype import NodeType
+
+__all__ = ["Fingerprint", "fingerprint"]
+
+#: So many combinations of ports are remembered of a node.
+MOST_ORDERS: Final = 100
+
+
+class Fingerprint(NamedTuple):
+    """What decides the outcome of a firing: equal keys mean equal parts. Nothing can be read from either."""
+
+    key: str
+    fixed: Mapping[str, bytes]  # the digests of some parts by name; these and the others hold short values
+    names: Sequence[str]
+    digests: Sequence[bytes]
+
+    def __repr__(self) -> str:
+        return f"Fingerprint({self.key!r})"
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """The digest of each part, by its name as `why` tells it."""
+        named = {**self.fixed, **dict(zip(self.names, self.digests, strict=True))}
+        return {name: _shown(made) for name, made in named.items()}
+
+
+def fingerprint(
+    call: Call, ports: tuple[str, ...], inputs: Sequence[bytes], environment: tuple[str, ...] = ()
+) -> Fingerprint:
+    """Tell all that decides what a call gives: its code and what that holds, config, environment, inputs.
+
+    `inputs` are digests of what the ports are given, which stand in the order of their names; `environment`
+    are the names of variables. Raises NoDigest, whose place begins with the name of the part.
+    """
+    known: Any = call.common.known
+    if known is None or not known.graph.is_same():
+        known = call.common.known = _Known(call)
+    names, header = known.orders.get((ports, environment)) or known.order(ports, environment)
+    digests = inputs
+    if known.open or environment:
+        variables = [digest(os.environ.get(name)) for name in environment]
+        digests = [*(_digest_of(part, held) for part, held in known.open.items()), *variables, *inputs]
+    made = blake2b(b"".join((header, bytes(map(len, digests)), *digests)), digest_size=20)
+    return Fingerprint(made.hexdigest(), known.fixed, names, digests)
+
+
+class _Known:
+    """What a call is, as long as the functions behind it hold the same objects.
+
+    fixed: the digests of the parts that cannot change then, by name
+    open: what the other parts hold, which is digested each time
+    """
+
+    __slots__ = ("fixed", "graph", "head", "open", "orders")
+
+    def __init__(self, call: Call) -> None:
+        root = call.type.documented or call.type.call
+        self.graph = FunctionGraph(root)
+        if not any(isinstance(one, FunctionType) for one in self.graph.functions):
+            raise NoDigest("code", type_of(root), "it is not written in Python")
+        parts: dict[str, list[Any]] = {}
+        for each in self.graph.held:
+            if each.label != NAME:
+                parts.setdefault(each.part, []).append(each.value)
+        parts |= {f"config {name!r}": [value] for name, value in _settings(call.common.config)}
+        self.open = {part: values for part, values in parts.items() if not all(map(_is_fixed, values))}
+        self.fixed = {
+            "type": text(call.type.id),
+            "version": text(call.type.version),
+            "Python": text(PYTHON),
+            "result": _result(call.type),
+            **{part: _digest_of(part, values) for part, values in parts.items() if part not in self.open},
+        }
+        told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
+        self.head = listed(b"V", told)
+        self.orders: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[list[str], bytes]] = {}
+
+    def order(self, ports: tuple[str, ...], environment: tuple[str, ...]) -> tuple[list[str], bytes]:
+        """Name the parts that change; the last is what a key begins with."""
+        variables = [f"environment {name!r}" for name in environment]
+        names = [*self.open, *variables, *(f"input {name!r}" for name in ports)]
+        if len(self.orders) >= MOST_ORDERS:
+            self.orders.clear()
+        header = self.head + listed(b"V", list(map(text, names)))
+        found = self.orders[ports, environment] = names, header
+        return found
+
+
+def _result(kind: NodeType) -> bytes:
+    """Digest how what a function returns becomes values of ports."""
+    return digest((kind.shape.value, {port.name: port.conditional for port in kind.outputs.values()}))
+
+
+def _is_fixed(value: object) -> bool:
+    return type(value) is Digested or is_plain(value)
+
+
+def _settings(config: Config | None) -> Iterator[tuple[str, Any]]:
+    if config is None:
+        return
+    caches = caches_of(type(config))
+    held = {**vars(config), **(config.__pydantic_private__ or {})}
+    yield from ((name, value) for name, value in held.items() if name not in caches)
+
+
+def _digest_of(part: str, values: Sequence[Any]) -> bytes:
+    try:
+        return digest(values[0]) if len(values) == 1 else listed(b"V", list(map(digest, values)))
+    except NoDigest as error:
+        raise error.within(part) from error
+
+
+def _shown(made: bytes) -> str:
+    return blake2b(made, digest_size=16).hexdigest()

@@ -1,0 +1,41 @@
+"""Node types of installed packs as nodes that Python code places by their ids, without importing the pack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dataflow.builder.declare import Node
+from dataflow.core.nodetype import never_called
+from dataflow.packs.registry import find_type
+
+if TYPE_CHECKING:
+    from dataflow.core.config import Config
+    from dataflow.core.nodetype import NodeType
+
+__all__ = ["InstalledNode"]
+
+
+class InstalledNode(Node[..., Any]):
+    """A node type of an installed pack by its id, such as `agent.chat`, placed with `Flow.add`.
+
+    `with_` gives it a name and settings as it does any node. The pack is loaded on first use; `type`,
+    `config` and placing raise PackError where no installed pack has the type.
+    """
+
+    def __init__(self, id: str) -> None:
+        super().__init__(never_called, name=id.rpartition(".")[2])
+        self._id = id
+
+    @cached_property
+    def type(self) -> NodeType:
+        """The node type; raises PackError where there is none."""
+        found = find_type(self._id)
+        return replace(found, policy=self._policy.over(found.policy))
+
+    def config(self, **settings: Any) -> Config:
+        """Make a config of the type; raises ValidationError for settings that it refuses."""
+        config = self.type.parameters.config
+        assert config is not None, "types without a config are given none"
+        return config(**settings)

@@ -1,0 +1,124 @@
+"""Packs: named sets of node types, imported on first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.wording import choices, nearest
+from dataflow.builder.builder import Builder
+from dataflow.builder.declare import Node
+from dataflow.core.functions import import_function, importing, is_function_name
+from dataflow.core.nodetype import NodeType, derive
+from dataflow.core.public_names import public_place
+from dataflow.errors import FlowInvalid, PackError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Pack", "type_of"]
+
+_NAME: Final = re.compile(r"[^\W\d_][\w-]*")
+#: What a pack says that has kept all its names.
+NOTHING_RENAMED: Final[Mapping[str, str]] = MappingProxyType({})
+NAMES: Final = "letters, digits, _ and -, the first of them a letter"
+
+
+class Pack:
+    """A named set of node types, offered by an entry point of the same name in the group `dataflow.packs`.
+
+    `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves.
+    `api` is the version of the pack interface that it needs. `former` maps names that stores and documents
+    may have for its classes and functions to those that these have now. Raises PackError for what makes no
+    pack.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        api: int,
+        nodes: Mapping[str, str] | Sequence[object],
+        former: Mapping[str, str] = NOTHING_RENAMED,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.api = api
+        self.former = former
+        if not _NAME.fullmatch(name):
+            raise PackError(name, f"is no name of a pack; expected {NAMES}")
+        self.nodes: dict[str, Any] = {}
+        for type_name, given in nodes.items() if isinstance(nodes, Mapping) else map(_named, nodes):
+            if type_name in self.nodes:
+                raise PackError(name, f"names the node type {type_name!r} twice")
+            fault = _fault(type_name, given)
+            if fault:
+                raise PackError(name, f"node type {type_name!r}: {fault}")
+            self.nodes[type_name] = given
+        self._types: dict[str, NodeType] = {}
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """The names of the functions that its types are made of, by those of the types."""
+        found: dict[str, str] = {}
+        for name, given in self.nodes.items():
+            if isinstance(given, str):
+                found[name] = public_place(given)
+            else:
+                with suppress(FlowInvalid):  # which is told where the type is used
+                    found[name] = type_of(given).id
+        return found
+
+    def find(self, name: str, offered_by: str = "") -> NodeType:
+        """Return a node type by its name in the pack; raises PackError, which names who offers the pack."""
+        if name not in self._types:
+            id = f"{self.name}.{name}"
+            wanted = f"{id} of {offered_by}" if offered_by else id
+            if name not in self.nodes:
+                raise PackError(
+                    wanted, f"pack {self.name!r} has no such type; {choices(nearest(self.nodes, name))}"
+                )
+            made = _imported(self.nodes[name], id, wanted)
+            self._types.setdefault(name, made)  # of two threads the first has made the one type
+        return self._types[name]
+
+
+def _imported(given: Any, id: str, wanted: str) -> NodeType:
+    if isinstance(given, str):
+        with importing(wanted, given):
+            given = import_function(given)
+    try:
+        return type_of(given, id)
+    except FlowInvalid as invalid:
+        raise PackError(wanted, "makes no node type: " + "; ".join(invalid.problems)) from invalid
+
+
+def _named(node: object) -> tuple[str, object]:
+    """Name a node of a list: a node by its name, a flow by its own, a function by the function's."""
+    if isinstance(node, Node | Builder):
+        return node.name, node
+    return str(getattr(node, "__name__", node)), node
+
+
+def _fault(name: object, given: object) -> str:
+    """Say what keeps an entry from being a node type, as far as that shows without importing it."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return f"expected {NAMES} for a name"
+    if isinstance(given, str):
+        return "" if is_function_name(given) else f"expected `module:object`, found {given!r}"
+    if isinstance(given, Node | Builder) or callable(given):
+        return ""
+    return f"expected a node, a flow or an async function, found {type(given).__name__}"
+
+
+def type_of(node: Any, id: str = "") -> NodeType:
+    """Return the node type of a node, a flow or an async function, under another id if one is given."""
+    if isinstance(node, Builder):
+        found = node.node_type
+    else:
+        found = node.type if isinstance(node, Node) else derive(node)
+    return found.renamed(id) if id else found

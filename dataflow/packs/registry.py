@@ -1,0 +1,178 @@
+"""The packs that are installed, and finding a node type by its id.
+
+A pack is loaded when a flow names one of its types; one that cannot be used takes nothing else along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Final
+
+from dataflow.base.wording import choices, nearest
+from dataflow.builder.built_in import BUILT_IN
+from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
+from dataflow.core.functions import import_function, importing, is_function_name
+from dataflow.errors import PackError
+from dataflow.packs.pack import Pack, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from dataflow.core.discovery import Offer
+    from dataflow.core.nodetype import NodeType
+
+__all__ = ["InstalledPack", "find_type", "installed_packs", "is_offered", "shared_ids", "unknown_pack"]
+
+#: The version of the interface between the engine and packs.
+API: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPack:
+    """An installed pack: the ids of its node types, or why it cannot be used."""
+
+    offer: Offer
+    status: PackStatus
+    types: Sequence[str] = ()
+    fault: Fault | None = None
+
+
+def find_type(id: str) -> NodeType:
+    """Look a node type up: a built-in, `pack.name`, or `module:qualname` (S1.2).
+
+    `distribution:pack.name` picks one of the distributions that offer it. Raises PackError.
+    """
+    distribution, _, rest = id.rpartition(":")
+    if rest in BUILT_IN and (not distribution or is_same_distribution(distribution, OURS)):
+        return BUILT_IN[rest]
+    offering = _offering(id)
+    if not offering and is_function_name(id):
+        return type_of(import_function(id))
+    pack, dot, name = rest.partition(".")
+    if not dot or not pack:
+        raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
+    if not offering:
+        raise PackError(id, _unknown(pack, distribution))
+    return _of_one(id, name, offering)
+
+
+def is_offered(id: str) -> bool:
+    """Tell whether an id names an installed pack, the form `distribution:pack.name` included."""
+    return bool(_offering(id))
+
+
+def _offering(id: str) -> list[Offer]:
+    """List those who offer the pack of an id; with a distribution in front, only that one."""
+    distribution, colon, rest = id.rpartition(":")
+    pack = rest.partition(".")[0]
+    return [
+        offer
+        for offer in offers()
+        if offer.pack == pack and (not colon or is_same_distribution(offer.distribution, distribution))
+    ]
+
+
+def _unknown(pack: str, distribution: str) -> str:
+    if distribution:
+        known = {offer.distribution for offer in offers() if offer.pack == pack}
+        return f"no installed distribution {distribution!r} offers a pack {pack!r}; {choices(sorted(known))}"
+    return unknown_pack(pack)
+
+
+def unknown_pack(pack: str) -> str:
+    """Say that there is no such pack, and which there are."""
+    known = {offer.pack for offer in offers()}
+    return f"no installed pack is called {pack!r}; {choices(nearest(known, pack))}"
+
+
+def _of_one(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
+    """Return the type of the one pack that has it; packs that cannot be used count only where none has."""
+    usable: list[tuple[Offer, Pack]] = []
+    faults: list[str] = []
+    for offer in offering:
+        loaded = _loaded(offer)
+        if isinstance(loaded, Pack):
+            usable.append((offer, loaded))
+        else:
+            faults.append(f"pack {offer.pack!r} of {offer.label}: {loaded.reason}")
+    having = [(offer, pack) for offer, pack in usable if name in pack.nodes]
+    if len(having) > 1:
+        named = " and ".join(offer.label for offer, _ in having)
+        ways = " or ".join(f"{offer.distribution}:{offer.pack}.{name}" for offer, _ in having)
+        raise PackError(id, f"is offered by {named}; write {ways}")
+    if having:
+        offer, pack = having[0]
+        return pack.find(name, offer.label)
+    if faults:
+        raise PackError(id, "; ".join(faults))
+    raise PackError(id, _without(name, usable))
+
+
+def _without(name: str, usable: Iterable[tuple[Offer, Pack]]) -> str:
+    """Say that no pack of an id has the type, and which types there are."""
+    known = {one for _, pack in usable for one in pack.nodes}
+    packs = {pack.name for _, pack in usable}
+    known |= {one for pack, _, one in (id.partition(".") for id in BUILT_IN) if pack in packs}
+    labels = " and ".join(offer.label for offer, _ in usable)
+    return f"pack {packs.pop()!r} of {labels} has no such type; {choices(nearest(known, name))}"
+
+
+def _loaded(offer: Offer) -> Pack | Fault:
+    """Load what is offered, without importing its types, or say what is wrong with it."""
+    fault = fault_of(offer)
+    if fault is None:
+        try:
+            return _imported(offer)
+        except PackError as error:
+            fault = Fault(PackStatus.ERROR, error.reason, error)
+    return fault
+
+
+def _imported(offer: Offer) -> Pack:
+    """Import a pack; raises PackError, also for what reading it raises."""
+    with importing(offer.pack, offer.value):
+        pack = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
+        told = _fault_in(pack, offer) if isinstance(pack, Pack) else _no_pack(pack, offer)
+    if told:
+        raise PackError(offer.pack, told)
+    assert isinstance(pack, Pack), "as just checked"
+    return pack
+
+
+def _no_pack(found: object, offer: Offer) -> str:
+    return f"{offer.value} is of type {type(found).__name__}; expected a dataflow.Pack"
+
+
+def _fault_in(pack: Pack, offer: Offer) -> str:
+    sorted(pack.nodes)  # somebody may have put in its place what raises
+    if pack.name != offer.pack:
+        return f"calls itself {pack.name!r}; its entry point has to bear the same name"
+    if pack.api != API:
+        return f"needs pack API {pack.api!r}, this release has {API}"
+    return ""
+
+
+def installed_packs(name: str | None = None) -> list[InstalledPack]:
+    """Load every installed pack, or those of a name, and tell what has become of each.
+
+    No module of a node type is imported.
+    """
+    return [_installed(offer) for offer in offers() if name in (None, offer.pack)]
+
+
+def _installed(offer: Offer) -> InstalledPack:
+    loaded = _loaded(offer)
+    if not isinstance(loaded, Pack):
+        return InstalledPack(offer, loaded.status, fault=loaded)
+    types = sorted(f"{offer.pack}.{name}" for name in loaded.nodes)
+    return InstalledPack(offer, PackStatus.OK if types else PackStatus.EMPTY, types)
+
+
+def shared_ids(packs: Iterable[InstalledPack]) -> dict[str, list[str]]:
+    """List the ids that several distributions offer, with their names and versions."""
+    offering: dict[str, list[str]] = {}
+    for pack in packs:
+        for id in pack.types:
+            offering.setdefault(id, []).append(pack.offer.label)
+    return {id: labels for id, labels in offering.items() if len(labels) > 1}

@@ -1,0 +1,3 @@
+"""The runtime executes what the scheduler decides: tasks, calls of node functions, results, spans."""
+
+from __future__ import annotations

@@ -1,0 +1,312 @@
+"""Attempting: one attempt at a firing, in its time, and what becomes of it (S9.1, S9.2, S9.6)."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dataflow.base.backend import (
+    cancellation_types,
+    forget_cancellation,
+    on_asyncio,
+    parted,
+    scope_type,
+    yield_once,
+)
+from dataflow.base.failure import is_interruption
+from dataflow.compiler.plan import Call
+from dataflow.core.states import READY, RUNNING
+from dataflow.errors import NodeFailed
+from dataflow.runtime.calling import CurrentFiring, call
+from dataflow.runtime.isolation import Driver
+from dataflow.runtime.worker import Worker
+from dataflow.scheduler.hits import Hit
+from dataflow.scheduler.reports import report_start
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+    from contextvars import Context
+
+    from dataflow.core.attempts import Bounds
+    from dataflow.runtime.shared import Shared
+    from dataflow.scheduler.frames import FiringId, Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Attempting"]
+
+LOG: Final = logging.getLogger("dataflow.attempting")
+
+
+class Attempting:
+    """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
+
+    def __init__(self, scheduler: Scheduler, suspended: Callable[[], None], shared: Shared) -> None:
+        self.is_leaving = False  # the task that owns the run is being cancelled itself
+        self._scheduler = scheduler
+        self._shared = shared
+        self.context = contextvars.copy_context()  # what every firing begins with
+        self.waiting: dict[FiringId, CurrentFiring] = {}  # no other can be stopped: it is over at once
+        self._suspended = suspended
+        self._is_on_asyncio = on_asyncio()
+        self._cancellation = cancellation_types()
+        self._new_scope = scope_type()
+        self._told = self._first_waits  # one bound method for all workers
+        self._calling = _traced if scheduler.reporter.is_tracing else _calling
+
+    def worker(self) -> Worker:
+        """Make a worker in the task that is to be it."""
+        return Worker(self._scheduler, self._told, self._new_scope(), self._shared)
+
+    def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
+        """Begin a firing, which the worker then has, or settle it at once; returns what became ready."""
+        memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
+        if memoizing is not None and memoizing.has_slots(frame, index):
+            return []  # another worker has it, and goes on now
+        if frame.states[index] != READY or settling.is_overtaken(frame, index):
+            return settling.passed_over(frame, index)
+        node = frame.plan.nodes[index]
+        action = node.action
+        assert isinstance(action, Call), "only calls become ready"
+        sought = None if memoizing is None else memoizing.seek(frame, node, action)
+        if isinstance(sought, Hit):
+            return settling.remembered(frame, index, sought)
+        frame.states[index] = RUNNING
+        if action.bounds is not None:
+            frame.attempts_at(index).is_last = True  # until the function is called
+        current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
+        calling = partial(self._calling, worker, current, action, self.context.copy())
+        if sought is None:
+            worker.begin(current, _started(current, calling))
+        else:
+            has_returned = partial(self._has_simply_returned, worker, current)
+            worker.begin(current, sought.found_or_called(current, calling, has_returned))
+        return []
+
+    async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
+        """Await what the firing of a worker comes to and settle it; returns what became ready."""
+        outcome, worker.outcome = worker.outcome, None
+        assert outcome is not None, "the firing has begun"
+        try:
+            if worker.is_waiting:
+                current.suspends()
+            result = await outcome
+        except BaseException as error:  # noqa: BLE001 - a node is the user's code and may raise anything
+            worker.driver = Driver()
+            newly = await self._ended_by(worker, current, error)
+        else:
+            if self._has_simply_returned(worker, current):
+                newly = self._scheduler.settling.returned(current.frame, current.index, result)
+            else:
+                await self._pass_on_cancellation(worker)
+                newly = await self._returned(worker, current, result)
+        if self._scheduler.interruption is not None:
+            self.look_for_interruption()
+        self._ended(worker, current)
+        return newly
+
+    async def _ended_by(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
+        """Settle a firing that has raised; raises what cancels the worker itself."""
+        if isinstance(error, self._cancellation):
+            if self._is_cancelling(worker):
+                raise error
+            await self._has_cancelled_itself(worker)
+            return self._cancelled_itself(worker, current)
+        if isinstance(error, Exception):
+            await self._pass_on_cancellation(worker)
+            await self._has_cancelled_itself(worker)
+            return self._raised(worker, current, error)
+        cancelled, rest = parted(error, self._cancellation)
+        if cancelled is not None and self._is_cancelling(worker):
+            _put_aside(self._scheduler, current, rest)
+            raise cancelled from None
+        await self._has_cancelled_itself(worker)
+        return self._broke(worker, current, error)
+
+    def _has_simply_returned(self, worker: Worker, current: CurrentFiring) -> bool:
+        """Tell whether nothing has happened to an attempt but that it returned."""
+        is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.task.cancelling()
+        if is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index):
+            return False
+        return self._is_on_asyncio or not self._is_cancelling(worker)
+
+    def _first_waits(self, current: CurrentFiring) -> None:
+        current.worker.has_waited = True
+        self.waiting[current.frame, current.index] = current
+        if current.frame.has_stopped(current.index):  # by itself, before it waits
+            current.worker.scope.cancel()
+        admission = self._scheduler.admission
+        if admission is not None and not current.is_seeking:
+            admission.begun((current.frame, current.index))
+        self._suspended()
+
+    def _ended(self, worker: Worker, current: CurrentFiring) -> None:
+        worker.current = None
+        if worker.has_waited:
+            del self.waiting[current.frame, current.index]
+
+    def look_for_interruption(self) -> None:
+        """Stop the whole run once a function of the user's has raised what is no Exception."""
+        interruption = self._scheduler.interruption
+        if interruption is not None:
+            self._scheduler.abort(f"interrupted by {type(interruption).__name__}")
+
+    def _is_cancelling(self, worker: Worker) -> bool:
+        """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
+        if worker.scope.cancel_called or self.is_leaving:
+            return True
+        return not self._is_on_asyncio and anyio.current_effective_deadline() == -inf
+
+    async def _pass_on_cancellation(self, worker: Worker) -> None:
+        """Let a cancellation from outside go on that a node has kept to itself; on trio it comes again."""
+        if worker.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
+            await checkpoint()
+
+    async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
+        if await self._has_cancelled_itself(worker):
+            return self._cancelled_itself(worker, current)
+        if self._has_to_end(worker, current):  # it returned all the same
+            if self._is_left_alone(worker):
+                return self._scheduler.settling.superseded(current.frame, current.index, result)
+            return self._cut_short(worker, current)
+        return self._scheduler.settling.returned(current.frame, current.index, result)
+
+    async def _has_cancelled_itself(self, worker: Worker) -> bool:
+        """Take back what cancel requests a node has left in its task; tells whether one of them arrived.
+
+        Else it would arrive in the next node. Up to Python 3.12 a task group that a child has failed leaves a
+        request that never arrives.
+        """
+        if not worker.task.cancelling() or self._is_cancelling(worker):
+            return False
+        try:
+            await yield_once()
+        except self._cancellation:
+            if self._is_cancelling(worker):
+                raise
+            has_arrived = True
+        else:
+            has_arrived = False
+        forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
+        return has_arrived
+
+    def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
+        if self._has_to_end(worker, current) and not self._is_left_alone(worker):
+            return self._cut_short(worker, current, error)
+        return self._scheduler.settling.fail(current.frame, current.index, error)
+
+    def _broke(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
+        """Settle a firing that has raised what is no Exception, such as what interrupts the whole run."""
+        if worker.late is not None and not is_interruption(error):
+            return self._cut_short(worker, current)
+        worker.late = None
+        return self._scheduler.settling.fail(current.frame, current.index, error)
+
+    def _is_left_alone(self, worker: Worker) -> bool:
+        """Tell whether nothing has cut short what nobody in a live session waits for: it has simply ended."""
+        return self._scheduler.live is not None and worker.late is None and not worker.scope.cancel_called
+
+    def _has_to_end(self, worker: Worker, current: CurrentFiring) -> bool:
+        """Tell whether an attempt that has come to an end was cancelled, stopped or late."""
+        is_over = worker.scope.cancel_called or worker.late is not None
+        return is_over or current.frame.has_stopped(current.index)
+
+    def _cut_short(
+        self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
+    ) -> list[FiringId]:
+        """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
+        late, worker.late = worker.late, None
+        if late is None or current.frame.has_stopped(current.index):
+            _put_aside(self._scheduler, current, raised)
+            return self._scheduler.settling.cancelled(current.frame, current.index)
+        late.__cause__ = raised
+        return self._scheduler.settling.fail(current.frame, current.index, late)
+
+    def _cancelled_itself(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
+        if worker.late is not None:  # in time it would have been cancelled before
+            return self._cut_short(worker, current)
+        frame, node = current.frame, current.frame.plan.nodes[current.index]
+        error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
+        frame.attempts_at(node.index).is_last = True  # no cancellation is repeated
+        return self._scheduler.settling.fail(frame, node.index, error)
+
+    def end_cancelled(self, worker: Worker) -> list[FiringId]:
+        """Settle the firing with which the scope of its worker was cancelled; returns what became ready."""
+        current = worker.current
+        if current is None:
+            return []
+        newly = self._cut_short(worker, current)
+        self._ended(worker, current)
+        return newly
+
+
+def _put_aside(scheduler: Scheduler, current: CurrentFiring, error: BaseException | None) -> None:
+    """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
+    if isinstance(error, Exception):
+        path = current.this_firing().path
+        LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
+    elif error is not None:
+        scheduler.interruption = scheduler.interruption or error
+
+
+def _started(current: CurrentFiring, calling: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """Tell that a firing begins, and begin it."""
+    reporter = current.worker.scheduler.reporter
+    if reporter.is_listening:
+        report_start(reporter, current.frame, current.index)
+    return calling()
+
+
+def _calling(
+    worker: Worker, current: CurrentFiring, action: Call, context: Context
+) -> Coroutine[Any, Any, Any]:
+    """Return what calls the function of a firing, in its time."""
+    calling, recording = call(current, action, context), worker.scheduler.recording
+    if action.policy.effect is True and recording is not None:
+        calling = _once_committed(recording.journal.committed, current, calling)
+    return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
+
+
+def _traced(
+    worker: Worker, current: CurrentFiring, action: Call, context: Context
+) -> Coroutine[Any, Any, Any]:
+    """Return what calls the function of a firing, whose span begins now."""
+    worker.scheduler.reporter.enter(current.frame, current.index, context)
+    return _calling(worker, current, action, context)
+
+
+async def _once_committed(
+    committed: Callable[[], Awaitable[object]], current: CurrentFiring, calling: Coroutine[Any, Any, Any]
+) -> Any:
+    """Await a call that has an effect, which begins when all it depends on is committed (S12.2)."""
+    try:
+        current.suspends()  # from here on others have their turn, and it can be cancelled
+        await committed()
+    except BaseException:
+        calling.close()
+        raise
+    return await calling
+
+
+async def _in_time(
+    worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
+) -> Any:
+    """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
+    attempts, clock = current.frame.attempts[current.index], worker.scheduler.clock
+    now = clock()
+    begun = attempts.begun = now if attempts.begun is None else attempts.begun
+    until = bounds.ends_by(begun, now)
+    worker.is_timed, worker.scope.deadline = True, anyio.current_time() + (until - now)
+    try:
+        return await calling
+    finally:
+        now = clock()
+        if now >= until:  # it was cancelled, or would not be and comes back all the same
+            node = current.frame.plan.nodes[current.index]
+            worker.late = bounds.timed_out(node.id, begun, now)
+        worker.is_timed, worker.scope.deadline = False, inf

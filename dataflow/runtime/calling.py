@@ -1,0 +1,228 @@
+"""Calling a node function: its arguments, its context, its pieces (S14.5)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.copies import separate
+from dataflow.base.wording import choices
+from dataflow.compiler.plan import Call
+from dataflow.core.asks import told_metadata
+from dataflow.core.events import EventKind
+from dataflow.core.firing import CURRENT, Firing
+from dataflow.core.node_output import NodeOutput
+from dataflow.core.signature import Shape
+from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
+from dataflow.errors import NodeFailed, ValueRefused
+from dataflow.runtime.isolation import as_coroutine, isolated
+from dataflow.scheduler.binding import bind
+from dataflow.scheduler.outcome import check_status
+from dataflow.scheduler.permits import nothing_kept
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextvars import Context
+
+    from dataflow.core.firing import Span
+    from dataflow.runtime.worker import Worker
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["CurrentFiring", "call"]
+
+LOG: Final = logging.getLogger("dataflow.calling")
+
+
+class CurrentFiring:
+    """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
+
+    __slots__ = ("attempt", "frame", "index", "is_seeking", "worker")
+
+    def __init__(self, worker: Worker, frame: Frame, index: int, attempt: int = 1) -> None:
+        self.worker = worker  # cancelling its scope ends the attempt
+        self.frame = frame
+        self.index = index
+        self.attempt = attempt
+        self.is_seeking = False  # its outcome, so that the function may not be called at all
+
+    def suspends(self) -> None:
+        """Note that the attempt waits, if it is for the first time."""
+        if not self.worker.has_waited:
+            self.worker.suspends(self)
+
+    def this_firing(self) -> Firing:
+        scheduler = self._scheduler
+        return Firing(
+            scheduler.reporter.run,
+            self._path(),
+            self.attempt,
+            self.emit,
+            self._is_no_longer_wanted,
+            scheduler,  # each sitting has one, which ends with it
+            scheduler.reporter.open_span,
+            self.flow_span,
+            self.worker.shared,
+            self.warn,
+        )
+
+    @property
+    def _scheduler(self) -> Scheduler:
+        return self.worker.scheduler
+
+    def flow_span(self) -> Span:
+        """Return the span of the flow node around this firing."""
+        return self._scheduler.reporter.flow_span(self.frame)
+
+    def emit(self, piece: object, port: str) -> None:
+        """Report a piece, unless the attempt has ended and the piece comes too late; raises NodeFailed."""
+        node, reporter = self.frame.plan.nodes[self.index], self._scheduler.reporter
+        assert isinstance(node.action, Call), "only calls fire"
+        ports = node.action.type.outputs
+        if port not in ports:
+            raise NodeFailed(
+                node.id, f"gave out a piece of the undeclared output port {port!r}; {choices(ports)}"
+            )
+        if reporter.is_listening:
+            reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
+
+    def warn(self, code: str, text: str) -> None:
+        """Have the run warn of something at this firing, once."""
+        self._scheduler.reporter.in_loop(partial(self._warn_once, code, text))
+
+    def _warn_once(self, code: str, text: str) -> None:
+        if text not in self._scheduler.warnings:
+            self._scheduler.warn(self._path(), code, text)
+
+    def _report(self, data: dict[str, Any]) -> None:
+        frame, index, reporter = self.frame, self.index, self._scheduler.reporter
+        if (
+            reporter.is_listening
+            and frame.states[index] == RUNNING
+            and frame.attempt_of(index) == self.attempt
+        ):
+            frame.attempts_at(index).has_pieces = True
+            reporter.emit(EventKind.PIECE, self._path(), data)
+
+    def _is_no_longer_wanted(self) -> bool:
+        """Tell whether it was cancelled or timed out; any thread may ask."""
+        frame, index, worker = self.frame, self.index, self.worker
+        if frame.has_stopped(index) or frame.attempt_of(index) != self.attempt:
+            return True
+        if frame.states[index] in (TIMED_OUT, CANCELLED):
+            return True
+        is_bounded = worker.current is self and worker.is_timed
+        return is_bounded and self._scheduler.reporter.is_here and worker.scope.cancel_called
+
+    def in_thread(self) -> Thread:
+        """Return what a thread of this firing finds in place of it."""
+        return Thread(self)
+
+    def abandon(self) -> Callable[[], None]:
+        """Warn that a thread runs on, and return what to call when its function returns (S9.2)."""
+        text = f"{self._path()} gave up a blocking call: its thread runs on until that returns"
+        self._scheduler.warn(self._path(), "thread_abandoned", text)
+        admission = self._scheduler.admission
+        return nothing_kept if admission is None else admission.keep((self.frame, self.index))
+
+    def blocked(self, seconds: float) -> None:
+        """Warn that one step of the node kept the event loop from everything else (S9.2)."""
+        text = (
+            f"{self._path()} blocked the event loop for {seconds:.3f} s; declare blocking code with threaded"
+        )
+        LOG.warning("%s", text)
+        self._scheduler.report(
+            EventKind.WARNING, self.frame, self.frame.plan.nodes[self.index],
+            code="loop_blocked", text=text, seconds=seconds,
+        )  # fmt: skip
+
+    def _path(self) -> str:
+        return self.frame.path_of(self.frame.plan.nodes[self.index])
+
+
+class Thread:
+    """What `this_firing` finds in a thread of a firing: it may be given up while the firing goes on."""
+
+    __slots__ = ("_firing", "_is_given_up")
+
+    def __init__(self, firing: CurrentFiring) -> None:
+        self._firing = firing
+        self._is_given_up = False
+
+    def this_firing(self) -> Firing:
+        firing = self._firing.this_firing()
+        return replace(
+            firing,
+            _emit=partial(self._emit, firing),
+            _is_cancelled=partial(self._is_over, firing),
+            _shared=None,  # it belongs to the event loop
+        )
+
+    def _emit(self, firing: Firing, piece: object, port: str) -> None:
+        if not self._is_given_up:
+            firing.emit(piece, port=port)
+
+    def _is_over(self, firing: Firing) -> bool:
+        return self._is_given_up or firing.cancelled()
+
+    def in_thread(self) -> Thread:
+        """Return what a thread finds that this one starts."""
+        return Thread(self._firing)
+
+    def abandon(self) -> Callable[[], None]:
+        """Warn that the thread runs on, and return what to call when its function returns (S9.2)."""
+        self._is_given_up = True
+        return self._firing.abandon()
+
+
+async def call(current: CurrentFiring, action: Call, context: Context) -> Any:
+    """Call the function of a firing in a context of its own."""
+    frame = current.frame
+    positional, keywords = bind(frame, frame.plan.nodes[current.index], action)
+    context.run(CURRENT.set, current)
+    if action.bounds is not None:
+        _prepare(current, action, context)
+    called = context.run(action.type.call, *positional, **keywords)
+    if action.type.shape is Shape.PIECES:
+        called = _read_pieces(current, called)
+    result = await isolated(as_coroutine(called), context, current.suspends, current)
+    if action.type.shape is Shape.RAW:
+        _record(current, result)
+        return check_status(frame.plan.nodes[current.index].id, result)
+    return result
+
+
+def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
+    """Let the author do something before an extra attempt; from here on a failure is one of the call."""
+    bounds = action.bounds
+    if current.attempt > 1 and bounds is not None and bounds.retry is not None and bounds.retry.before:
+        context.run(bounds.retry.before, current.this_firing())
+    current.frame.attempts[current.index].is_last = False
+
+
+def _record(current: CurrentFiring, result: Any) -> None:
+    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
+    if isinstance(result, NodeOutput):
+        is_paused = result.status == "paused"
+        told: Any = told_metadata(result.metadata) if is_paused else dict(result.metadata)
+        told = separate(told) if told else told
+        recording = current.worker.scheduler.recording
+        if recording is not None and told:
+            try:
+                recording.check(told, f"metadata of {current.frame.plan.nodes[current.index].id}")
+            except ValueRefused:
+                if result.status != "error":
+                    raise
+                return  # it has failed with something else, which matters more
+        current.frame.note_metadata(current.index, told)
+
+
+async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:
+    """Read an async-generator node to its end, reporting each piece (S3.5)."""
+    found = []
+    async for piece in pieces:
+        found.append(piece)
+        current.emit(piece, "out")
+    return found

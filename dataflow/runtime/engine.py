@@ -1,0 +1,208 @@
+"""The engine: one sitting of a run, from its start to its end or its pause, however it ends (S9.6, S18)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dataflow.base.backend import new_event
+from dataflow.base.failure import failure_of
+from dataflow.core.events import EventKind
+from dataflow.core.states import RunStatus
+from dataflow.errors import AnswerRefused, DataflowError
+from dataflow.runtime.keeping import Keeping
+from dataflow.runtime.workers import Workers
+from dataflow.scheduler.frames import Unhandled
+from dataflow.scheduler.reports import told_of_failures, told_of_pause, unsettled_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataflow.runtime.sleepers import Spawn
+    from dataflow.runtime.starting import Start
+    from dataflow.scheduler.asks import ReadAnswer
+    from dataflow.scheduler.frames import FiringId
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Engine"]
+
+
+class Engine:
+    """Runs what a scheduler says, in the task group that `spawn` starts tasks in."""
+
+    def __init__(self, scheduler: Scheduler, start: Start, spawn: Spawn) -> None:
+        self.plan = scheduler.plan
+        self.reporter = scheduler.reporter
+        self.scheduler = scheduler
+        self.workers = Workers(scheduler, spawn, self.look_around)
+        self.status = RunStatus.RUNNING
+        self.ended = new_event()
+        self.keeping = None if scheduler.recording is None else Keeping(self)
+        self.spawn = spawn
+        self.cancel_reason: str | None = None
+        self._start = start
+        self._has_started = False
+        self.has_concluded = False  # it is told how the sitting ends, though that may not be written yet
+        self._is_left = False  # there is no task group any more
+
+    def begin(self) -> None:
+        """Spawn the first worker, which starts the run; nothing has run when this returns."""
+        self.workers.begin(self._first)
+
+    def cancel(self, reason: str) -> None:
+        """Cancel the run; its tasks end at their next step."""
+        if self.has_concluded or self.cancel_reason is not None:
+            return
+        if not self.scheduler.root.failures:  # a run that is failing already fails
+            self.cancel_reason = reason
+        if self.keeping is None or not self.keeping.is_pausing:  # else it is cancelled once that is decided
+            self._announce()
+            self.stop(reason)
+
+    def stop(self, reason: str) -> None:
+        """Close the run: what waits is not run, what runs is cancelled."""
+        self.scheduler.abort(reason)
+        self.workers.act()
+        if self.workers.are_idle or self.scheduler.has_ended:
+            self._conclude()
+
+    async def answer(self, answers: Mapping[str, object]) -> None:
+        """Answer open asks; raises AnswerRefused, and then none of the answers counts."""
+        if self.keeping is not None:
+            await self.keeping.decided()
+        if self.has_concluded:
+            told = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
+            raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {told}")
+        self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
+
+    def take(self, answers: Mapping[str, ReadAnswer]) -> None:
+        """Have a worker go on with what answers make ready; what is closed meanwhile takes none."""
+        self.scheduler.asking.promise(answers)
+
+        def first() -> list[FiringId]:
+            newly: list[FiringId] = []
+            for id, answer in answers.items():
+                newly += self.scheduler.asking.take(id, answer)
+            return newly
+
+        self.workers.begin(first)
+
+    def leave(self, error: BaseException | None) -> None:
+        """Cancel the run if its block is left by an error, else let it go on to its end."""
+        if error is not None:
+            self.cancel(f"the block that owns the run was left by {type(error).__name__}")
+
+    async def close(self) -> None:
+        """Record the truth, also when the run's tasks were ended from outside (S9.6)."""
+        self._left()
+        if self.keeping is not None:
+            await self.keeping.close()
+
+    def _left(self) -> None:
+        self._is_left = True
+        if not self.has_concluded:
+            self.cancel("cancelled from outside")
+            for frame, index in self.workers.running():
+                self.scheduler.settling.cancelled(frame, index)
+            while self.scheduler.has_more or self.scheduler.has_items:
+                self.scheduler.advance() if self.scheduler.has_more else self.scheduler.begin_items()
+            self._conclude()
+
+    def _first(self) -> list[FiringId]:
+        if self._has_started and self.scheduler.has_ended:  # cancelled before it began
+            return []
+        self._announce()
+        return self._start.ready(self.scheduler)
+
+    def _announce(self) -> None:
+        """Report that the run has started, once."""
+        if not self._has_started:
+            self._has_started = True
+            self._start.announce(self.scheduler)
+
+    def look_around(self) -> None:
+        """Conclude, or pause, when nothing is left to do; ports unsettled are an internal error (S8.4)."""
+        scheduler = self.scheduler
+        if not scheduler.has_ended and scheduler.asking.open:
+            self._pause()
+            return
+        if not scheduler.has_ended:
+            ports = ", ".join(unsettled_ports(scheduler.root))
+            error = DataflowError(
+                f"internal error: nothing is running and these ports never settled: {ports}"
+            )
+            scheduler.root.note_failures([Unhandled(0, failure_of(error, "", "", 1), error)])
+            scheduler.has_ended = True
+        self._conclude()
+
+    def _pause(self) -> None:
+        """Pause, unless an answer has come meanwhile: nothing else can run (S11.1)."""
+        if self.has_concluded or (self.keeping is not None and self.keeping.is_pausing):
+            return
+        self.scheduler.timing.stop()
+        self.workers.act()
+        told = told_of_pause(self.scheduler)
+        if self.keeping is not None:
+            self.keeping.pause(told)
+            return
+        if self.reporter.is_listening:
+            self.reporter.emit(EventKind.RUN_PAUSED, "", told)
+        self.end_paused()
+
+    def note_paused(self) -> None:
+        """Note that the run has paused for good: it is not to be cancelled or answered any more."""
+        self.has_concluded = True
+
+    def end_paused(self) -> None:
+        """End the sitting: the run has paused, and that is told."""
+        self.has_concluded = True
+        self.end(RunStatus.PAUSED)
+
+    def _check_time(self) -> None:
+        """Fail a run that has ended too late: its code kept the timer from being noticed."""
+        scheduler = self.scheduler
+        has_failed = bool(scheduler.root.failures) or self.cancel_reason is not None
+        if not has_failed and scheduler.timing.is_over:
+            scheduler.failing.run_timed_out()
+
+    def _conclude(self) -> None:
+        """Tell once and for all how the run has ended (S18)."""
+        if self.has_concluded:
+            return
+        self.has_concluded = True
+        self.scheduler.let_go()
+        self.workers.act()
+        self._check_time()
+        if self.cancel_reason is not None:
+            status = RunStatus.CANCELLED
+        elif self.scheduler.root.failures or self.scheduler.interruption is not None:
+            status = RunStatus.FAILED
+        else:
+            status = RunStatus.COMPLETED
+        if self.reporter.is_listening:
+            data = {"status": status.value, **told_of_failures(self.scheduler)}
+            self.reporter.emit(EventKind.RUN_FINISHED, "", data)
+        if self.keeping is None or self._is_left:
+            self.end(status)
+        else:
+            self.spawn(partial(self.keeping.end, status))
+
+    def end(self, status: RunStatus) -> None:
+        """Close what the firings share, and tell how the sitting has ended; it is written by now."""
+        if self.workers.shared.are_open and not self._is_left:
+            self.spawn(partial(self._end_closed, status))
+        else:
+            self._end(status)
+
+    async def _end_closed(self, status: RunStatus) -> None:
+        try:
+            await self.workers.shared.close()
+        finally:
+            self._end(status)
+
+    def _end(self, status: RunStatus) -> None:
+        self.status = RunStatus.FAILED if self.keeping is not None and self.keeping.broken else status
+        self._start.let_go()
+        self.reporter.ended(self.status)
+        self.reporter.close()
+        self.ended.set()

@@ -1,0 +1,245 @@
+"""The result of a run: its outputs, the state of every node, and why a port is what it is (S9.5, S18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from dataflow.base.copies import separate
+from dataflow.base.wording import choices
+from dataflow.compiler.addressing import Addresses, RootPort, let_go, name_of
+from dataflow.compiler.plan import LoopOf
+from dataflow.core.ports import DONE, MISSING, Signal
+from dataflow.core.states import STATES, NodeState
+from dataflow.core.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead, value_of
+from dataflow.errors import DataflowError, RunTaken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.compiler.plan import FlowPlan, PlanNode
+    from dataflow.core.asks import Ask
+    from dataflow.runtime.reasons import Explanation
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token"]
+
+T = TypeVar("T")
+
+
+class PausedRun:
+    """A run without a store that has paused; it goes on once."""
+
+    __slots__ = ("_scheduler",)
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler: Scheduler | None = scheduler
+
+    def look(self, run: str) -> Scheduler:
+        """Return its scheduler; raises RunTaken if it has gone on already."""
+        if self._scheduler is None:
+            raise RunTaken("the memory of this process", run, "has been resumed already")
+        return self._scheduler
+
+    def take(self) -> None:
+        """Note that the run goes on: its result holds it no longer."""
+        self._scheduler = None
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run came to. Outputs that were skipped are not among `outputs`; `why` tells the reason.
+
+    A run that failed raises `RunFailed`, which has the result. One that paused has open `asks`, and goes on
+    with `flow.resume`; without a store it lives in its result.
+    """
+
+    run_id: str
+    status: Literal["completed", "paused", "failed", "cancelled"]
+    outputs: Mapping[str, Any]
+    warnings: Sequence[str] = ()
+    asks: Sequence[Ask] = ()
+    _plan: FlowPlan = field(kw_only=True, repr=False)
+    _root: Frame = field(kw_only=True, repr=False)
+    _earlier: Mapping[str, NodeState] = field(kw_only=True, repr=False, default_factory=dict)
+    _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
+
+    def __getitem__(self, output: str) -> Any:
+        """Return an output; raises KeyError telling why it has no value, or which outputs there are."""
+        if output in self.outputs:
+            return self.outputs[output]
+        slot = self._plan.outputs.get(output)
+        if slot is None:
+            raise KeyError(
+                f"flow {self._plan.name!r} has no output {output!r}; {choices(self._plan.outputs)}"
+            )
+        raise KeyError(self._no_value(f"output {output!r}", self._addresses.output(output)))
+
+    @property
+    def lives_in_memory(self) -> bool:
+        """Whether the run has paused and lives nowhere but in this result."""
+        return self._paused is not None
+
+    @property
+    def declared(self) -> Sequence[str]:
+        """The names of all outputs, those without a value included."""
+        return tuple(self._plan.outputs)
+
+    @cached_property
+    def states(self) -> Mapping[str, NodeState]:
+        """The state of every node by its path, those inside maps and loops included."""
+        found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
+        return MappingProxyType({**found, **self._earlier})
+
+    @cached_property
+    def metadata(self) -> Mapping[str, Mapping[str, Any]]:
+        """What raw nodes told of their firings, by the path of each that told something (S3.2)."""
+        found = {
+            path: MappingProxyType(frame.metadata[node.index])
+            for path, frame, node in self._firings()
+            if node.index in frame.metadata
+        }
+        return MappingProxyType(found)
+
+    def get(self, port: T) -> T:
+        """Return the value of a port or output; raises DataflowError with the reason if it has none.
+
+        The port is one of the builder, text like `node.port`, or the name of an output; none inside a loop or
+        map. Each call gives a copy of its lists and dicts (S3.4).
+        """
+        output = self._addresses.output(port)
+        token = value_of(self._token(output or self._addresses.port(port)))
+        if token is LET_GO:
+            raise let_go(port)
+        if is_dead(token) or token is UNSETTLED:
+            name = f"port {name_of(port)}" if output is None else f"output {port!r}"
+            raise DataflowError(self._no_value(name, output or self._addresses.port(port)))
+        value: Any = separate(token)
+        return value  # type: ignore[no-any-return]  # a port is typed as its value
+
+    def why(self, port: object) -> str:
+        """Tell why a port, or the node at a path, is what it is, back to the decision or failure.
+
+        The first line is the answer, each further one a cause. Text is read as the path of a node, then as
+        the name of an output, then as `node.port`. Raises DataflowError for what is none of them.
+        """
+        return str(self.explain(port))
+
+    def explain(self, port: object) -> Explanation:
+        """Tell what `why` does as data: reasons, each with its causes; raises DataflowError as `why` does."""
+        from dataflow.runtime.explaining import (  # most results are not asked
+            explain_earlier,
+            explain_firing,
+            explain_token,
+            makers_of,
+        )
+
+        if isinstance(port, str) and port in self._by_path:
+            _, frame, node = self._by_path[port]
+            return explain_firing(frame, node, self.asks)
+        if isinstance(port, str) and port in self._earlier:
+            return explain_earlier(port, self._earlier[port])
+        output = self._addresses.output(port)
+        if output is not None:
+            slot = output.slot
+            waits = list(makers_of(self._root, slot)) if self.status == "paused" and slot is not None else []
+            return explain_token(f"output {port!r}", self._token(output), self.status, waits, self.asks)
+        alone = self._addresses.node(port)
+        if alone is not None:
+            return self.explain(alone.label)
+        found = self._addresses.port(port, or_node=True)
+        token = self._token(found)
+        if token is UNSETTLED and found.node is not None:
+            return self.explain(found.node.label)
+        return explain_token(name_of(port), token, self.status)
+
+    def _no_value(self, name: str, found: RootPort | None) -> str:
+        """Say that a port or an output has no value, and why: a loop that has not ended gives none (S6.4)."""
+        token = UNSETTLED if found is None else self._token(found)
+        node = None if found is None else found.node
+        if token is UNSETTLED and node is not None and _is_going_round(self._root, node):
+            told = f"loop {node.id!r} may come round again, and nothing leaves it before"
+            return f"{name} has no value: {told}; until then an ask in it can show what it has come to"
+        return no_value_text(name, token)
+
+    def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
+        todo = [self._root]
+        while todo:
+            frame = todo.pop()
+            for node in frame.plan.nodes:
+                if node.is_visible:
+                    yield frame.path_of(node), frame, node
+            for index in sorted(frame.opened, reverse=True):  # not in the order in which they were opened
+                todo.extend(reversed(frame.opened[index].frames))
+
+    @cached_property
+    def _by_path(self) -> dict[str, tuple[str, Frame, PlanNode]]:
+        return {path: (path, frame, node) for path, frame, node in self._firings()}
+
+    @cached_property
+    def _addresses(self) -> Addresses:
+        return Addresses(self._plan)
+
+    def _token(self, found: RootPort) -> Any:
+        if found.slot is not None:
+            return self._root.values[found.slot]
+        assert found.node is not None, "only ports of nodes have no slot"
+        return special_token(self._root, found.node, found.port)
+
+
+def _is_going_round(root: Frame, node: PlanNode) -> bool:
+    """Tell whether a node is a loop that has not ended."""
+    return isinstance(node.action, LoopOf) and STATES[root.states[node.index]] is NodeState.RUNNING
+
+
+def special_token(root: Frame, node: PlanNode, port: str) -> Any:
+    """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
+    state = STATES[root.states[node.index]]
+    if state is NodeState.DONE:
+        return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
+    policy = node.policy
+    if (
+        port == DONE
+        and state in (NodeState.FAILED, NodeState.TIMED_OUT)
+        and policy is not None
+        and policy.default is not MISSING
+    ):
+        return Signal()
+    return root.reasons.get(node.index, UNSETTLED)
+
+
+def no_value(result: Result, output: str, port: object) -> DataflowError:
+    """Make the error that an output has no value, which was asked for by its name or as a port."""
+    plan = result._plan  # noqa: SLF001 - the class is of this module
+    slot, is_output = plan.outputs[output], isinstance(port, str) and port in plan.wiring.block.outputs
+    name = f"output {port!r}" if is_output else f"port {name_of(port)}"
+    return DataflowError(no_value_text(name, result._root.values[slot]))  # noqa: SLF001 - as above
+
+
+def no_value_text(name: str, token: object) -> str:
+    """Say that a port or an output has no value, and why."""
+    if not isinstance(token, Skip | Errored):
+        return f"{name} has no value: it did not settle"
+    return f"{name} has no value: {'; '.join(_shortened(_lines(token), 4))}"
+
+
+def _shortened(lines: list[str], most: int) -> list[str]:
+    """Keep the two ends of a long chain of causes."""
+    if len(lines) <= most:
+        return lines
+    half = most // 2
+    return [*lines[:half], f"… {len(lines) - 2 * half} more …", *lines[-half:]]
+
+
+def _lines(token: Skip | Errored) -> list[str]:
+    """Tell each cause once, from the port back to where it began."""
+    lines: dict[str, None] = {}  # as an ordered set
+    for cause in chain(token):
+        is_whole = isinstance(cause, Errored) or not cause.place
+        line = cause.reason if is_whole else f"{cause.place}: {cause.reason}"
+        lines[line] = None
+        lines.update((other.reason, None) for other in getattr(cause, "besides", ()))
+    return list(lines)

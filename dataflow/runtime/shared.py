@@ -1,0 +1,149 @@
+"""What firings share: each thing is open in a task of its own, till the sitting ends (S9.6)."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import anyio
+
+from dataflow.base.backend import Nursery, cancellation_types, new_event
+from dataflow.base.failure import text_of_error
+from dataflow.errors import DataflowError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+    from contextlib import AbstractAsyncContextManager
+
+__all__ = ["Shared", "sharing"]
+
+LOG: Final = logging.getLogger("dataflow.shared")
+
+T = TypeVar("T")
+
+
+class _Owned:
+    """A thing that is being opened, is open or is closed, and what its owner is told."""
+
+    __slots__ = ("error", "has_closed", "has_opened", "is_open", "scope", "to_close", "value")
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.error: BaseException | None = None  # what kept it from being opened
+        self.is_open = False
+        self.has_opened = new_event()  # or could not be
+        self.to_close = new_event()
+        self.has_closed = new_event()
+        self.scope = anyio.CancelScope(
+            shield=True
+        )  # it is closed in order, also while all is being cancelled
+
+    def close(self) -> None:
+        """Have the owner close it, or give up opening it."""
+        self.to_close.set()
+        if not self.is_open:
+            self.scope.cancel()
+
+
+class Shared:
+    """Things that are open together, each by its key, in tasks that `spawn` starts; they belong to one loop.
+
+    `note` is told of what has failed while it was open or closed: nobody else would hear of it.
+    """
+
+    __slots__ = ("_by_key", "_context", "_is_over", "_note", "_spawn")
+
+    def __init__(
+        self,
+        spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], object],
+        note: Callable[[str], object],
+    ) -> None:
+        self._spawn = spawn
+        self._note = note
+        self._by_key: dict[Hashable, _Owned] = {}
+        self._is_over = False
+        self._context = copy_context()  # not that of the firing that happens to be the first
+
+    @property
+    def are_open(self) -> bool:
+        """Whether anything is open, or being opened or closed."""
+        return bool(self._by_key)
+
+    @asynccontextmanager
+    async def opened(
+        self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
+    ) -> AsyncIterator[T]:
+        """Give the thing of a key, which is opened if it is not yet; the end of the block does not close it.
+
+        Raises what opening it raises, to all who wait for it; the next call opens it again. Raises
+        DataflowError once all is closed.
+        """
+        if self._is_over:
+            raise _over()
+        owned = self._by_key.get(key)
+        if owned is None:
+            owned = self._by_key[key] = _Owned()
+            self._context.run(self._spawn, partial(self._own, key, owned, open_it))
+        await owned.has_opened.wait()
+        if owned.error is not None:
+            raise owned.error
+        yield owned.value
+
+    async def close(self) -> None:
+        """Close everything, what was opened last first, and return when it is closed, cancelled or not."""
+        self._is_over = True
+        for owned in reversed([*self._by_key.values()]):
+            owned.close()
+            with anyio.CancelScope(shield=True):
+                await owned.has_closed.wait()
+
+    async def _own(
+        self, key: Hashable, owned: _Owned, open_it: Callable[[], AbstractAsyncContextManager[Any]]
+    ) -> None:
+        """Open a thing and close it: one task does both, as cancel scopes want it."""
+        owned.error = _over()  # if opening it is given up
+        try:
+            with owned.scope:
+                async with open_it() as owned.value:
+                    owned.is_open, owned.error = True, None
+                    owned.has_opened.set()
+                    await owned.to_close.wait()
+        except Exception as error:
+            if owned.is_open:
+                LOG.warning("what firings have shared has failed", exc_info=error)
+                told = ": ".join(filter(None, (type(error).__name__, text_of_error(error))))
+                self._note(f"what firings have shared has failed: {told}")
+            else:
+                owned.error = error
+        finally:
+            del self._by_key[key]
+            owned.has_opened.set()
+            owned.has_closed.set()
+
+
+def _over() -> DataflowError:
+    return DataflowError("nothing can be opened any more: what the firings share is closed")
+
+
+@asynccontextmanager
+async def sharing() -> AsyncIterator[Shared]:
+    """Keep things open together, for whoever is in the block, until it is left.
+
+    An error in the block is raised as it is, not in a group.
+    """
+    raised: BaseException | None = None
+    async with Nursery() as spawn:
+        shared = Shared(spawn, lambda _: None)  # the log tells it
+        try:
+            yield shared
+        except cancellation_types():
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
+            raised = error
+        finally:
+            await shared.close()
+    if raised is not None:
+        raise raised

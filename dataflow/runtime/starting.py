@@ -1,0 +1,193 @@
+"""Starting: how a run begins, anew or where it has paused, and what it begins with (S11.3)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from dataflow.base.copies import separate
+from dataflow.base.failure import Failure
+from dataflow.core.events import EventKind, Reporter
+from dataflow.core.names import node_of_path
+from dataflow.scheduler.admission import unused_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.policy import Settings
+    from dataflow.memo.memoizing import Memoizing
+    from dataflow.scheduler.asks import ReadAnswer
+    from dataflow.scheduler.frames import FiringId
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = [
+    "NewStart",
+    "ResumeWarning",
+    "ResumedStart",
+    "Start",
+    "memo_for",
+    "reporter_for",
+    "warn_of_memo",
+    "warn_of_settings",
+]
+
+LOG: Final = logging.getLogger("dataflow.engine")
+#: What an attempt has failed with whose process ended.
+INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
+
+
+class ResumeWarning(NamedTuple):
+    """What is to be warned of when a run goes on; `taken` are asks whose answers are dropped with it."""
+
+    code: str
+    text: str
+    taken: Sequence[str] = ()
+
+
+class Start(Protocol):
+    """How a run begins."""
+
+    def announce(self, scheduler: Scheduler) -> None:
+        """Report that it begins, before anything else of it is reported."""
+
+    def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        """Return the firings to begin with."""
+
+    def let_go(self) -> None:
+        """Hold nothing any more of what the run was given (S8.5)."""
+
+
+@dataclass(slots=True, eq=False)
+class NewStart:
+    """A new run begins with its inputs; the dict is emptied when they stand in the root (S8.5)."""
+
+    inputs: dict[str, Any]
+    told: Mapping[str, Any] = field(default_factory=dict)  # what else the record of the start holds
+
+    def announce(self, scheduler: Scheduler) -> None:
+        reporter, plan = scheduler.reporter, scheduler.plan
+        if reporter.is_listening:
+            data = {"flow": plan.name, "inputs": separate(dict(self.inputs)), **self.told}
+            reporter.emit(EventKind.RUN_STARTED, "", data)
+        warn_of_settings(scheduler)
+
+    def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        scheduler.timing.bound()
+        ready = scheduler.start(self.inputs)
+        self.let_go()
+        return ready
+
+    def let_go(self) -> None:
+        self.inputs.clear()
+
+
+@dataclass(slots=True, eq=False)
+class ResumedStart:
+    """A run goes on where it has paused, with answers that were read and found to fit."""
+
+    answers: Mapping[str, ReadAnswer]
+    held: list[FiringId] = field(default_factory=list)  # what restoring it has made ready
+    told: Mapping[str, Any] = field(default_factory=dict)  # what the record of its going on holds
+    warnings: Sequence[ResumeWarning] = ()
+    elapsed: float | None = None  # seconds that it was executed before, where the clock does not know
+
+    def announce(self, scheduler: Scheduler) -> None:
+        if scheduler.recording is not None:
+            restoring = scheduler.restoring
+            scheduler.recording.go_on(
+                self.told, () if restoring is None else interrupted_in(restoring.past.firings)
+            )
+        elif scheduler.reporter.is_listening:
+            scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
+        if scheduler.restoring is not None:
+            scheduler.restoring.go_live()
+        for code, text, taken in self.warnings:
+            scheduler.warn("", code, text, **({"taken": list(taken)} if taken else {}))
+
+    def ready(self, scheduler: Scheduler) -> list[FiringId]:
+        if self.elapsed is not None:
+            scheduler.timing.bound(self.elapsed)
+        newly, self.held = self.held, []
+        scheduler.asking.promise(self.answers)
+        newly += scheduler.take_step(scheduler.asking.watch_again)
+        for id, answer in self.answers.items():
+            newly += scheduler.asking.take(id, answer)
+        self.let_go()
+        return newly
+
+    def let_go(self) -> None:
+        self.answers = {}
+
+
+def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memoizing] | None:
+    """Return what makes the part of a scheduler that asks the memo; None if no node of the plan asks it."""
+    if not plan.memos:
+        return None
+    from dataflow.memo.memoizing import Memoizing  # loads a lot
+
+    return Memoizing
+
+
+def reporter_for(
+    settings: Settings,
+    flow: str,
+    run: str,
+    call: Callable[[Callable[[], object]], None],
+    seq: int = 0,
+    *,
+    what: str = "run",
+) -> Reporter:
+    """Make the reporter of a run of a flow, as its settings say; `seq` is that of the last event."""
+    if settings.telemetry is None:
+        return Reporter(run, call=call, seq=seq)
+    from dataflow.runtime.telemetry import TracedReporter  # few runs are traced
+
+    return TracedReporter(settings.telemetry, what, flow, run, call=call, seq=seq)
+
+
+def warn_of_settings(scheduler: Scheduler) -> None:
+    """Warn of what a flow sets in vain for a run, or for a live session."""
+    plan, limits = scheduler.plan, scheduler.settings.limits
+    unused = plan.unused_policies
+    if unused:
+        text = f"flow {plan.name!r} sets what counts only for whole runs: {', '.join(unused)}"
+        LOG.warning("%s", text)
+        scheduler.warn("", "without_effect", text)
+    warn_of_memo(scheduler)
+    if limits:
+        for text in unused_limits(plan, limits):
+            scheduler.warn("", "unused_limit", text)
+
+
+def warn_of_memo(scheduler: Scheduler) -> None:
+    """Warn if there is no store for what is to be remembered in one."""
+    if scheduler.memoizing is None or not scheduler.memoizing.lacks_store:
+        return
+    what = "run" if scheduler.live is None else "session"
+    text = (
+        f"flow {scheduler.plan.name!r} has nodes with memo 'store', but no store that remembers: their "
+        f"outcomes are remembered for this {what} alone; say using(store=...) or using(memo=...)"
+    )
+    LOG.warning("%s", text)
+    scheduler.warn("", "memo_without_store", text)
+
+
+class Earlier(Protocol):
+    """What is known of a firing from an earlier sitting of its run."""
+
+    @property
+    def is_running(self) -> bool: ...
+    @property
+    def is_opener(self) -> bool: ...
+    @property
+    def attempt(self) -> int: ...
+
+
+def interrupted_in(firings: Mapping[str, Earlier]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Tell which attempts were being made when the process ended, by path, as events tell it."""
+    for path, firing in firings.items():
+        if firing.is_running and not firing.is_opener:
+            failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
+            yield path, {"attempt": firing.attempt, "error": failure, "delay": None}

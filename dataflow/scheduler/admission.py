@@ -1,0 +1,260 @@
+"""Admission: which ready firings may start, where a run or a node has limits (S15.1)."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from functools import partial
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from dataflow.base.wording import choices
+from dataflow.compiler.plan import Call, FlowOf
+from dataflow.core.limits import TAKEN, Gate
+from dataflow.core.policy import Limit
+from dataflow.core.ports import MISSING
+from dataflow.core.states import READY, RUNNING
+from dataflow.scheduler.permits import Permit, nothing_kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from dataflow.compiler.plan import FlowPlan, ScopePlan
+    from dataflow.core.policy import Settings
+    from dataflow.scheduler.frames import FiringId, Frame
+    from dataflow.scheduler.timers import Timers
+
+__all__ = ["Admission", "unused_limits"]
+
+#: What a queue is for: a limit of the run by its name, one of the settings of a nested flow, the limit of one
+#: node; None for the run's own slots alone.
+Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"
+
+#: Has the run's event loop take a step of the scheduler soon; any thread may call it.
+Later: TypeAlias = "Callable[[Callable[[], None]], None]"
+
+
+class _Queue:
+    """The firings of a run that wait for the same limit, each with its ticket."""
+
+    __slots__ = ("_wake", "gate", "is_open", "waiting")
+
+    def __init__(self, gate: Gate | None, wake: Callable[[_Queue], None]) -> None:
+        self.gate = gate
+        self.waiting: deque[tuple[int, FiringId]] = deque()
+        self.is_open = False  # it may be asked; else it is empty, or waits to be woken
+        self._wake = wake
+
+    def wake(self) -> None:
+        self._wake(self)
+
+
+class Admission:
+    """The part of the scheduler that hands out slots: a firing has all it needs, or waits with none.
+
+    First come, first served; but who waits for one limit is passed by who needs another that is free.
+    Runs that share a `Limit` take turns at it. The heap holds the queues that may be asked, by the ticket
+    of their first firing, so that letting one go costs no look at the others that wait.
+    """
+
+    def __init__(self, settings: Settings, timers: Timers) -> None:
+        self.later: Later | None = None  # set by the acting side
+        self._timers = timers
+        self._limits: Final = settings.limits or {}
+        self._is_bounded = settings.max_concurrency is not None
+        self._free: float = math.inf if settings.max_concurrency is None else settings.max_concurrency
+        self._queues: dict[Key, _Queue] = {}
+        self._open: list[tuple[int, _Queue]] = []
+        self._woken: list[_Queue] = []
+        self._permits: dict[FiringId, Permit] = {}
+        self._tickets = 0
+        self._waiting = 0
+        self._is_acting = False  # `admit` is still to come
+        self._thread = threading.get_ident()
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether a firing waits for slots; those that were cancelled meanwhile count until their turn."""
+        return bool(self._waiting)
+
+    def admit(self, newly: Sequence[FiringId]) -> list[FiringId]:
+        """Return the firings that may start now, of these and of those that wait."""
+        self._is_acting = True
+        if not newly:
+            granted = self._grant()
+            self._is_acting = False
+            return granted
+        unlimited: set[FiringId] = set()
+        for firing in newly:
+            queue = self._queue_of(firing)
+            if queue is None:
+                unlimited.add(firing)
+                continue
+            self._tickets += 1
+            self._waiting += 1
+            queue.waiting.append((self._tickets, firing))
+            if len(queue.waiting) == 1:
+                self._offer(queue)
+        granted = self._grant()
+        self._is_acting = False
+        may_start, new = unlimited.union(granted), set(newly)
+        waited = [firing for firing in granted if firing not in new]
+        return waited + [firing for firing in newly if firing in may_start]
+
+    def begun(self, firing: FiringId) -> None:
+        """Note that a firing has entered its function: starts per second count from here."""
+        permit = self._permits.get(firing)
+        if permit is not None:
+            permit.begin()
+
+    def ended(self, firing: FiringId, *, has_begun: bool = True) -> None:
+        """Take back the slots of a firing, unless a thread that it has left behind keeps them."""
+        self._is_acting = True
+        permit = self._permits.pop(firing, None)
+        if permit is None:
+            return
+        if has_begun:
+            permit.begin()
+        if permit.drop():
+            self._free += 1
+
+    def keep(self, firing: FiringId) -> Callable[[], None]:
+        """Keep the slots of a firing for a thread that runs on; returns what to call when it returns."""
+        permit = self._permits.get(firing)
+        if permit is None:
+            return nothing_kept
+        permit.keep()
+        return partial(self._returned, permit)
+
+    def close(self) -> None:
+        """Give everything back, and wait for nothing any more: the run has ended."""
+        self._is_acting = True
+        for firing in tuple(self._permits):
+            self.ended(firing, has_begun=False)
+        for queue in self._queues.values():
+            queue.waiting.clear()
+            if queue.gate is not None:
+                queue.gate.leave(queue)
+        self._waiting = 0
+
+    def _queue_of(self, firing: FiringId) -> _Queue | None:
+        key, limit = self._limit_of(*firing)
+        if key is None and not self._is_bounded:
+            return None
+        queue = self._queues.get(key)
+        if queue is None:
+            gate = limit.gate if isinstance(limit, Limit) else Gate(limit) if limit is not None else None
+            queue = self._queues[key] = _Queue(gate, self._wake)
+        return queue
+
+    def _limit_of(self, frame: Frame, index: int) -> tuple[Key, Limit | int | None]:
+        """Return the limit of a node; a name is looked up in the flows around it, then in the run's."""
+        action = frame.plan.nodes[index].action
+        assert isinstance(action, Call), "only calls hold slots"
+        limit = action.policy.limit
+        if limit is MISSING or limit is None:
+            return None, None
+        if not isinstance(limit, str):
+            return (frame.plan, index), limit
+        for flow in _flows_around(frame):
+            if flow.settings.limits is not None and limit in flow.settings.limits:
+                return (id(flow.settings), limit), flow.settings.limits[limit]
+        if limit not in self._limits:  # nothing is set for it, so nothing bounds it
+            return None, None
+        return limit, self._limits[limit]
+
+    def _offer(self, queue: _Queue) -> None:
+        queue.is_open = True
+        heappush(self._open, (queue.waiting[0][0], queue))  # no two have the same ticket
+
+    def _grant(self) -> list[FiringId]:
+        """Let start who may, in the order of the tickets."""
+        granted: list[FiringId] = []
+        while self._free >= 1 and self._open:
+            ticket, queue = heappop(self._open)
+            queue.is_open = False
+            firing = self._first_of(queue)
+            if firing is None:
+                continue
+            if queue.waiting[0][0] != ticket:  # who had it was cancelled: the next has come later
+                self._offer(queue)
+                continue
+            if not self._passes(queue):
+                continue
+            queue.waiting.popleft()
+            self._waiting -= 1
+            self._free -= 1
+            self._permits[firing] = Permit(queue.gate)
+            granted.append(firing)
+            if queue.waiting:
+                self._offer(queue)
+        for queue in self._woken:  # without a slot of the run it must not hold up other runs
+            if queue.is_open and queue.gate is not None:
+                queue.gate.leave(queue)
+        self._woken.clear()
+        return granted
+
+    def _first_of(self, queue: _Queue) -> FiringId | None:
+        """Return who is first, without those whose frame was closed meanwhile."""
+        while queue.waiting:
+            frame, index = firing = queue.waiting[0][1]
+            if frame.states[index] in (READY, RUNNING):  # it runs as far as it has asked its memo
+                return firing
+            queue.waiting.popleft()
+            self._waiting -= 1
+        if queue.gate is not None:
+            queue.gate.leave(queue)
+        return None
+
+    def _passes(self, queue: _Queue) -> bool:
+        if queue.gate is None:
+            return True
+        wait = queue.gate.take(queue)
+        if TAKEN < wait < math.inf:
+            self._timers.set(wait, partial(self._reopen, queue))
+        return wait == TAKEN
+
+    def _reopen(self, queue: _Queue) -> None:
+        """Note that it is worth asking a queue again."""
+        if queue.is_open:
+            return
+        if not queue.waiting:
+            if queue.gate is not None:
+                queue.gate.leave(queue)
+            return
+        self._woken.append(queue)
+        self._offer(queue)
+
+    def _wake(self, queue: _Queue) -> None:
+        if self._is_acting and threading.get_ident() == self._thread:
+            self._reopen(queue)
+        elif self.later is not None:
+            self.later(partial(self._reopen, queue))
+
+    def _returned(self, permit: Permit) -> None:
+        """Take back, in the thread that has returned, what it kept."""
+        if permit.drop() and self.later is not None:
+            self.later(self._take_back)
+
+    def _take_back(self) -> None:
+        self._free += 1
+
+
+def _flows_around(frame: Frame) -> Iterator[FlowOf]:
+    """Go through the flow nodes that a frame is inside of, inmost first."""
+    while frame.parent is not None:
+        action = frame.parent.plan.nodes[frame.owner].action
+        if isinstance(action, FlowOf):
+            yield action
+        frame = frame.parent
+
+
+def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[str]:
+    """Tell which of the limits that `using` sets no node names: probably it is written otherwise there."""
+    named = sorted({name for _, name in plan.named_limits})
+    return [
+        f"limit {name!r} is set, but no node of flow {plan.name!r} has it; {choices(named)}"
+        for name in limits or ()
+        if name not in named
+    ]

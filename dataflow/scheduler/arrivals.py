@@ -1,0 +1,218 @@
+"""Arrivals: maps over edges, which open a frame for each edge that settles live, when it does (S7.4)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.compiler.plan import MapOf
+from dataflow.core.events import EventKind
+from dataflow.core.states import NOT_RUN, RUNNING, SKIPPED, WAITING
+from dataflow.core.tokens import UNSETTLED, Errored, Skip, is_dead
+from dataflow.scheduler.frames import Arriving, OpenedMap
+from dataflow.scheduler.leaving import arrivals_of, lists_of, natural_order, passed_on
+from dataflow.scheduler.opening import AT_ONCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Arrivals"]
+
+
+class Arrivals:
+    """The part of the scheduler that opens maps over edges, and their frames one by one."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
+        """Note that an edge has settled, or that the map may begin with those that have."""
+        if frame.states[node.index] in (WAITING, RUNNING) and not frame.waits[node.index]:
+            self.scheduler.opening.do_later(partial(self._look, frame, node, settled))
+
+    def _look(self, frame: Frame, node: PlanNode, settled: int | None) -> None:
+        """Begin items for an edge that has settled live, or for all of them; end the map after the last."""
+        state = frame.states[node.index]
+        if state not in (WAITING, RUNNING):  # it was closed meanwhile
+            return
+        has_all = _has_all(frame, node)
+        edges = [
+            (place, frame.values[slot])
+            for place, slot in enumerate(node.feeds[0].slots)
+            if has_all or settled in (None, slot)  # those that have settled in this very step are told later
+        ]
+        live = {place: token for place, token in edges if _is_live(token)}
+        if state == WAITING and live:
+            self.scheduler.opening.open(frame, node)
+        elif state == WAITING and has_all:
+            self._passed_over(frame, node)
+        if frame.states[node.index] == RUNNING:
+            arriving = _arriving(frame, node)
+            arriving.is_complete = arriving.is_complete or has_all
+            self._take(frame, node, live)
+
+    def _passed_over(self, frame: Frame, node: PlanNode) -> None:
+        """Settle a map to none of whose edges a value came (S2.4, S4.2)."""
+        path, tokens = frame.path_of(node), [frame.values[slot] for slot in node.feeds[0].slots]
+        if (error := _first_error(frame, node)) is not None:
+            self.scheduler.releasing.settle_all(frame, node, Errored(path, error.failure, error), NOT_RUN)
+        else:
+            skip = Skip(path, "none of its edges has a value", tokens[0])
+            self.scheduler.releasing.settle_all(frame, node, skip, SKIPPED)
+
+    def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
+        """Open the map with the first edge that is live; how many items there will be is not known yet."""
+        frame.states[node.index] = RUNNING
+        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
+        opened = OpenedMap((), {}, passed_on=passed_on(frame, node), arriving=Arriving())
+        opened.collected = {own: [] for own in lists_of(action)}
+        frame.note_opened(node.index, opened)
+        edges = len(node.feeds[0].slots)
+        self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=None, edges=edges)
+
+    def _arrived(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
+        """Let items begin with what has come on an edge before the edge has settled."""
+        if frame.states[node.index] == WAITING:
+            self.scheduler.opening.open(frame, node)
+        if frame.states[node.index] == RUNNING:  # else it is known as a whole, or was closed meanwhile
+            self._take(frame, node, live)
+
+    def _take(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
+        """Let items begin with what has come on edges, by their places; what has come before is known."""
+        opened, arriving, slots = _opened(frame, node), _arriving(frame, node), node.feeds[0].slots
+        for place, token in live.items():
+            is_inmost = slots[place] not in frame.plan.indexed
+            for name, value in arrivals_of(place, token, is_inmost=is_inmost):
+                if name not in arriving.positions:
+                    arriving.positions[name] = len(arriving.positions)
+                    arriving.due.append((name, value))
+                    for tokens in opened.collected.values():
+                        tokens.append(Skip("", ""))
+        self._begin_some(frame, node)
+
+    def _begin_some(self, frame: Frame, node: PlanNode) -> None:
+        """Begin items that have come, but not so many at once that others would have to wait."""
+        if frame.states[node.index] != RUNNING:
+            return
+        opened, opening, action = _opened(frame, node), self.scheduler.opening, node.action
+        assert isinstance(action, MapOf), "only maps have items"
+        (parameter,) = action.lists
+        opened.is_beginning = False
+        for _ in range(AT_ONCE):
+            if not opened.arriving or not opened.arriving.due or _has_stopped(frame, node, opened):
+                break
+            name, value = opened.arriving.due.popleft()
+            item = opening.new_frame(action.body, frame, node.index, name)
+            item.position = opened.arriving.positions[name]
+            opened.live[item.number] = item
+            opened.frames.append(item)
+            opening.begin(item, [(parameter, value)])
+        self.go_on(frame, node, opened)
+
+    def go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Note that further items may begin, or end the map if nothing more can come to it."""
+        if frame.states[node.index] != RUNNING or opened.arriving is None or opened.is_beginning:
+            return
+        has_stopped = _has_stopped(frame, node, opened)
+        if opened.arriving.due and not has_stopped:
+            opened.is_beginning = True
+            self.scheduler.maps.begins.append(partial(self._begin_some, frame, node))
+        elif not opened.live and (has_stopped or opened.arriving.is_complete):
+            self._end(frame, node, opened, opened.arriving)
+
+    def stop(self, frame: Frame, index: int) -> None:
+        """Have a map end that is being closed; no item is there that would tell when its frame has ended."""
+        opened = frame.opened.get(index)
+        if isinstance(opened, OpenedMap) and opened.arriving is not None:
+            step = partial(self.go_on, frame, frame.plan.nodes[index], opened)
+            self.scheduler.opening.do_later(step)
+
+    def pass_on(self, item: Frame, slot: int, own: int, token: Any) -> None:
+        """Tell maps over edges, in the frames around an item, of a value that it has given just now."""
+        if is_dead(token) or item.parent is None:
+            return
+        arrivals = arrivals_of(item.name, token, is_inmost=slot not in item.plan.indexed)
+        todo = [(item.parent, own, arrivals)]
+        for frame, place, found in todo:  # grows while it is walked
+            for index in frame.plan.early.get(place, ()):
+                node = frame.plan.nodes[index]
+                if frame.states[index] in (WAITING, RUNNING) and not frame.waits[index]:
+                    live = {edge: found for edge, read in enumerate(node.feeds[0].slots) if read == place}
+                    self.scheduler.opening.do_later(partial(self._arrived, frame, node, live))
+            for outer in _passed_further(frame, place):
+                assert frame.parent is not None, "a frame that is an item is inside another"
+                further = arrivals_of(frame.name, found, is_inmost=False)
+                todo.append((frame.parent, outer, further))
+
+    def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap, arriving: Arriving) -> None:
+        """End the map; its lists have the order of the edges, whatever the order in which they settled."""
+        order = _in_order(frame, node, arriving)
+        places = {position: place for place, position in enumerate(order)}
+        positions = arriving.positions
+        names = sorted(positions, key=lambda name: places[positions[name]])
+        opened.names = names
+        opened.collected = {own: [tokens[one] for one in order] for own, tokens in opened.collected.items()}
+        opened.failures = {places[one]: failures for one, failures in opened.failures.items()}
+        opened.frames.sort(key=lambda item: places[item.position])
+        error = _first_error(frame, node)
+        if error is None or opened.failures or frame.has_stopped(node.index):
+            self.scheduler.maps.end(frame, node, opened)
+            return
+        opened.release()
+        cause = Errored(frame.path_of(node), error.failure, error)
+        self.scheduler.releasing.settle_all(frame, node, cause, NOT_RUN)
+
+
+def _opened(frame: Frame, node: PlanNode) -> OpenedMap:
+    opened = frame.opened[node.index]
+    assert isinstance(opened, OpenedMap), "a map opens frames of items"
+    return opened
+
+
+def _arriving(frame: Frame, node: PlanNode) -> Arriving:
+    arriving = _opened(frame, node).arriving
+    assert arriving is not None, "it learns of its items as they come"
+    return arriving
+
+
+def _is_live(token: Any) -> bool:
+    return token is not UNSETTLED and not is_dead(token)
+
+
+def _has_all(frame: Frame, node: PlanNode) -> bool:
+    """Tell whether all edges have settled."""
+    return all(frame.values[slot] is not UNSETTLED for slot in node.feeds[0].slots)
+
+
+def _has_stopped(frame: Frame, node: PlanNode, opened: OpenedMap) -> bool:
+    return opened.is_closing or frame.has_stopped(node.index)
+
+
+def _first_error(frame: Frame, node: PlanNode) -> Errored | None:
+    tokens = (frame.values[slot] for slot in node.feeds[0].slots)
+    return next((token for token in tokens if isinstance(token, Errored)), None)
+
+
+def _passed_further(frame: Frame, slot: int) -> Iterable[int]:
+    """List the outputs of the map around a frame by which the values on a slot are passed on."""
+    if frame.is_closing or frame.parent is None or slot not in frame.plan.collects:
+        return ()
+    opened = frame.parent.opened[frame.owner]
+    assert isinstance(opened, OpenedMap), "only a map collects"
+    return [own for own in frame.plan.collects[slot] if own in opened.passed_on]
+
+
+def _in_order(frame: Frame, node: PlanNode, arriving: Arriving) -> list[int]:
+    """List the positions of the items in the order of their edges, and of the maps that these come from."""
+    listed: dict[str, None] = {}
+    for place, slot in enumerate(node.feeds[0].slots):
+        token = frame.values[slot]
+        if _is_live(token):
+            arrivals = arrivals_of(place, token, is_inmost=slot not in frame.plan.indexed)
+            listed.update((name, None) for name, _ in arrivals if name in arriving.positions)
+    rest = sorted(arriving.positions.keys() - listed.keys(), key=natural_order)  # their edges have failed
+    return [arriving.positions[name] for name in (*listed, *rest)]

@@ -1,0 +1,240 @@
+"""Asking: nodes that pause, the asks they open, and the answers (S11.1)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from dataflow.base.copies import separate
+from dataflow.base.wording import choices
+from dataflow.core.asks import Ask, ports_left, read_answer, read_request, schema_of
+from dataflow.core.events import EventKind
+from dataflow.core.ports import MISSING, SKIP
+from dataflow.core.states import PAUSED
+from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
+from dataflow.scheduler.outcome import outputs_given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from dataflow.compiler.plan import Call, PlanNode
+    from dataflow.core.asks import Request
+    from dataflow.core.node_output import NodeOutput
+    from dataflow.core.ports import OutPort
+    from dataflow.scheduler.frames import FiringId, Frame
+    from dataflow.scheduler.scheduler import Scheduler
+    from dataflow.scheduler.timers import Timer
+
+__all__ = ["Asking", "OpenAsk", "ReadAnswer"]
+
+ANSWERED: Final = "it has been answered already"
+
+
+class ReadAnswer(NamedTuple):
+    """An answer that was read and fits: what it gives the ports that are left, and who gave it."""
+
+    values: Mapping[str, Any]
+    by: str
+
+
+@dataclass(slots=True, eq=False)
+class OpenAsk:
+    """An ask that waits for its answer, and what its node gave before."""
+
+    ask: Ask
+    frame: Frame
+    node: PlanNode
+    call: Call
+    request: Request
+    given: Mapping[str, Any]  # outputs and context that the node returned with it
+    left: Sequence[OutPort]  # what the answer fills
+    opened: datetime
+    timer: Timer | None = None
+
+
+class Asking:
+    """The part of the scheduler that opens asks, answers and closes them."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.open: dict[str, OpenAsk] = {}  # by id
+        self._over: dict[str, str] = {}  # asks that take no answer any more, and why
+        self._promised: set[str] = set()  # asks with an answer that was accepted and is about to be taken
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        """The open asks in the order of their nodes, whichever opened first (S14.1)."""
+        return tuple(one.ask for one in self._in_order())
+
+    def _in_order(self) -> list[OpenAsk]:
+        return sorted(self.open.values(), key=_place)
+
+    def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
+        """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
+        request = read_request(node.id, output.metadata)
+        given = outputs_given(node.id, call.type, output)
+        if self.scheduler.recording is not None:
+            _check_written(self.scheduler.recording.check, node.id, request, given)
+        self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
+
+    def open_ask(
+        self,
+        frame: Frame,
+        node: PlanNode,
+        call: Call,
+        request: Request,
+        given: Mapping[str, Any],
+        opened: datetime,
+    ) -> None:
+        """Open an ask, which is counted from the time it was opened first."""
+        scheduler, path = self.scheduler, frame.path_of(node)
+        left = ports_left(call.type.outputs, given)
+        schema = dict(request.schema) if request.schema is not None else schema_of(left)
+        expires = None if request.expires is None else opened + timedelta(seconds=request.expires)
+        ask = Ask(path, request.prompt, separate(request.show), schema, expires)
+        self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left, opened)
+        self._over.pop(path, None)
+        frame.states[node.index] = PAUSED
+        if scheduler.live is not None:
+            scheduler.live.asked(one)
+        if scheduler.reporter.is_listening:
+            self.tell(one)
+        self._watch(one)
+
+    def tell(self, one: OpenAsk) -> None:
+        """Report that an ask is open, with all that is needed to open it again."""
+        default = {} if one.request.default is MISSING else {"default": one.request.default}
+        given = {port: value for port, value in one.given.items() if value is not SKIP}
+        self.scheduler.report(
+            EventKind.ASK_OPENED, one.frame, one.node, prompt=one.ask.prompt, schema=one.ask.schema,
+            show=one.ask.show, expires=one.request.expires, given=given, **default,
+        )  # fmt: skip
+
+    def _watch(self, one: OpenAsk) -> None:
+        """Have an ask expire; nobody waits for that, as a run may pause meanwhile."""
+        if one.ask.expires is None:
+            return
+        seconds = (one.ask.expires - self.scheduler.reporter.now()).total_seconds()
+        step = partial(self._expire, one)
+        one.timer = self.scheduler.timers.set(max(0.0, seconds), step, one.frame, is_awaited=False)
+
+    def watch_again(self) -> None:
+        """Count the time of all open asks anew, in a run that goes on after a pause; what is over expires."""
+        for one in self._in_order():
+            if one.timer is not None:
+                self.scheduler.timers.drop(one.timer)
+            if self._is_over(one):
+                self._expire(one)
+            else:
+                self._watch(one)
+
+    def _is_over(self, one: OpenAsk) -> bool:
+        return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
+
+    def read(self, id: str, value: object, by: str, *, is_json: bool = False) -> ReadAnswer:
+        """Read an answer that somebody gives to an open ask; raises AnswerRefused."""
+        one = self.open.get(id)
+        if one is None:
+            ids = [ask.id for ask in self.asks]
+            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(ids)}")
+        if id in self._promised:
+            raise AnswerRefused(id, ANSWERED)
+        if self._is_over(one):
+            raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
+        values = read_answer(id, one.left, value, is_json=is_json)
+        if self.scheduler.recording is not None:
+            try:
+                self.scheduler.recording.check(values, id)
+            except ValueRefused as refused:
+                raise AnswerRefused(id, str(refused)) from refused
+        return ReadAnswer(values, by)
+
+    def read_json(self, id: str, text: str, by: str) -> ReadAnswer:
+        """Read an answer that was left as JSON text, which anybody may have written; raises AnswerRefused."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
+        return self.read(id, value, by, is_json=True)
+
+    def knows(self, id: str) -> bool:
+        """Tell whether an ask is open, or has been in this sitting."""
+        return id in self.open or id in self._over
+
+    def promise(self, ids: Iterable[str]) -> None:
+        """Accept answers that were read; until they are taken nothing else comes before them."""
+        self._promised.update(ids)
+
+    def take(self, id: str, answer: ReadAnswer) -> list[FiringId]:
+        """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""
+        self._promised.discard(id)
+        if id not in self.open:
+            return []
+        return self.scheduler.take_step(partial(self.answer, id, answer))
+
+    def answer(self, id: str, answer: ReadAnswer) -> None:
+        """Fill the ports of a node with an answer that was read, and settle it."""
+        one = self.open.pop(id)
+        self._over[id] = ANSWERED
+        if one.timer is not None:
+            self.scheduler.timers.drop(one.timer)
+        frame, node = one.frame, one.node
+        values, by = answer
+        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=separate(dict(values)))
+        outputs = {**one.given, **{name: separate(value) for name, value in values.items()}}
+        self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
+
+    def _expire(self, one: OpenAsk) -> None:
+        """Take the default of an ask whose time is over; without one its node fails."""
+        if one.ask.id not in self.open or one.ask.id in self._promised:
+            return
+        if one.request.default is not MISSING:
+            try:
+                values = read_answer(one.ask.id, one.left, one.request.default)
+            except AnswerRefused as refused:
+                self._fail(one, f"has a default that is no answer: {refused.reason}")
+            else:
+                self.answer(one.ask.id, ReadAnswer(values, "default"))
+        else:
+            self._fail(one, f"got no answer within {one.request.expires:g} s")
+
+    def _fail(self, one: OpenAsk, reason: str) -> None:
+        self.close(one.frame, one.node, "it has expired")
+        self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, reason))
+
+    def close(self, frame: Frame, node: PlanNode, reason: str) -> None:
+        """Close the ask of a node, which takes no answer any more (S5.3, S11.5)."""
+        path = frame.path_of(node)
+        one = self.open.pop(path, None)
+        if one is None:
+            return
+        if one.timer is not None:
+            self.scheduler.timers.drop(one.timer)
+        self._over[path] = f"it was closed: {reason}"
+        self.scheduler.report(EventKind.ASK_CLOSED, frame, node, reason=reason)
+
+
+def _place(one: OpenAsk) -> list[tuple[int, int]]:
+    """Return where an ask stands: node and item or round, from the root frame inwards."""
+    frame, places = one.frame, [(one.node.index, 0)]
+    while frame.parent is not None:
+        places.append((frame.owner, frame.name if isinstance(frame.name, int) else frame.position))
+        frame = frame.parent
+    return places[::-1]
+
+
+def _check_written(
+    check: Callable[[object, str], None], node: str, request: Request, given: Mapping[str, Any]
+) -> None:
+    """Raise ValueRefused for what cannot be written of an ask; its node does not end yet."""
+    for port, value in given.items():
+        if value is not SKIP:
+            check(value, f"{node}.{port}")
+    check(request.show, f"{node}: what its ask shows")
+    check(request.schema, f"{node}: the schema of its ask")
+    if request.default is not MISSING:
+        check(request.default, f"{node}: the default of its ask")

@@ -1,0 +1,217 @@
+"""Failures: what handles one, and how a frame fails, is closed and ends (S9.3, S9.4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dataflow.base.copies import separate
+from dataflow.base.failure import failure_of, is_interruption
+from dataflow.compiler.plan import FlowOf, MapOf
+from dataflow.core.ports import DONE, ERROR, MISSING, Signal
+from dataflow.core.states import CANCELLED, FAILED, NOT_RUN, PAUSED, READY, RUNNING, TIMED_OUT, WAITING
+from dataflow.core.tokens import UNSETTLED, Errored, Skip
+from dataflow.errors import NodeFailed, NodeTimeout
+from dataflow.scheduler.frames import Unhandled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from dataflow.base.failure import Failure
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Failing", "handles_failures", "tolerates_failures"]
+
+
+class Failing:
+    """The part of the scheduler that handles failures and closes frames."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.frames: deque[tuple[Frame, Errored]] = deque()  # failed, to be closed
+
+    def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
+        """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
+        if self.scheduler.live is not None:
+            self.scheduler.live.failed(frame, node.index, error)
+        failure = self._failure(frame, node, error)
+        state = TIMED_OUT if isinstance(error, NodeTimeout) else FAILED
+        self.scheduler.repeating.void_pieces(frame, node)
+        unhandled = [Unhandled(node.index, failure, error)]
+        if not self._handle(frame, node, unhandled, state):
+            self._break(frame, node, unhandled, state)
+
+    def opener_failed(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
+        """Let the failures of frames be those of the loop or map that opened them (S9.4)."""
+        if not self._handle(frame, node, unhandled, FAILED):
+            self._break(frame, node, unhandled, FAILED)
+
+    def is_handled(self, node: PlanNode, failure: Failure) -> bool:
+        """Tell whether a failure of a node would be no failure of its frame."""
+        return _handled(node, failure) is not None or node.failure_is_taken
+
+    def stands(self, frame: Frame, node: PlanNode, failure: Failure) -> bool:
+        """Tell whether a failure of a node is none of what is around: resumed, the run keeps it (S11.3)."""
+        opener = None if frame.parent is None else frame.parent.plan.nodes[frame.owner]
+        return self.is_handled(node, failure) or tolerates_failures(opener)
+
+    def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
+        """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
+        error = NodeFailed(node.id, f"failed before the run was resumed: {failure.type}: {failure.message}")
+        unhandled = [Unhandled(node.index, failure, error)]
+        if not self._handle(frame, node, unhandled, state):
+            self._break(frame, node, unhandled, state)
+
+    def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
+        """Fail the round whose test raised; the loop fails with it (S6.1)."""
+        failure = self._failure(frame, node, error)
+        body.note_failures([Unhandled(len(body.plan.nodes), failure, error)])
+        self._close_later(body, Errored(failure.path, failure))
+
+    def run_timed_out(self) -> None:
+        """Fail the run, which has taken longer than it may: what waits is not run, what runs is cancelled."""
+        name, seconds = self.scheduler.plan.name, self.scheduler.settings.timeout
+        assert seconds is not None, "the time of the run is bounded"
+        error, root = NodeTimeout(name, seconds, what="flow"), self.scheduler.root
+        failure = failure_of(error, "", "", 1)
+        root.note_failures([Unhandled(len(root.plan.nodes), failure, error)])
+        self.close(root, Errored("", failure))
+
+    def race_lost(
+        self, frame: Frame, node: PlanNode, causes: Sequence[Errored], unhandled: Sequence[Unhandled]
+    ) -> None:
+        """Settle a race that nobody won; failures that were left to it are now the frame's (S9.4)."""
+        first, *besides = causes
+        cause = Errored(frame.path_of(node), first.failure, first, tuple(besides))
+        frame.note_reason(node.index, cause)
+        self.scheduler.put(frame, node.outputs["out"], cause)
+        self.scheduler.finish(frame, node, NOT_RUN)
+        if node.failure_is_taken:
+            self._leave_to_races(frame, node, unhandled)
+        elif unhandled:
+            frame.note_failures(replace(one, index=node.index) for one in unhandled)
+            self._close_later(frame, cause)
+
+    def _leave_to_races(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
+        """Keep a failure, with its exception, for a race that may be lost in the end."""
+        if frame.plan.uses is not None:
+            frame.taken[node.index] = unhandled
+
+    def _handle(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> bool:
+        """Settle the ports of a failed node if its failure is handled; tells whether it is."""
+        failure = unhandled[0].failure
+        cause = Errored(frame.path_of(node), failure)
+        frame.note_reason(node.index, cause)
+        handled = _handled(node, failure)
+        if frame.is_closing:  # no port settles any more, but what would be handled is no failure of the frame
+            is_handled = handled is not None or node.failure_is_taken
+            if is_handled:
+                self.scheduler.finish(frame, node, state)
+            return is_handled
+        left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
+        if handled is None and node.failure_is_taken:
+            handled, left = {}, cause  # the error itself stands on the ports, for those who take it
+            self._leave_to_races(frame, node, unhandled)
+        if handled is None:
+            return False
+        for port, slot in node.outputs.items():
+            if frame.values[slot] is UNSETTLED:
+                self.scheduler.put(frame, slot, handled.get(port, left))
+        self.scheduler.finish(frame, node, state)
+        return True
+
+    def _break(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> None:
+        """Fail the frame of a node whose failure nothing handled (S9.4)."""
+        cause = Errored(frame.path_of(node), unhandled[0].failure)
+        frame.note_failures(replace(one, index=node.index) for one in unhandled)
+        if not frame.is_closing:
+            for slot in node.outputs.values():
+                if frame.values[slot] is UNSETTLED:
+                    self.scheduler.put(frame, slot, cause)
+        self.scheduler.finish(frame, node, state)
+        self._close_later(frame, cause)
+
+    def _failure(self, frame: Frame, node: PlanNode, error: BaseException) -> Failure:
+        self.note_interruption(error)
+        return failure_of(error, node.id, frame.path_of(node), frame.attempt_of(node.index))
+
+    def note_interruption(self, error: BaseException) -> None:
+        """Note what a user's function has raised that is no Exception, nor what a cancelled task raises."""
+        if is_interruption(error):
+            self.scheduler.interruption = self.scheduler.interruption or error
+
+    def fails_fast(self, frame: Frame) -> bool:
+        """Tell whether an unhandled failure closes a frame; at the root of a live session it is a port's."""
+        is_root_of_session = frame.parent is None and self.scheduler.live is not None
+        return frame.errors == "fail_fast" and not is_root_of_session
+
+    def _close_later(self, frame: Frame, cause: Errored) -> None:
+        if self.fails_fast(frame):
+            self.frames.append((frame, cause))
+
+    def close_beside(self, frame: Frame, cause: Errored) -> None:
+        """Close a frame beside one that has failed, once what is known of it has settled (S11.3)."""
+        restoring = self.scheduler.restoring
+        if restoring is not None and restoring.recalling.is_replaying:
+            self.frames.append((frame, cause))
+        else:
+            self.close(frame, cause)
+
+    def close(self, frame: Frame, cause: Skip | Errored) -> None:
+        """Stop a frame and all inside it: nothing more starts; running firings are to be cancelled."""
+        todo = [frame]
+        while todo:
+            closing = todo.pop()
+            if closing.is_closing:
+                continue
+            closing.is_closing = True
+            closing.closed_by = cause
+            self.scheduler.to_act = True
+            self.scheduler.timers.drop_of(closing)
+            for node in closing.plan.nodes:
+                state = closing.states[node.index]
+                if node.index in closing.undemanded:
+                    continue
+                if state == RUNNING:
+                    self.scheduler.stopped.append((closing, node.index))
+                if state == PAUSED:
+                    closing.note_reason(node.index, cause)
+                    self.scheduler.asking.close(closing, node, cause.reason)
+                    self.scheduler.finish(closing, node, CANCELLED)
+                if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
+                    closing.note_reason(node.index, cause)
+                    self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
+            self.scheduler.opening.await_no_more(closing, tuple(closing.awaits))
+            for index, opened in closing.opened.items():
+                todo.extend(opened.live.values())
+                self.scheduler.maps.arrivals.stop(closing, index)
+
+
+def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
+    """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
+    policy = node.policy
+    if policy is not None and policy.default is not MISSING:
+        return {"out": separate(policy.default), DONE: Signal(), ERROR: failure}
+    is_handled = policy is not None and policy.on_error in ("skip", "route")
+    return {ERROR: failure} if is_handled or ERROR in node.outputs else None
+
+
+def handles_failures(node: PlanNode) -> bool:
+    """Tell whether a node's own settings or its readers handle whatever it may fail with."""
+    policy = node.policy
+    is_told = policy is not None and (policy.default is not MISSING or policy.on_error in ("skip", "route"))
+    return is_told or ERROR in node.outputs or node.failure_is_taken
+
+
+def tolerates_failures(opener: PlanNode | None) -> bool:
+    """Tell whether a failure that nothing in a frame handles is no failure of what has opened the frame."""
+    match opener.action if opener is not None else None:
+        case MapOf(options=options):
+            return options.on_error != "fail"
+        case FlowOf(policy=policy):
+            return policy.errors == "collect"
+        case _:
+            return False

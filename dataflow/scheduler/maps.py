@@ -1,0 +1,251 @@
+"""Maps: a frame an item, and the lists that their outputs are collected into (S7.1)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.base.copies import separate
+from dataflow.base.markers import Marker
+from dataflow.compiler.plan import MapOf
+from dataflow.core.events import EventKind
+from dataflow.core.names import encode
+from dataflow.core.ports import ERROR
+from dataflow.core.states import DONE, RUNNING
+from dataflow.core.tokens import Errored, Skip
+from dataflow.errors import NodeFailed
+from dataflow.scheduler.arrivals import Arrivals
+from dataflow.scheduler.frames import OpenedMap
+from dataflow.scheduler.leaving import list_or_error, lists_of, passed_on
+from dataflow.scheduler.opening import AT_ONCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.core.policy import ItemErrors
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Maps"]
+
+
+class Maps:
+    """The part of the scheduler that opens and ends items."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self.arrivals = Arrivals(scheduler)
+        self.begins: deque[Callable[[], None]] = deque()  # steps that begin further items
+
+    def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
+        """Open a frame for each item of the lists, which have settled (S2.4)."""
+        frame.states[node.index] = RUNNING
+        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
+        try:
+            lists = {
+                slot: _items(node.id, feed.port, frame.values[feed.slots[0]])
+                for slot, feed in action.lists.items()
+            }
+            count = _common_length(node.id, {action.lists[slot].port: items for slot, items in lists.items()})
+            names = _names(node.id, action, next(iter(lists.values())))
+        except BaseException as error:  # noqa: BLE001 - a key is the user's function
+            self.scheduler.failing.failed(frame, node, error)
+            return
+        opened = OpenedMap(names, lists)
+        for own in lists_of(action):
+            opened.collected[own] = [Skip("", "")] * count
+            if own in action.early or self._settles_early(frame, node):
+                opened.lacking[own] = count
+        opened.passed_on = passed_on(frame, node)
+        frame.note_opened(node.index, opened)
+        self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
+        self._begin_some(frame, node, opened)
+
+    def _settles_early(self, frame: Frame, node: PlanNode) -> bool:
+        """Tell whether a list may be read before all items have ended.
+
+        Not if a failure of one of them may be handled, or lets the rest finish: what had been read would
+        depend on time (S14.1).
+        """
+        is_handled = ERROR in node.outputs or node.failure_is_taken
+        fails_fast = self.scheduler.failing.fails_fast(frame)
+        return fails_fast and _item_errors(node) == "fail" and not is_handled
+
+    def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Note that further items may begin, or end the map if none is left."""
+        if opened.arriving is not None:
+            self.arrivals.go_on(frame, node, opened)
+            return
+        if opened.is_beginning:
+            return
+        if len(opened.frames) < len(opened.names) and _room(frame, node, opened):
+            opened.is_beginning = True
+            step = partial(self._begin_some, frame, node, opened)
+            if _most_at_once(node) is None:  # they are in no hurry: all are in flight anyway
+                self.begins.append(step)
+            else:
+                self.scheduler.opening.do_later(step)
+        elif not opened.live:
+            self.end(frame, node, opened)
+
+    def _begin_some(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Begin the next items, not all at once: further ones follow when nothing else is ready.
+
+        So a long list holds up nothing, and an item is fired while it is still at hand.
+        """
+        assert isinstance(node.action, MapOf), "only a map has items"
+        opening, body, lists = self.scheduler.opening, node.action.body, opened.lists.items()
+        opened.is_beginning = False
+        begun = len(opened.frames)
+        for position in range(begun, begun + _room(frame, node, opened)):
+            item = opening.new_frame(body, frame, node.index, opened.names[position])
+            item.position = position
+            opened.live[item.number] = item
+            opened.frames.append(item)
+            opening.begin(item, [(slot, items[position]) for slot, items in lists])
+        self._go_on(frame, node, opened)
+
+    def collect(self, item: Frame, slot: int, token: Any) -> None:
+        """Take what an item gave; a list settles with the last, unless a failure may still change it."""
+        frame = item.parent
+        assert frame is not None, "an item is inside a frame"
+        opened = frame.opened[item.owner]
+        assert isinstance(opened, OpenedMap)
+        if item.plan.shared[slot]:
+            token = separate(token)
+        for own in item.plan.collects[slot]:
+            opened.collected[own][item.position] = token
+            if own in opened.passed_on:
+                self.arrivals.pass_on(item, slot, own, token)
+            if own in opened.lacking:
+                opened.lacking[own] -= 1
+                if not opened.lacking[own]:
+                    self._settle_early(frame, frame.plan.nodes[item.owner], opened, own)
+
+    def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
+        """End an item with the value of its last node, which only the map hears of."""
+        item.states[index] = DONE
+        item.unsettled = 0
+        self.collect(item, slot, value)
+        self.scheduler.pushing.end(item)
+
+    def _settle_early(self, frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> None:
+        """Settle a list that all items have given their part of; an error is told at the end.
+
+        Where items go on after an error, those that wait for the list hear of it at once.
+        """
+        settled = list_or_error(frame, node, opened, own)
+        if type(settled) is not Errored or not self.scheduler.failing.fails_fast(frame):
+            self.scheduler.put(frame, own, settled)
+            del opened.collected[own]
+
+    def item_ended(self, item: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """Go on when an item's frame has ended: what its failure does is an option of the map (S7.2)."""
+        frame = item.parent
+        assert frame is not None, "an item is inside a frame"
+        if item.failures:
+            failure = min(item.failures).failure
+            match _item_errors(node):
+                case "fail":
+                    opened.failures[item.position] = sorted(item.failures)
+                    self._item_failed(frame, node, opened, item)
+                case "collect":
+                    self._replace(opened, item, failure)
+                case "skip":
+                    self._replace(opened, item, Skip("", ""))
+        self._go_on(frame, node, opened)
+
+    def _replace(self, opened: OpenedMap, item: Frame, instead: object) -> None:
+        """Let nothing stand that a failed item gave before (S14.1)."""
+        for tokens in opened.collected.values():
+            tokens[item.position] = instead
+
+    def _item_failed(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
+        """Close the other items, unless what does not depend on the failure is to finish (S9.4)."""
+        if frame.errors == "continue":
+            return
+        opened.is_closing = True
+        cause = Errored(frame.path_of(node), min(item.failures).failure)
+        for other in list(opened.live.values()):
+            self.scheduler.failing.close_beside(other, cause)
+
+    def end(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
+        """End a map all of whose items have ended."""
+        unhandled = [one for _, failures in sorted(opened.failures.items()) for one in failures]
+        if not unhandled and not frame.has_stopped(node.index):
+            for own in opened.collected:
+                self.scheduler.put(frame, own, list_or_error(frame, node, opened, own))
+        self.scheduler.releasing.opener_ended(frame, node, unhandled)
+
+
+def _item_errors(node: PlanNode) -> ItemErrors:
+    assert isinstance(node.action, MapOf), "only a map has items"
+    return node.action.options.on_error
+
+
+def _most_at_once(node: PlanNode) -> int | None:
+    assert isinstance(node.action, MapOf), "only a map has items"
+    return node.action.options.max_concurrency
+
+
+def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
+    """Tell how many items may begin now: as many as are left, but no more than the map allows (S7.2)."""
+    if frame.is_closing or opened.is_closing:
+        return 0
+    most = _most_at_once(node)
+    free = AT_ONCE if most is None else min(AT_ONCE, most - len(opened.live))
+    return min(free, len(opened.names) - len(opened.frames))
+
+
+def _items(node: str, port: str, value: Any) -> Sequence[Any]:
+    if isinstance(value, AsyncIterable):
+        raise NodeFailed(
+            node, f"maps over an async iterator on {port!r}; a stream is no list: collect it in a node first"
+        )
+    if not isinstance(value, Collection) or isinstance(
+        value, str | bytes | bytearray | Mapping | AbstractSet
+    ):
+        raise NodeFailed(
+            node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence"
+        )
+    items: Sequence[Any] = (
+        value if isinstance(value, list | tuple) and type(value) in (list, tuple) else [*value]
+    )
+    for position, item in enumerate(items):
+        if type(item) is Marker:
+            raise NodeFailed(node, f"maps over a list with {item!r} in it, at {position}; it is no value")
+    return items
+
+
+def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
+    lengths = {name: len(items) for name, items in lists.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise NodeFailed(node, f"zips lists of different lengths: {told}")
+    return next(iter(lengths.values()))
+
+
+def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int]:
+    """Name the items by position, or by their keys without secrets, which must differ."""
+    key = action.options.key
+    if key is None:
+        return range(len(items))
+    from dataflow.secrets.redaction import redacted  # most maps have no keys
+
+    names: list[str] = []
+    seen: set[str] = set()
+    for item in items:
+        name = copy_context().run(key, separate(item))  # the map is a reader like any other (S3.4, S14.5)
+        if not isinstance(name, str):
+            raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
+        name = redacted(name)  # it is part of paths, which are written everywhere (S12.4)
+        if name in seen:
+            raise NodeFailed(node, f"got the key {name!r} for two items; keys must differ")
+        seen.add(name)
+        names.append(encode(name))
+    return names

@@ -1,0 +1,208 @@
+"""Flow nodes: a frame of the nested flow an attempt, and what leaves it (S7.3)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.base.failure import failure_of
+from dataflow.compiler.plan import FlowOf
+from dataflow.core.attempts import wait_before_next
+from dataflow.core.events import EventKind
+from dataflow.core.firing import Firing
+from dataflow.core.states import READY, RUNNING
+from dataflow.core.tokens import Errored, Skip
+from dataflow.scheduler.binding import argument
+from dataflow.scheduler.frames import OpenedFlow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.errors import NodeTimeout
+    from dataflow.scheduler.frames import Frame, Unhandled
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Nesting"]
+
+
+class Nesting:
+    """The part of the scheduler that opens and ends the frames of flow nodes."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def open(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
+        """Begin the first attempt at a flow node that is ready."""
+        frame.note_opened(node.index, OpenedFlow())
+        if action.bounds is not None:
+            frame.attempts_at(node.index).begun = self.scheduler.clock()
+            if self.scheduler.restoring is not None:
+                number = self.scheduler.restoring.attempt_at_flow(frame.path_of(node))
+                frame.attempts_at(node.index).number = number
+        self._attempt(frame, node, action)
+
+    def _attempt(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
+        """Open a frame of the nested flow, which begins with the values of the node's ports."""
+        frame.states[node.index] = RUNNING
+        number = frame.attempt_of(node.index)
+        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="flow", attempt=number)
+        try:
+            self._before(frame, node, action, number)
+            values = [(slot, argument(frame, node, given)) for slot, given in action.inputs.items()]
+        except BaseException as error:  # noqa: BLE001 - `before` is the user's function
+            self.scheduler.failing.failed(frame, node, error)
+            return
+        name = "" if number == 1 else f"~{number}"
+        inner = self.scheduler.opening.new_frame(action.plan.root, frame, node.index, name)
+        inner.errors = _errors_of(frame, action)
+        opened = _opened(frame, node)
+        opened.live[inner.number] = inner
+        opened.frames.append(inner)
+        self._bound(frame, node, action, inner)
+        self.scheduler.opening.begin(inner, values)
+
+    def _before(self, frame: Frame, node: PlanNode, action: FlowOf, number: int) -> None:
+        """Let the author do something before an extra attempt (S9.1)."""
+        before = action.bounds.retry.before if action.bounds is not None and action.bounds.retry else None
+        if number > 1 and before is not None:
+            before(Firing(self.scheduler.reporter.run, frame.path_of(node), number))
+
+    def _bound(self, frame: Frame, node: PlanNode, action: FlowOf, inner: Frame) -> None:
+        """Have an attempt end when its time is over (S9.2)."""
+        bounds = action.bounds
+        if bounds is None or (bounds.timeout is None and bounds.deadline is None):
+            return
+        attempts = frame.attempts[node.index]
+        assert attempts.begun is not None, "the first attempt has begun"
+
+        def end() -> None:
+            assert attempts.begun is not None, "as above"
+            late = bounds.timed_out(node.id, attempts.begun, self.scheduler.clock())
+            _opened(frame, node).late = late
+            cause = Errored(
+                frame.path_of(node),
+                failure_of(late, node.id, frame.path_of(node), frame.attempt_of(node.index)),
+            )
+            self.scheduler.failing.close(inner, cause)
+
+        opened = _opened(frame, node)
+        now, restoring = self.scheduler.clock(), self.scheduler.restoring
+        opened.until = bounds.ends_by(attempts.begun, now)
+        if restoring is not None and (times := restoring.past.flow_times.pop(frame.path_of(node), None)):
+            left, spent = times  # when the run was paused
+            attempts.begun, opened.until = now - spent, now + left
+        self.scheduler.standing.bound(inner, opened, end)
+
+    def ended(self, inner: Frame, node: PlanNode) -> None:
+        """Go on when a frame has ended: with another attempt, or with what the node has come to."""
+        frame, action = inner.parent, node.action
+        assert frame is not None, "the frame of a flow node is inside a frame"
+        assert isinstance(action, FlowOf)
+        opened, unhandled = _opened(frame, node), sorted(inner.failures)
+        self.scheduler.standing.forget(inner)
+        late = opened.late or self._overdue(frame, node, action)
+        opened.late = None
+        if frame.has_stopped(node.index):
+            told = () if _is_provisional(frame, node, action, unhandled) else unhandled
+            self.scheduler.releasing.opener_ended(frame, node, told)
+        elif late is None and _is_good(inner, action, unhandled):
+            self._leave(frame, node, action, inner)
+        elif not self._attempt_again(frame, node, action, late or _error_of(unhandled)):
+            opened.release()
+            if late is not None:
+                self.scheduler.failing.failed(frame, node, late)
+            else:
+                self.scheduler.failing.opener_failed(frame, node, unhandled)
+
+    def _overdue(self, frame: Frame, node: PlanNode, action: FlowOf) -> NodeTimeout | None:
+        """Return the error of an attempt that has ended, but too late: its code kept the timer waiting."""
+        attempts, now = frame.attempts.get(node.index), self.scheduler.clock()
+        if (
+            attempts is None
+            or attempts.begun is None
+            or action.bounds is None
+            or now < _opened(frame, node).until
+        ):
+            return None
+        return action.bounds.timed_out(node.id, attempts.begun, now)
+
+    def _attempt_again(self, frame: Frame, node: PlanNode, action: FlowOf, error: BaseException) -> bool:
+        again = partial(self.scheduler.opening.do_later, partial(self._resume, frame, node, action))
+        return self.scheduler.repeating.attempt_again(frame, node, action.bounds, error, again)
+
+    def _resume(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
+        if frame.states[node.index] == READY:  # else it was stopped meanwhile
+            self._attempt(frame, node, action)
+
+    def _leave(self, frame: Frame, node: PlanNode, action: FlowOf, inner: Frame) -> None:
+        """Settle the node with the outputs of the flow."""
+        for own, slot in action.results.items():
+            self.scheduler.put(frame, own, self._left(frame, node, inner, slot))
+        self.scheduler.releasing.opener_ended(frame, node, ())
+
+    def _left(self, frame: Frame, node: PlanNode, inner: Frame, slot: int) -> Any:
+        """Return what leaves the flow on a port."""
+        match inner.values[slot]:
+            case Skip() as cause:
+                return Skip(frame.path_of(node), "the flow has left the output out", cause)
+            case Errored() as error:
+                policy = node.policy
+                collects = policy is not None and policy.errors == "collect"
+                return error.failure if collects else Errored(frame.path_of(node), error.failure, error)
+            case _:
+                return self.scheduler.take(inner, slot)
+
+
+def _opened(frame: Frame, node: PlanNode) -> OpenedFlow:
+    opened = frame.opened[node.index]
+    assert isinstance(opened, OpenedFlow), "a flow node opens frames of its flow"
+    return opened
+
+
+def _error_of(unhandled: Sequence[Unhandled]) -> BaseException:
+    """Return the first exception; a failure without one has come from elsewhere in the flow."""
+    return next(one.error for one in unhandled if one.error is not None)
+
+
+def _errors_of(frame: Frame, action: FlowOf) -> Any:
+    """Tell what a failure does inside: the flow's own setting counts, else the run's (S9.4)."""
+    if action.policy.errors == "collect":
+        return "continue"
+    return action.settings.errors or frame.errors
+
+
+def _is_good(inner: Frame, action: FlowOf, unhandled: Sequence[Unhandled]) -> bool:
+    """Tell whether an attempt is no failure: nothing failed, or each failure stands in an output (S7.3)."""
+    if not unhandled or action.policy.errors != "collect":
+        return not unhandled
+    failed = {slot for slot in action.results.values() if isinstance(inner.values[slot], Errored)}
+    return all(_reaches(inner, one.index, failed) for one in unhandled)
+
+
+def _is_provisional(frame: Frame, node: PlanNode, action: FlowOf, unhandled: Sequence[Unhandled]) -> bool:
+    """Tell whether the failures of an attempt would not have been those of the node (S7.3, S9.1)."""
+    if not unhandled or action.policy.errors == "collect":
+        return True
+    retry = action.bounds.retry if action.bounds is not None else None
+    return wait_before_next(retry, frame.attempt_of(node.index), _error_of(unhandled)) is not None
+
+
+def _reaches(inner: Frame, index: int, failed: set[int]) -> bool:
+    """Tell whether what a node gives leads to one of the outputs that failed."""
+    plan = inner.plan
+    todo, seen = [index], {index}
+    while todo:
+        for slot in plan.nodes[todo.pop()].outputs.values():
+            if slot in failed:
+                return True
+            owners = [owner for owner, _ in plan.exports.get(slot, ())]
+            for reader in {
+                *plan.readers[slot],
+                *plan.early.get(slot, ()),
+                *plan.lazy.get(slot, ()),
+                *owners,
+            } - seen:
+                seen.add(reader)
+                todo.append(reader)
+    return False

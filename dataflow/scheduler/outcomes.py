@@ -1,0 +1,212 @@
+"""Settling: what becomes of a firing that returned, raised or was cancelled (S3.2, S9)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dataflow.base.copies import separate
+from dataflow.compiler.plan import Call
+from dataflow.core.ports import SKIP
+from dataflow.core.signature import Shape
+from dataflow.core.states import CANCELLED, DONE
+from dataflow.errors import ValueRefused
+from dataflow.scheduler.hits import Hit
+from dataflow.scheduler.outcome import outputs_of
+from dataflow.scheduler.releasing import tokens_of
+from dataflow.scheduler.reports import report_value
+
+if TYPE_CHECKING:
+    from dataflow.compiler.plan import PlanNode, ScopePlan
+    from dataflow.scheduler.frames import FiringId, Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Settling"]
+
+
+class Settling:
+    """The part of the scheduler that takes the outcomes of firings; each gives what became ready."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def returned(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle a firing that has returned, or been given what is remembered."""
+        settle = self._succeed if type(result) is Hit else self.succeed
+        return settle(frame, index, result)
+
+    def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle a firing that returned (S3.2).
+
+        Where nobody but calls of its frame, or a map, hears of the value, it takes no work list: most firings
+        come to that.
+        """
+        scheduler, end = self.scheduler, frame.plan.ends[index]
+        if end is None or result is SKIP or not scheduler.is_plain:
+            return self._succeed(frame, index, result)
+        if frame.odd or frame.is_closing:
+            return self._succeed(frame, index, result)
+        if frame.unsettled == 1 or end.calls is None:
+            is_item = frame.unsettled == 1 and end.is_collected and not frame.failures
+            if is_item and not scheduler.has_work and not scheduler.reporter.is_listening:
+                return self._end_item(frame, index, end.out, result)
+            return self._succeed(frame, index, result)
+        frame.values[end.out] = result
+        frame.states[index] = DONE
+        frame.unsettled -= 1
+        if scheduler.reporter.is_listening:
+            report_value(scheduler.reporter, frame, frame.plan.nodes[index], result)
+        newly = frame.count_down(end.calls)
+        if scheduler.admission is None:
+            return newly
+        scheduler.admission.ended((frame, index))
+        if scheduler.memoizing is not None:
+            return scheduler.memoizing.admit(newly, scheduler.admission)
+        return scheduler.admission.admit(newly)
+
+    def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
+        """End the item of a map with the value of its last node."""
+        scheduler = self.scheduler
+        scheduler.begin_step(item, index)
+        scheduler.maps.end_with(item, index, slot, value)
+        if scheduler.has_work:
+            return scheduler.advance()
+        scheduler.is_working = False
+        return [] if scheduler.admission is None else scheduler.admission.admit(())
+
+    def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        scheduler = self.scheduler
+        if scheduler.live is not None:
+            newly = scheduler.live.succeed(frame, index, result)
+            if newly is not None:
+                return newly
+            if self._is_superseded(frame, index):
+                return self.superseded(frame, index, result)
+        if index in frame.withdrawn:
+            return self.cancelled(frame, index)
+        if type(result) is Hit:
+            return self.remembered(frame, index, result)
+        scheduler.begin_step(frame, index)
+        node, end = frame.plan.nodes[index], frame.plan.ends[index]
+        is_written = scheduler.recording is not None
+        if end is not None and result is not SKIP and not is_written:
+            scheduler.put(frame, end.out, result)
+            scheduler.finish(frame, node, DONE)
+            return scheduler.advance()
+        call = node.action
+        assert isinstance(call, Call), "only calls are fired by the engine"
+        try:
+            if call.type.shape is Shape.RAW and result.status == "paused":
+                scheduler.asking.pause(frame, node, call, result)
+                return scheduler.advance()
+            outputs = outputs_of(node.id, call.type, result)
+            if scheduler.live is not None:
+                outputs = scheduler.live.cut_off(frame, node, outputs)
+            if scheduler.recording is not None:
+                scheduler.recording.prepare(node.id, outputs)
+        except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
+            return self.fail(frame, index, error)
+        scheduler.releasing.succeeded(frame, node, call, outputs)
+        return scheduler.advance()
+
+    def superseded(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
+        """Settle a firing of a live session that has returned, though nobody waits for that any more.
+
+        It stands if it is given the same again; so no effect runs twice for the same (S13.4).
+        """
+        node, live = frame.plan.nodes[index], self.scheduler.live
+        call = node.action
+        assert isinstance(call, Call), "only calls are fired by the engine"
+        assert live is not None, "only in a live session firings are superseded"
+        has_paused = call.type.shape is Shape.RAW and getattr(result, "status", "") == "paused"
+        if not has_paused and type(result) is not Hit:
+            try:
+                outputs = outputs_of(node.id, call.type, result)
+            except Exception as error:  # noqa: BLE001 - as above
+                return self.fail(frame, index, error)
+            live.superseded(frame, node, dict(tokens_of(frame, node, call, outputs)))
+        return self.cancelled(frame, index)
+
+    def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
+        """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
+        scheduler, plan = self.scheduler, frame.plan
+        node = plan.nodes[index]
+        if hit.outcome.begun:
+            hit = hit.begun_at(f"{scheduler.reporter.run}/{frame.path_of(node)}")
+        outputs = hit.outcome.outputs
+        assert scheduler.memoizing is not None, "it has given the outcome"
+        if scheduler.is_plain and plan.ends[index] is not None:
+            scheduler.memoizing.tell_hit(frame, node, hit)
+            return self.succeed(frame, index, _own(plan, node, "out", outputs.get("out", SKIP)))
+        scheduler.begin_step(frame, index)
+        call = node.action
+        assert isinstance(call, Call), "only calls have a memo"
+        if scheduler.recording is not None and hit.written is None:
+            try:
+                scheduler.recording.prepare(node.id, outputs)
+            except ValueRefused as error:  # what another run could keep, this one cannot
+                return self.fail(frame, index, error)
+        scheduler.memoizing.tell_hit(frame, node, hit)
+        if scheduler.recording is not None and hit.written is not None:
+            scheduler.recording.take_over(hit.written)
+        if scheduler.live is not None:
+            scheduler.live.called -= 1
+        own = {port: _own(plan, node, port, value) for port, value in outputs.items()}
+        scheduler.releasing.succeeded(frame, node, call, own)
+        return scheduler.advance()
+
+    def fail(self, frame: Frame, index: int, error: BaseException) -> list[FiringId]:
+        """Settle a firing that raised, or attempt it again (S9.1, S9.3)."""
+        scheduler = self.scheduler
+        node = frame.plan.nodes[index]
+        action = node.action
+        assert isinstance(action, Call), "only calls are fired by the engine"
+        if self._is_superseded(frame, index):
+            assert scheduler.live is not None, "only in a live session firings are superseded"
+            if scheduler.repeating.wait_after(frame, node, action.bounds, error) is None:
+                scheduler.live.superseded(frame, node, {}, error)
+        if index in frame.withdrawn or self._is_superseded(frame, index):
+            scheduler.failing.note_interruption(error)
+            return self.cancelled(frame, index)
+        scheduler.begin_step(frame, index)
+        again = partial(scheduler.make_ready, frame, index)
+        if not scheduler.repeating.attempt_again(frame, node, action.bounds, error, again):
+            scheduler.failing.failed(frame, node, error)
+        return scheduler.advance()
+
+    def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
+        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
+        scheduler = self.scheduler
+        scheduler.begin_step(frame, index)
+        if frame.closed_by is not None:
+            frame.note_reason(index, frame.closed_by)
+        scheduler.finish(frame, frame.plan.nodes[index], CANCELLED)
+        return scheduler.advance()
+
+    def _is_superseded(self, frame: Frame, index: int) -> bool:
+        """Tell whether nobody in a live session waits any more for what a firing comes to."""
+        live = self.scheduler.live
+        return live is not None and (frame.has_stopped(index) or live.is_overtaken(frame, index))
+
+    def is_overtaken(self, frame: Frame, index: int) -> bool:
+        """Tell whether an update of a live session has made a firing stale that has not ended (S13.4)."""
+        live = self.scheduler.live
+        return live is not None and live.is_overtaken(frame, index)
+
+    def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
+        """Let go of a firing that is not to start any more; returns what may start instead.
+
+        Its frame was closed after it became ready, or an update of a live session has overtaken it.
+        """
+        scheduler, live = self.scheduler, self.scheduler.live
+        if scheduler.admission is not None:
+            scheduler.admission.ended((frame, index), has_begun=False)
+        if live is not None:
+            return scheduler.take_step(partial(live.passed_over, frame, index))
+        return [] if scheduler.admission is None else scheduler.advance()
+
+
+def _own(plan: ScopePlan, node: PlanNode, port: str, value: Any) -> Any:
+    """Return a value that was remembered for one port; who reads a shared slot is given a copy anyway."""
+    slot = node.outputs.get(port)
+    return value if slot is None or plan.shared[slot] else separate(value)

@@ -1,0 +1,158 @@
+"""Races: the first value wins, and what only the others need is withdrawn (S5.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataflow.core.events import EventKind
+from dataflow.core.states import CANCELLED, DONE, NOT_RUN, PAUSED, READY, RUNNING, SKIPPED, WAITING, NodeState
+from dataflow.core.tokens import UNSETTLED, Errored, Skip
+from dataflow.scheduler.frames import OpenedMap, Unhandled
+from dataflow.scheduler.readiness import first_value
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.compiler.uses import Uses
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Racing"]
+
+
+class Racing:
+    """The part of the scheduler that decides races."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
+        """Decide a race by the slot that has just settled, or end it if no source can win any more."""
+        if frame.states[node.index] != WAITING or node.index in frame.undemanded:
+            return
+        feed, path = node.feeds[0], frame.path_of(node)
+        restoring = self.scheduler.restoring
+        if restoring is not None and (winner := restoring.past.races.get(path)) in feed.labels:
+            settled = feed.slots[feed.labels.index(winner)]
+            if frame.values[settled] is UNSETTLED:
+                return
+        match first_value(feed.slots, frame.values, settled):
+            case None:
+                return
+            case Skip() as cause:
+                skip = Skip(path, "none of its sources has a value", cause)
+                self.scheduler.releasing.settle_all(frame, node, skip, SKIPPED)
+            case Errored():
+                self._lost(frame, node)
+            case slot:
+                self._won(frame, node, slot)
+
+    def _won(self, frame: Frame, node: PlanNode, winner: int) -> None:
+        feed = node.feeds[0]
+        label = feed.labels[feed.slots.index(winner)]
+        self.scheduler.report(EventKind.RACE_DECIDED, frame, node, edge=label)
+        for slot, loser in zip(feed.slots, feed.labels, strict=True):
+            if isinstance(token := frame.values[slot], Errored):
+                text = f"{loser} failed in the race won by {label}: {token.reason}"
+                self.scheduler.report(EventKind.WARNING, frame, node, code="outrun", text=text)
+        self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, winner))
+        self.scheduler.finish(frame, node, DONE)
+        self.withdraw(frame, node, [slot for slot in feed.slots if slot != winner])
+
+    def _lost(self, frame: Frame, node: PlanNode) -> None:
+        """Settle a race that nobody won and somebody failed in; then the failures are its own."""
+        slots = dict.fromkeys(node.feeds[0].slots)
+        causes = [token for slot in slots if isinstance(token := frame.values[slot], Errored)]
+        unhandled = {id(one): one for slot in slots for one in _taken_by(frame, slot)}
+        self.scheduler.failing.race_lost(frame, node, causes, list(unhandled.values()))
+
+    def withdraw(self, frame: Frame, race: PlanNode, slots: Sequence[int]) -> None:
+        """Withdraw edges into a decided race, and stop the nodes that nothing else needs."""
+        uses = frame.plan.uses
+        assert uses is not None, "a scope with a race knows who uses what"
+        frame.lost |= {(race.index, slot) for slot in slots}
+        makers = [uses.makers[slot] for slot in slots if slot in uses.makers]
+        live = self.scheduler.live
+        wanted = live.freshness.wanted if live is not None and frame.parent is None else {}
+        stopped = _no_longer_needed(frame, uses, makers, wanted)
+        cause = Skip(frame.path_of(race), f"race lost at {frame.path_of(race)}")
+        frame.withdrawn |= set(stopped)
+        for index in stopped:
+            self._stop(frame, frame.plan.nodes[index], cause)
+
+    def _stop(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
+        """Let a node settle as a skip: what waits never starts, what runs is cancelled."""
+        frame.note_reason(node.index, cause)
+        for slot in node.outputs.values():
+            if frame.values[slot] is UNSETTLED:
+                self.scheduler.put(frame, slot, cause)
+        self.scheduler.repeating.give_up(frame, node)
+        state = frame.states[node.index]
+        if state == PAUSED:
+            self.scheduler.asking.close(frame, node, cause.reason)
+        if state == RUNNING:  # it comes to its end when what runs has seen that it is cancelled
+            self._cancel(frame, node, cause)
+        else:
+            never_began = state == WAITING or self._has_not_run(frame, node)
+            self.scheduler.finish(frame, node, NOT_RUN if never_began else CANCELLED)
+
+    def _has_not_run(self, frame: Frame, node: PlanNode) -> bool:
+        """Tell whether the journal says of a node that it lost the race before it could begin."""
+        restoring = self.scheduler.restoring
+        return restoring is not None and restoring.past.state_of(frame.path_of(node)) is NodeState.NOT_RUN
+
+    def _cancel(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
+        self.scheduler.to_act = True
+        self.scheduler.stopped.append((frame, node.index))
+        opened = frame.opened.get(node.index)
+        if opened is None:
+            return
+        if isinstance(opened, OpenedMap):
+            opened.is_closing = True
+        for inner in list(opened.live.values()):
+            self.scheduler.failing.close(inner, cause)
+        self.scheduler.maps.arrivals.stop(frame, node.index)
+
+
+def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]) -> list[int]:
+    """List the nodes of which every use leads only into withdrawn edges, in declared order.
+
+    Those that are `wanted` are asked for from outside.
+    """
+    found: set[int] = set()
+    todo = list(makers)
+    while todo:
+        index = todo.pop()
+        if (
+            index in found
+            or index in wanted
+            or index in frame.withdrawn | frame.undemanded
+            or frame.states[index] not in (WAITING, READY, RUNNING, PAUSED)
+        ):
+            continue
+        slots = frame.plan.nodes[index].outputs.values()
+        if any(slot in uses.held for slot in slots) or any(
+            reader not in found and reader not in frame.withdrawn and (reader, slot) not in frame.lost
+            for slot in slots
+            for reader in uses.readers.get(slot, ())
+        ):
+            continue
+        found.add(index)
+        todo.extend(uses.makers[slot] for slot in uses.reads[index] if slot in uses.makers)
+    return sorted(found)
+
+
+def _taken_by(frame: Frame, slot: int) -> Sequence[Unhandled]:
+    """Find the failures behind a slot that were left to this race, also those of a frame around."""
+    where: Frame | None = frame
+    while where is not None:
+        uses = where.plan.uses
+        assert uses is not None, "a flow with a race knows who uses what"
+        if slot in uses.makers:
+            return where.taken.get(uses.makers[slot], ())
+        outer = next((outer for outer, own in where.plan.imports if own == slot), None)
+        if outer is None:
+            break  # a parameter of the frame
+        where, slot = where.parent, outer
+    return ()

@@ -1,0 +1,198 @@
+"""Releasing: a node whose inputs have settled fires, is skipped or is poisoned; joins settle (S4, S5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataflow.compiler.graph import Join
+from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
+from dataflow.core.events import EventKind
+from dataflow.core.merging import merge_live
+from dataflow.core.ports import DONE as DONE_PORT
+from dataflow.core.ports import ERROR as ERROR_PORT
+from dataflow.core.ports import SKIP, Signal
+from dataflow.core.states import CANCELLED, DONE, NOT_RUN, SKIPPED, WAITING
+from dataflow.core.tokens import Errored, Skip
+from dataflow.errors import NodeFailed
+from dataflow.scheduler.outcome import exits_taken
+from dataflow.scheduler.readiness import Conflict, Fires, Poisoned, Skipped, decide, first_live, live_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.core.merging import MergeFunction
+    from dataflow.scheduler.frames import Frame, Unhandled
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = ["Releasing", "tokens_of"]
+
+
+class Releasing:
+    """The part of the scheduler that applies the firing rule."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def succeeded(self, frame: Frame, node: PlanNode, call: Call, outputs: Mapping[str, Any]) -> None:
+        """Settle the ports of a node that returned (S3.2)."""
+        put = self.scheduler.put
+        if call.exits:
+            matched = next(iter(exits_taken(call.type, outputs)), None)
+            self.scheduler.report(EventKind.BRANCH_EVALUATED, frame, node, matched=matched)
+        for slot, token in tokens_of(frame, node, call, outputs):
+            put(frame, slot, token)
+        self.scheduler.finish(frame, node, DONE)
+
+    def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
+        """Settle a loop, map or flow node whose frames have all ended: as failed, as cancelled or as done.
+
+        One that was cut short has not failed with what stands: a resumed run would take it as it is, and what
+        was cancelled in it would never run (S11.3).
+        """
+        failing = self.scheduler.failing
+        frame.opened[node.index].release()
+        if node.index in frame.withdrawn:
+            self.scheduler.finish(frame, node, CANCELLED)
+        elif unhandled and not (frame.is_closing and failing.stands(frame, node, unhandled[0].failure)):
+            failing.opener_failed(frame, node, unhandled)
+        elif frame.is_closing:
+            if frame.closed_by is not None:
+                frame.note_reason(node.index, frame.closed_by)
+            self.scheduler.finish(frame, node, CANCELLED)
+        else:
+            self.opener_done(frame, node)
+
+    def opener_done(self, frame: Frame, node: PlanNode) -> None:
+        """Bring a loop, map or flow node to its end whose ports have settled."""
+        if DONE_PORT in node.outputs:
+            self.scheduler.put(frame, node.outputs[DONE_PORT], Signal())
+        if ERROR_PORT in node.outputs:
+            self.scheduler.put(frame, node.outputs[ERROR_PORT], _no_failure(frame, node))
+        self.scheduler.finish(frame, node, DONE)
+
+    def release(self, frame: Frame, index: int) -> None:
+        """Decide about a node all of whose inputs have settled (S4)."""
+        if frame.states[index] != WAITING:
+            return
+        node = frame.plan.nodes[index]
+        if node.is_plain and index not in frame.odd:
+            self._fire(frame, node)
+            return
+        if isinstance(node.action, MapOf) and node.action.is_every:
+            self.scheduler.maps.arrivals.consider(frame, node)
+            return
+        feeds = self.scheduler.pulling.feeds(frame, node) if frame.plan.lazy else node.feeds
+        match decide(feeds, frame.values):
+            case Fires():
+                if len(feeds) < len(node.feeds):
+                    self.scheduler.pulling.pull(frame, node)
+                else:
+                    self._fire(frame, node)
+            case Poisoned(cause):
+                self.settle_all(frame, node, Errored(frame.path_of(node), cause.failure, cause), NOT_RUN)
+            case Skipped() as skipped:
+                self._skip(frame, node, skipped)
+            case Conflict(port, edges):
+                both = " and from ".join(edges)
+                told = f"got a value from {both} on its port {port!r}, which takes one; use merge or gather"
+                error = NodeFailed(node.id, told)
+                self.scheduler.failing.failed(frame, node, error)
+
+    def _fire(self, frame: Frame, node: PlanNode) -> None:
+        match node.action:
+            case Call():
+                self.scheduler.make_ready(frame, node.index)
+            case JoinOf(mode=Join.CONTEXTS, how=how):
+                assert how is not None, "it is known how contexts are merged"
+                self._merge_contexts(frame, node, how)
+            case JoinOf():
+                live = live_values(node.feeds[0].slots, frame.values)
+                self.scheduler.put(
+                    frame, node.outputs["out"], [self.scheduler.take(frame, slot) for slot in live]
+                )
+                self.scheduler.finish(frame, node, DONE)
+            case LoopOf() | MapOf() | FlowOf():
+                self.scheduler.opening.later(frame, node)
+
+    def _merge_contexts(self, frame: Frame, node: PlanNode, how: MergeFunction) -> None:
+        """Make one conversation of the live ones (S10.4)."""
+        feed = node.feeds[0]
+        live = set(live_values(feed.slots, frame.values))
+        labels = [label for slot, label in zip(feed.slots, feed.labels, strict=True) if slot in live]
+        contexts = [self.scheduler.take(frame, slot) for slot in feed.slots if slot in live]
+        try:
+            merged = merge_live(node.id, labels, contexts, how)
+        except BaseException as error:  # noqa: BLE001 - `how` is the user's code and may raise anything
+            self.scheduler.failing.failed(frame, node, error)
+        else:
+            self.scheduler.put(frame, node.outputs["out"], merged)
+            self.scheduler.finish(frame, node, DONE)
+
+    def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
+        """Settle a merge, fallback or race as soon as it is decided (S5.3); look at a map over edges."""
+        if isinstance(node.action, MapOf):
+            self.scheduler.maps.arrivals.consider(frame, node, settled)
+            return
+        assert isinstance(node.action, JoinOf), "only joins may settle early"
+        if node.action.mode is Join.RACE:
+            self.scheduler.racing.consider(frame, node, settled)
+            return
+        if frame.states[node.index] != WAITING or node.index in frame.undemanded:
+            return
+        match first_live(node.feeds[0].slots, frame.values):
+            case None:
+                return
+            case Skip() as cause:
+                skip = Skip(frame.path_of(node), "none of its sources has a value", cause)
+                self.settle_all(frame, node, skip, SKIPPED)
+            case slot:
+                self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, slot))
+                self.scheduler.finish(frame, node, DONE)
+
+    def _skip(self, frame: Frame, node: PlanNode, skipped: Skipped) -> None:
+        path = frame.path_of(node)
+        if skipped.live and skipped.dead and node.is_visible:
+            dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
+            text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
+            self.scheduler.warn(path, "join_unreleased", text)
+        skip = Skip(path, f"{_what_lacks(node, skipped.port)} has no value", skipped.cause)
+        self.settle_all(frame, node, skip, SKIPPED)
+
+    def disabled(self, frame: Frame, node: PlanNode) -> None:
+        """Settle a node that is switched off (S4.7)."""
+        self.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
+
+    def settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
+        """Settle all ports of a node alike and bring it to its end."""
+        frame.note_reason(node.index, token)
+        for slot in node.outputs.values():
+            self.scheduler.put(frame, slot, token)
+        self.scheduler.finish(frame, node, state)
+
+
+def tokens_of(
+    frame: Frame, node: PlanNode, call: Call, outputs: Mapping[str, Any]
+) -> Iterator[tuple[int, Any]]:
+    """Tell what the ports of a node that returned settle to, by slot (S3.2)."""
+    for port, slot in node.outputs.items():
+        if port == DONE_PORT:
+            yield slot, Signal()
+        elif (value := outputs.get(port, SKIP)) is not SKIP:
+            yield slot, value
+        elif port == ERROR_PORT:
+            yield slot, _no_failure(frame, node)
+        else:
+            reason = f"exit {port!r} not taken" if port in call.exits else f"port {port!r} not emitted"
+            yield slot, Skip(frame.path_of(node), reason)
+
+
+def _what_lacks(node: PlanNode, port: str) -> str:
+    """Name a port of a node; a map that `each` has opened has none, but the list that it goes over."""
+    if isinstance(node.action, MapOf):
+        return next(f"the list {feed.labels[0]}" for feed in node.feeds if feed.port == port)
+    return f"port {port!r}"
+
+
+def _no_failure(frame: Frame, node: PlanNode) -> Skip:
+    return Skip(frame.path_of(node), "succeeded, so there is no failure")

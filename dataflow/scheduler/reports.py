@@ -1,0 +1,94 @@
+"""What is told of nodes and ports: a node's end in an event, ports that never settled (S8.4, S19)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.copies import separate
+from dataflow.core.events import EventKind
+from dataflow.core.states import DONE, FAILED, STATES, TIMED_OUT
+from dataflow.core.tokens import UNSETTLED, Errored, Skip
+from dataflow.scheduler.binding import inputs_of
+
+if TYPE_CHECKING:
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.core.events import Reporter
+    from dataflow.scheduler.frames import Frame
+    from dataflow.scheduler.scheduler import Scheduler
+
+__all__ = [
+    "report_end",
+    "report_start",
+    "report_value",
+    "told_of_failures",
+    "told_of_pause",
+    "unsettled_ports",
+]
+
+STARTED: Final = EventKind.NODE_STARTED
+FINISHED: Final = EventKind.NODE_FINISHED
+#: What events call the states.
+TEXTS: Final = tuple(state.value for state in STATES)
+DONE_TEXT: Final = TEXTS[DONE]
+
+
+def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
+    """Report that an attempt at a call begins, with what it is given for who asks."""
+    node = frame.plan.nodes[index]
+    call: Any = node.action  # only calls become ready
+    data = {"type": call.type.id, "attempt": frame.attempt_of(index)}
+    if reporter.tells_inputs:
+        data["inputs"] = inputs_of(frame, node, call)
+    reporter.emit(STARTED, frame.path_of(node), data)
+
+
+def report_value(reporter: Reporter, frame: Frame, node: PlanNode, value: Any) -> None:
+    """Report the end of a node that has one port and given it a value: what `report_end` comes to then."""
+    data = {"state": DONE_TEXT, "ports": {"out": {"value": separate(value)}}, "metadata": {}}
+    reporter.emit(FINISHED, frame.path_of(node), data)
+
+
+def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
+    """Report that a node has come to its end, with what its ports hold; a join only settles its port."""
+    if not node.is_visible:
+        reporter.settled()
+        return
+    values, index = frame.values, node.index
+    ports: dict[str, Any] = {}
+    for port, slot in node.outputs.items():
+        token: Any = values[slot]
+        if type(token) is Skip:
+            ports[port] = {"skip": token.reason}
+        elif type(token) is Errored:
+            ports[port] = {"error": token.failure}
+        elif token is not UNSETTLED:
+            ports[port] = {"value": separate(token)}
+    metadata = separate(frame.metadata[index]) if index in frame.metadata else {}
+    data: dict[str, Any] = {"state": TEXTS[state], "ports": ports, "metadata": metadata}
+    if index in frame.reasons:
+        reason = frame.reasons[index]
+        data["reason"] = reason.reason
+        if state in (FAILED, TIMED_OUT) and type(reason) is Errored:
+            data["failure"] = reason.failure
+    reporter.emit(FINISHED, frame.path_of(node), data)
+
+
+def told_of_failures(scheduler: Scheduler) -> dict[str, list[str]]:
+    """Tell which firings have failed so that nothing has handled it, if any has."""
+    paths = [one.failure.path for one in sorted(scheduler.root.failures)]
+    return {"failures": paths} if paths else {}
+
+
+def told_of_pause(scheduler: Scheduler) -> dict[str, Any]:
+    """Tell what is known of a run that pauses."""
+    asks, times = [ask.id for ask in scheduler.asking.asks], scheduler.standing.times()
+    told = {"asks": asks, "elapsed": scheduler.timing.elapsed, **told_of_failures(scheduler)}
+    return {**told, "flow_times": times} if times else told
+
+
+def unsettled_ports(frame: Frame) -> list[str]:
+    """List the ports of a frame that have not settled (S8.4)."""
+    plan = frame.plan
+    demanded = (node for node in plan.nodes if node.index not in frame.undemanded)
+    slots = (slot for node in demanded for slot in node.outputs.values())
+    return [plan.names[slot] for slot in slots if frame.values[slot] is UNSETTLED]

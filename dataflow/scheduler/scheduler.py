@@ -1,0 +1,266 @@
+"""The scheduler: what may fire next. Pure and synchronous; nothing in it awaits (S2 to S9).
+
+The engine calls it with the outcome of a firing and gets the firings that this made ready. A work list
+carries what has settled, so that a long dead path needs no recursion.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.copies import separate
+from dataflow.core.events import EventKind
+from dataflow.core.states import READY
+from dataflow.core.tokens import Skip, is_dead
+from dataflow.scheduler.admission import Admission
+from dataflow.scheduler.asks import Asking
+from dataflow.scheduler.failing import Failing
+from dataflow.scheduler.frames import Frame
+from dataflow.scheduler.loops import Loops
+from dataflow.scheduler.maps import Maps
+from dataflow.scheduler.nesting import Nesting
+from dataflow.scheduler.opening import Opening
+from dataflow.scheduler.outcomes import Settling
+from dataflow.scheduler.pulling import Pulling
+from dataflow.scheduler.pushing import Pushing
+from dataflow.scheduler.racing import Racing
+from dataflow.scheduler.releasing import Releasing
+from dataflow.scheduler.repeating import Repeating
+from dataflow.scheduler.reports import report_end
+from dataflow.scheduler.run_slots import RunSlots
+from dataflow.scheduler.standing import Standing
+from dataflow.scheduler.timers import Timers
+from dataflow.scheduler.timing import Clock, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from dataflow.compiler.plan import FlowPlan, PlanNode
+    from dataflow.core.events import Reporter
+    from dataflow.core.policy import Settings
+    from dataflow.durable.recording import Recording
+    from dataflow.durable.restoring import Restoring
+    from dataflow.live.reusing import Reusing
+    from dataflow.memo.memoizing import Memoizing
+    from dataflow.scheduler.frames import FiringId
+    from dataflow.scheduler.timers import Timer
+
+__all__ = ["Scheduler"]
+
+#: How many steps of the work list are done before the event loop is given a chance.
+MOST_STEPS: Final = 1_000
+
+
+class Scheduler:
+    """The state of one run and the rules that move it on.
+
+    The acting side starts it, tells it the outcome of each firing and of each timer, and gets back what may
+    fire. Its parts, each a rule of its own, change the frames through `put`, `finish` and `make_ready`.
+    """
+
+    def __init__(
+        self, plan: FlowPlan, settings: Settings, reporter: Reporter,
+        clock: Callable[[], float] = monotonic, memo: Callable[[Scheduler], Memoizing] | None = None,
+    ) -> None:  # fmt: skip
+        self.plan, self.reporter = plan, reporter
+        self.settings = settings
+        self.clock = Clock(clock)  # the time of the run, in seconds; it stands still while the run is paused
+        self.keep = settings.keep  # values of the root are kept for the result (S8.5)
+        self.recording: Recording | None = None  # of a run that lives in a store
+        self.restoring: Restoring | None = None  # of a run that is resumed
+        self.live: Reusing | None = None  # of a live session
+        self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
+        self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
+        self.has_ended = False
+        self.stopped: list[FiringId] = []  # running when their frame was closed or their race lost
+        self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
+        self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
+        self.warnings: list[str] = []
+        self.failing = Failing(self)
+        self.repeating = Repeating(self)
+        self.loops = Loops(self)
+        self.maps = Maps(self)
+        self.nesting = Nesting(self)
+        self.racing = Racing(self)
+        self.releasing = Releasing(self)
+        self.opening = Opening(self)
+        self.pulling = Pulling(self)
+        self.pushing = Pushing(self)
+        self.timers = Timers(self)
+        self.asking = Asking(self)
+        self.standing = Standing(self)
+        self.timing = Timing(self, self.clock)
+        self.settling = Settling(self)
+        self.memoizing = None if memo is None else memo(self)
+        self.admission: Admission | RunSlots | None = None
+        if plan.has_limits:
+            self.admission = Admission(settings, self.timers)
+        elif settings.max_concurrency is not None:
+            self.admission = RunSlots(settings.max_concurrency)
+        self._newly: list[FiringId] = []
+        self.has_more = False  # the work list was left before its end
+        self.is_working = False  # a user's test or key may call back while it is
+        self._abort_reason: str | None = None
+        self._settled: deque[tuple[Frame, int]] = deque()
+        self._ended: deque[Frame] = deque()
+
+    def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
+        """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
+        self.is_working = True
+        slots = self.plan.root.parameters
+        self.opening.begin(self.root, [(slots[name], value) for name, value in inputs.items()])
+        return self.advance()
+
+    def due(self, timer: Timer) -> list[FiringId]:
+        """Take the step of a timer whose time has come; returns the newly ready firings."""
+        return self.take_step(timer.step) if self.timers.close(timer) else []  # else it was dropped meanwhile
+
+    def begin_step(self, frame: Frame, index: int) -> None:
+        """Begin to settle a firing, which gives its slots back."""
+        self.is_working = True
+        if self.admission is not None:
+            self.admission.ended((frame, index))
+
+    def take_step(self, step: Callable[[], None]) -> list[FiringId]:
+        """Take a step that something outside has brought about; returns the newly ready firings."""
+        self.is_working = True
+        step()
+        return self.advance()
+
+    def let_go(self) -> None:
+        """Give back what the run has kept: it has ended."""
+        self.timers.drop_all()
+        if self.admission is not None:
+            self.admission.close()
+
+    def abort(self, reason: str) -> None:
+        """Close the whole run: what waits is not run, what runs is to be cancelled (S9.6)."""
+        if not self.has_ended:
+            self._abort_reason = reason
+            while not self.is_working:  # else it is seen to as soon as what is being done is done
+                self.advance()
+                if not self.has_more:
+                    return
+
+    def settle_again(self, frame: Frame, slots: Iterable[int]) -> None:
+        """Tell of slots that hold something from the start."""
+        self._settled.extend((frame, slot) for slot in slots)
+
+    @property
+    def has_items(self) -> bool:
+        """Whether further items of a map may begin, once nothing is ready."""
+        return bool(self.maps.begins)
+
+    def begin_items(self) -> list[FiringId]:
+        """Begin further items of a map; returns the newly ready firings."""
+        return self.take_step(self.maps.begins.popleft())
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything has settled, ended, failed or become ready that `advance` has not worked off."""
+        has_told = self._newly or self._settled or self._ended or self.opening.due or self.failing.frames
+        return bool(has_told) or self._abort_reason is not None
+
+    def has_emptied(self, frame: Frame) -> None:
+        """Note that all of a frame has come to its end."""
+        self._ended.append(frame)
+
+    def make_ready(self, frame: Frame, index: int) -> None:
+        """Note that a call may fire."""
+        frame.states[index] = READY
+        self._newly.append((frame, index))
+
+    def put(self, frame: Frame, slot: int, token: Any) -> None:
+        """Settle a port; each settles once (S3.1)."""
+        frame.values[slot] = token
+        calls = frame.plan.calls[slot]
+        if calls is None or frame.holders is not None or frame.odd or frame.is_closing or is_dead(token):
+            self._settled.append((frame, slot))
+            return
+        self._newly += frame.count_down(calls)  # what `push` would come to
+        if slot in frame.plan.collects:
+            self.maps.collect(frame, slot, token)
+
+    def take(self, frame: Frame, slot: int) -> Any:
+        """Return a value for one reader: its own copy if others hold it too (S3.4)."""
+        value = frame.values[slot]
+        return separate(value) if frame.plan.shared[slot] else value
+
+    def finish(self, frame: Frame, node: PlanNode, state: int) -> None:
+        """Bring a node to its end."""
+        frame.states[node.index] = state
+        frame.unsettled -= 1
+        if not frame.unsettled:
+            self._ended.append(frame)
+        if self.reporter.is_listening:
+            report_end(self.reporter, frame, node, state)
+        if frame.holders is not None:
+            frame.let_go(frame.plan.held[node.index])
+        if self.live is not None:
+            self.live.finished(frame, node, state)
+
+    def advance(self) -> list[FiringId]:
+        """Work off what has settled and ended, or go on with it; gives what became ready, in declared order.
+
+        A failed frame is closed only when all that had settled is told, so that what depends on the
+        failure names it as its reason.
+        """
+        settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
+        known = self.restoring if self.live is None else self.live
+        for _ in range(MOST_STEPS):
+            if self._abort_reason is not None:
+                reason, self._abort_reason = self._abort_reason, None
+                self.failing.close(self.root, Skip("", reason))
+                self.timers.drop_all()
+            elif settled:
+                self.pushing.push(*settled.popleft())
+            elif failed and (self.restoring is None or not self.restoring.recalling.is_replaying):
+                self.failing.close(*failed.popleft())
+            elif due:
+                due.popleft()()
+            elif ended:
+                self.pushing.end(ended.popleft())
+            elif known is not None and self._newly:
+                ready, self._newly = sorted(self._newly, key=_declared_order), []
+                known.settle(ready)
+            elif self.restoring is not None and (one := self.restoring.first_to_close(failed)) is not None:
+                failed.remove(one)
+                self.failing.close(*one)
+            else:
+                self.has_more = False
+                break
+        else:
+            self.has_more = True  # the event loop is given a chance, then it is called again
+        self.is_working = False
+        if self.standing.bounds:
+            self.standing.look()
+        newly, self._newly = self._newly, []
+        if known is not None:
+            newly, self._newly = ([], newly) if self.has_more else (known.to_fire(), [])
+        if len(newly) > 1:
+            newly.sort(key=_declared_order)
+        return newly if self.admission is None else _admitted(self, self.admission, newly)
+
+    def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
+        """Report a fact about a node, if anybody listens."""
+        if self.reporter.is_listening:
+            self.reporter.emit(kind, frame.path_of(node), data)
+
+    def warn(self, path: str, code: str, text: str, **data: Any) -> None:
+        """Warn of what is at the path, "" for the whole run, in the result and to whoever listens."""
+        self.warnings.append(text)
+        if self.reporter.is_listening:
+            self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
+
+
+def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list[FiringId]) -> list[FiringId]:
+    """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
+    memoizing = scheduler.memoizing
+    return admission.admit(newly) if memoizing is None else memoizing.admit(newly, admission)
+
+
+def _declared_order(firing: FiringId) -> tuple[int, int]:
+    frame, index = firing
+    return frame.number, index

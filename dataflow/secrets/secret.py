@@ -1,0 +1,138 @@
+"""Secrets: values that are known by name, and shown to nobody (S12.4)."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from dataflow.errors import SecretMissing
+from dataflow.secrets.redaction import know, revealed
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
+
+__all__ = ["Secret", "look_up"]
+
+#: Shorter values stand in any text by chance.
+SHORTEST: Final = 8
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_noting: Final = threading.Lock()  # nobody has a value before it is kept out of the log
+
+
+class Secret:
+    """A secret, by its name: `reveal` looks it up in the environment, unless its value is given.
+
+    It can be a constant, an input, a field of a `Config`, and travel along edges. Only its name is ever
+    written: in JSON it is its name, and two of one name are equal. What `reveal` has returned is replaced
+    by `[secret:NAME]` wherever the engine or a logger writes it (S12.4).
+    """
+
+    __slots__ = ("_value", "name")
+
+    takes_only_itself: ClassVar = True  # its schema is for JSON: no value of Python is taken for a secret
+    tells_only_its_name: ClassVar = True  # so nobody has to look into it
+    name: str
+    _value: str | None
+
+    def __init__(self, name: str, value: str | None = None) -> None:
+        if _NAME.fullmatch(name) is None:
+            raise ValueError(
+                "the name of a secret consists of letters, digits, `_`, `.` and `-`, and begins with no digit"
+            )
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"the value of secret {name!r} must be text, found {type(value).__name__}")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_value", value)
+
+    def reveal(self) -> str:
+        """Return the value; raises SecretMissing if there is none, or one under 8 characters."""
+        value = self._value
+        if value is None:
+            return look_up(self.name)
+        return _noted(self.name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a secret cannot be changed")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a secret cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return self.name == other.name if isinstance(other, Secret) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Secret, self.name))
+
+    def __repr__(self) -> str:
+        return f"Secret({self.name!r})"
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, _: object) -> Secret:
+        return self
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return Secret, (self.name,)  # a value given in Python stays in its process
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        from pydantic_core import core_schema
+
+        instance = core_schema.is_instance_schema(cls)
+        name = core_schema.str_schema(pattern=f"^{_NAME.pattern.replace(chr(92) + 'w', '0-9A-Za-z_')}$")
+        return core_schema.json_or_python_schema(
+            json_schema=core_schema.no_info_after_validator_function(cls, name),
+            # A text of Python is refused: it could be the value itself, which would then be shown as a name.
+            python_schema=instance,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                _name_of, return_schema=core_schema.str_schema()
+            ),
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, *_: object) -> dict[str, Any]:
+        return {"type": "string", "format": "secret"}  # its name
+
+
+def look_up(name: str) -> str:
+    """Return the value of a secret: that in the environment, else the last one revealed in this process.
+
+    Raises SecretMissing.
+    """
+    value = os.environ.get(name)
+    if value is None:
+        value = revealed(name)
+    if value is None:
+        raise SecretMissing(name, "is missing: set the environment variable of that name")
+    return _noted(name, value)
+
+
+def _noted(name: str, value: str) -> str:
+    if len(value) < SHORTEST:
+        raise SecretMissing(
+            name, f"is too short to be kept: it has {len(value)} characters, expected at least {SHORTEST}"
+        )
+    if not _is_text(value):
+        raise SecretMissing(name, "is no text: it has bytes that are no UTF-8")
+    with _noting:
+        if know(name, value):
+            from dataflow.secrets.log_records import redact_logs  # most processes have no secret
+
+            redact_logs()
+    return value
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _name_of(secret: Secret) -> str:
+    return secret.name

@@ -1,0 +1,293 @@
+"""Decide which types may feed which (S1.7): assignability without conversion.
+
+What cannot be decided agrees: type variables, names not yet resolved, annotations that are no types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    AsyncIterable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    MutableSet,
+    Sequence,
+)
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from enum import Enum
+from types import NoneType
+from typing import Any, Final, Literal, Never, NewType, NoReturn, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel
+
+from dataflow.types.type_names import type_name
+from dataflow.types.type_shapes import (
+    Shape,
+    alternatives,
+    arguments_as,
+    bare,
+    behind_alias,
+    has_own_schema,
+    is_alias,
+    is_open_tuple,
+    is_typed_dict,
+    keys_of,
+    protocol_members,
+    shape,
+    union_of,
+)
+
+__all__ = ["NOT_ITERABLE", "agrees", "element_type", "holds_any", "is_any", "is_open", "type_name"]
+
+
+class _NotIterable(Enum):
+    NOT_ITERABLE = "not iterable"
+
+
+NOT_ITERABLE = _NotIterable.NOT_ITERABLE
+"""What `element_type` returns for a type whose values a map cannot go over."""
+
+# Bounds for types that refer to themselves with ever new arguments, and for unions of such types.
+MOST_PAIRS = 30
+MOST_STEPS = 50_000
+
+# Iterable, yet not what a map goes over: one thing to a user; keys or values would be a guess; without
+# an order (S14.1); read only once.
+WHOLES = (str, bytes, bytearray, memoryview, BaseModel, Mapping, AbstractSet, Iterator, AsyncIterable)
+
+
+# Types whose values are looked into where they may hold anything.
+CONTAINERS: Final = (
+    *(list, dict, set, frozenset, tuple),
+    *(Collection, Sequence, MutableSequence, Mapping, MutableMapping, AbstractSet, MutableSet),
+)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """How far one comparison has come.
+
+    pairs: aliases and TypedDicts being compared, outermost first; met again, a pair agrees if all else does
+    steps: how many pairs of types were compared
+    """
+
+    pairs: list[tuple[object, object]] = field(default_factory=list)
+    steps: int = 0
+
+
+def agrees(source: object, target: object) -> bool:
+    """Tell whether a port whose values have type `source` may feed a port of type `target`.
+
+    Never raises. A bool is an int, and an int may stand where a float is expected, so a bool may too.
+    """
+    try:
+        return _compare(source, target, _Walk())
+    except Exception:  # noqa: BLE001 - foreign metaclasses and lazy annotations may raise anything
+        return True
+
+
+def is_any(annotation: object) -> bool:
+    """Tell whether a type is Any, annotated or not."""
+    try:
+        return bare(annotation) is Any
+    except Exception:  # noqa: BLE001 - as above
+        return False
+
+
+def holds_any(annotation: object) -> bool:
+    """Tell whether a container, however nested, may hold anything: what is in it has then to be looked at."""
+    todo = [annotation]
+    for one in todo:  # grows while it is walked
+        try:
+            plain = bare(one)
+            is_container = alternatives(plain) != () or (get_origin(plain) or plain) in CONTAINERS
+        except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything; it is no container of ours
+            return False
+        arguments = get_args(plain)
+        if is_container and (not arguments or any(map(is_open, arguments))):
+            return True
+        todo.extend(arguments if is_container else ())
+    return False
+
+
+def is_open(argument: object) -> bool:
+    """Tell whether a type says nothing: Any, or a type variable."""
+    return is_any(argument) or isinstance(argument, TypeVar)
+
+
+def element_type(container: object) -> object:
+    """Give the type of the items of a list-like type, `NOT_ITERABLE` where a map cannot go over its values.
+
+    Any where that cannot be decided: bare lists, type variables, protocols.
+    """
+    try:
+        return _element(container, MOST_PAIRS)
+    except Exception:  # noqa: BLE001 - as above
+        return Any
+
+
+def _compare(source: object, target: object, walk: _Walk) -> bool:
+    walk.steps += 1
+    source, target = bare(source), bare(target)
+    if source is target or source is Any or target is Any or target is object or walk.steps > MOST_STEPS:
+        return True
+    if source is Never or source is NoReturn:
+        return True
+    if is_alias(source) or is_alias(target):
+        return _compare_aliases(source, target, walk)
+    if options := _parts(source):
+        return all(_compare(option, target, walk) for option in options)
+    if options := alternatives(target):
+        return any(_compare(source, option, walk) for option in options)
+    return _compare_single(source, target, walk)
+
+
+def _parts(source: object) -> tuple[object, ...]:
+    """List the types that must each agree for `source` to agree."""
+    values = get_args(source) if get_origin(source) is Literal else ()
+    return tuple(Literal[value] for value in values) if len(values) > 1 else alternatives(source)
+
+
+def _compare_aliases(source: object, target: object, walk: _Walk) -> bool:
+    def compare() -> bool:
+        one, other = (behind_alias(side) if is_alias(side) else side for side in (source, target))
+        return _compare(one, other, walk)
+
+    return _compare_deeper(source, target, walk, compare)
+
+
+def _compare_deeper(source: object, target: object, walk: _Walk, compare: Callable[[], bool]) -> bool:
+    """Compare what two types stand for, unless that is being done already."""
+    met = any(one is source and other is target for one, other in walk.pairs)
+    if met or len(walk.pairs) >= MOST_PAIRS:
+        return True
+    walk.pairs.append((source, target))
+    result = compare()
+    walk.pairs.pop()
+    return result
+
+
+def _compare_single(source: object, target: object, walk: _Walk) -> bool:
+    """Compare two types that are neither unions nor aliases."""
+    if isinstance(source, NewType):
+        return _compare(source.__supertype__, target, walk)
+    if get_origin(target) is Literal:
+        return _fits_literal(source, target)
+    if get_origin(source) is Literal:
+        return _compare(type(get_args(source)[0]), target, walk)
+    found = shape(source)
+    if isinstance(target, NewType) or target is Never or target is NoReturn:
+        return found is None
+    if found is not None and is_typed_dict(target):
+        return _compare_typed_dict(source, found, target, walk)
+    wanted = shape(target)
+    return found is None or wanted is None or _compare_shapes(found, wanted, walk)
+
+
+def _fits_literal(source: object, target: object) -> bool:
+    values = {(type(value), value) for value in get_args(target)}
+    if get_origin(source) is Literal:
+        return values.issuperset((type(value), value) for value in get_args(source))
+    if source is bool:
+        return values.issuperset({(bool, True), (bool, False)})
+    if source is NoneType:
+        return (NoneType, None) in values
+    if isinstance(source, type) and issubclass(source, Enum):
+        return values.issuperset((source, member) for member in source)
+    return shape(source) is None
+
+
+def _compare_typed_dict(source: object, found: Shape, target: object, walk: _Walk) -> bool:
+    """Compare the keys of two TypedDicts; of any other dict the keys are not known."""
+    if not is_typed_dict(source):
+        return issubclass(found.origin, dict)
+    given = keys_of(source)
+
+    def compare() -> bool:
+        return all(
+            given[name].required >= key.required and _compare(given[name].hint, key.hint, walk)
+            if name in given
+            else not key.required
+            for name, key in keys_of(target).items()
+        )
+
+    return not given or _compare_deeper(source, target, walk, compare)
+
+
+def _compare_shapes(found: Shape, wanted: Shape, walk: _Walk) -> bool:
+    if wanted.origin is float and issubclass(found.origin, int):
+        return True
+    members = protocol_members(wanted.origin)
+    if members is not None:
+        return all(_has_member(found.origin, name) for name in members)
+    if not issubclass(found.origin, wanted.origin):
+        schemas = has_own_schema(found.origin) or has_own_schema(wanted.origin)
+        return schemas and found.origin is not object
+    if wanted.args is None:
+        return True
+    given = arguments_as(found, wanted.origin)
+    if given is None:
+        return True
+    if wanted.origin is tuple:
+        return _compare_tuples(given, wanted.args, walk)
+    return len(given) != len(wanted.args) or _compare_each(given, wanted.args, walk)
+
+
+def _compare_each(given: Iterable[object], wanted: Iterable[object], walk: _Walk) -> bool:
+    return all(_compare(one, other, walk) for one, other in zip(given, wanted, strict=True))
+
+
+def _compare_tuples(given: tuple[object, ...], wanted: tuple[object, ...], walk: _Walk) -> bool:
+    if is_open_tuple(given) or is_open_tuple(wanted):
+        return True
+    if wanted[1:] == (...,):
+        return all(_compare(item, wanted[0], walk) for item in given if item is not ...)
+    return ... not in given and len(given) == len(wanted) and _compare_each(given, wanted, walk)
+
+
+def _has_member(kind: type, name: str) -> bool:
+    """Tell whether instances of a class have a member, as far as the class shows.
+
+    `hasattr` would also find the members of the metaclass, such as `__call__`.
+    """
+    for base in kind.__mro__:
+        if name in vars(base):
+            # None in place of a special method takes it away, as `__hash__ = None` does.
+            return vars(base)[name] is not None or not name.startswith("__")
+        code = getattr(vars(base).get("__init__"), "__code__", None)
+        if name in getattr(base, "__annotations__", ()) or name in getattr(code, "co_names", ()):
+            return True
+    return False
+
+
+def _element(container: object, depth: int) -> object:
+    """Find the item type; `depth` bounds how many aliases are looked behind."""
+    container = bare(container)
+    if container is Any:
+        return Any
+    if is_alias(container):
+        return _element(behind_alias(container), depth - 1) if depth else Any
+    if isinstance(container, NewType):
+        return _element(container.__supertype__, depth)
+    if options := alternatives(container):
+        return _joined([_element(option, depth) for option in options])
+    if get_origin(container) is Literal:
+        return _joined([_element(type(value), depth) for value in get_args(container)])
+    known = shape(container)
+    if known is None or protocol_members(known.origin) is not None:
+        return Any
+    if issubclass(known.origin, WHOLES) or not issubclass(known.origin, Iterable):
+        return NOT_ITERABLE
+    args = arguments_as(known, Iterable)
+    return args[0] if args else Any
+
+
+def _joined(elements: list[object]) -> object:
+    if NOT_ITERABLE in elements:
+        return NOT_ITERABLE
+    return Any if any(map(is_any, elements)) else union_of(elements)

@@ -1,0 +1,280 @@
+"""Find the part of a value that is not of the type expected (S1.7).
+
+Types are walked here and not by pydantic, which would copy containers, use iterators up, and refuse what
+`agreement` lets pass: subclasses in place of their base, an int for a float at any depth. pydantic is asked
+about the constraints of Annotated and about classes whose values are no instances of them (EmailStr).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import partial
+from typing import Annotated, Any, Final, Literal, NewType, get_args, get_origin
+
+from pydantic import BeforeValidator, PlainValidator, ValidationError, WrapValidator
+
+from dataflow.types.adapters import adapter_of
+from dataflow.types.agreement import agrees
+from dataflow.types.type_shapes import (
+    Shape,
+    alternatives,
+    arguments_as,
+    bare,
+    behind_alias,
+    has_own_schema,
+    is_alias,
+    is_open_tuple,
+    is_typed_dict,
+    keys_of,
+    protocol_members,
+    shape,
+    unqualified,
+)
+
+__all__ = ["ABSENT", "PREFIX", "Mismatch", "find_mismatch", "requirement", "step_into"]
+
+# What can be gone over any number of times; everything else might be used up.
+LASTING = (list, tuple, set, frozenset, dict, deque, str, bytes, bytearray, range)
+# These turn values into others, and a value from Python is checked, never converted.
+CONVERTERS = (BeforeValidator, PlainValidator, WrapValidator)
+PREFIX = "Input should be "
+"""How pydantic begins a message that only says what would have been right."""
+
+# How often types may refer to themselves in one value: more exhausts the stack, so the rest is accepted.
+MOST_DEPTH = 40
+
+
+class _Absent(Enum):
+    ABSENT = "nothing"
+
+
+ABSENT: Final = _Absent.ABSENT
+"""Stands in a `Mismatch` for a key that is required and not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A part of a value, the type it should have, and what else is required of it.
+
+    place: where in the whole value, as in `[2].name`; empty for the whole value
+    """
+
+    value: object
+    expected: object
+    place: str = ""
+    requirement: str = ""
+
+    def within(self, step: str) -> Mismatch:
+        """Say the same from one level further out."""
+        return replace(self, place=step + self.place)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """How far one search has come.
+
+    known: what came of a value and a type that may refer to itself, by the ids of both, which it keeps alive
+    depth: how many such types were met on the way here
+    """
+
+    known: dict[tuple[int, int], tuple[object, object, Mismatch | None]] = field(default_factory=dict)
+    depth: int = 0
+
+
+def find_mismatch(value: object, expected: object) -> Mismatch | None:
+    """Find what keeps a value from being of a type, None if nothing does."""
+    return _find(value, expected, _Walk())
+
+
+def requirement(message: str) -> str:
+    """Turn a message of pydantic's into what would have been right."""
+    text = message.removeprefix(PREFIX)
+    return text[:1].lower() + text[1:]
+
+
+def step_into(key: object) -> str:
+    """Write one step into a value: `.name` for a key that reads like a name, else `[key]`."""
+    return f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]"
+
+
+def _find(value: object, expected: object, walk: _Walk) -> Mismatch | None:
+    found = _find_bare(value, bare(expected), walk)
+    return found if found is not None else _find_constraint(value, unqualified(expected))
+
+
+def _find_bare(value: object, expected: object, walk: _Walk) -> Mismatch | None:
+    if expected is Any or expected is object:
+        return None
+    if is_alias(expected):
+        return _find_deeper(value, expected, walk, lambda: _find(value, behind_alias(expected), walk))
+    if isinstance(expected, NewType):
+        return _find(value, expected.__supertype__, walk)
+    if options := alternatives(expected):
+        return _find_in_union(value, expected, options, walk)
+    if get_origin(expected) is Literal:
+        fits = any(type(value) is type(option) and value == option for option in get_args(expected))
+        return None if fits else Mismatch(value, expected)
+    if is_typed_dict(expected):
+        find = partial(_find_in_typed_dict, value, expected, walk)
+        return _find_deeper(value, expected, walk, find)
+    known = shape(expected)
+    if known is None:
+        return None
+    if not _is_instance(value, known.origin):
+        return _ask_pydantic(value, expected, known.origin)
+    return None if known.args is None else _find_in_items(value, expected, known, walk)
+
+
+def _is_instance(value: object, kind: type) -> bool:
+    members = protocol_members(kind)
+    if members is not None:
+        # As in agreement: None in place of a special method takes it away.
+        return all(hasattr(value, name) for name in members) and not any(
+            name.startswith("__") and getattr(value, name) is None for name in members
+        )
+    try:
+        return isinstance(value, kind) or (kind is float and isinstance(value, int))
+    except TypeError:
+        return True  # a class that refuses the question cannot be decided
+
+
+def _ask_pydantic(value: object, expected: object, kind: type) -> Mismatch | None:
+    """Let a class with a schema of its own have the last word on a value that is no instance of it."""
+    adapter = adapter_of(expected) if has_own_schema(kind) else None
+    if adapter is None:
+        return Mismatch(value, expected)
+    try:
+        adapter.validate_python(value, strict=True)
+    except ValidationError as error:
+        return Mismatch(value, expected, requirement=requirement(error.errors()[0]["msg"]))
+    return None
+
+
+def _find_constraint(value: object, expected: object) -> Mismatch | None:
+    """Hold a value of the right type against the constraints in Annotated."""
+    if get_origin(expected) is not Annotated:
+        return None
+    inner, *metadata = get_args(expected)
+    constraints = tuple(filter(_is_constraint, metadata))
+    adapter = adapter_of(Annotated[(inner, *constraints)]) if constraints else None
+    if adapter is None:
+        return None
+    try:
+        # Not strict, since that would refuse subclasses; the type has been checked already.
+        adapter.validate_python(value)
+    except ValidationError as error:
+        return Mismatch(value, expected, requirement=requirement(error.errors()[0]["msg"]))
+    return None
+
+
+def _is_constraint(item: object) -> bool:
+    """Tell whether pydantic makes something of a piece of metadata, other than another value."""
+    library = type(item).__module__.partition(".")[0]
+    known = library in ("annotated_types", "pydantic") or hasattr(item, "__get_pydantic_core_schema__")
+    return known and not isinstance(item, CONVERTERS)
+
+
+def _find_deeper(
+    value: object, expected: object, walk: _Walk, find: Callable[[], Mismatch | None]
+) -> Mismatch | None:
+    """Look into a value once for each type: both may refer to themselves."""
+    key = (id(value), id(expected))
+    if key in walk.known:
+        return walk.known[key][2]
+    if walk.depth >= MOST_DEPTH:
+        return None
+    walk.known[key] = (value, expected, None)
+    walk.depth += 1
+    found = find()
+    walk.depth -= 1
+    walk.known[key] = (value, expected, found)
+    return found
+
+
+def _find_in_union(
+    value: object, expected: object, options: tuple[object, ...], walk: _Walk
+) -> Mismatch | None:
+    """Report what is wrong with the only option whose outside fits, else the whole value."""
+    near = []
+    for option in options:
+        found = _find(value, option, walk)
+        if found is None:
+            return None
+        if found.place or found.requirement:
+            near.append(found)
+    return near[0] if len(near) == 1 else Mismatch(value, expected)
+
+
+def _find_in_typed_dict(value: object, expected: object, walk: _Walk) -> Mismatch | None:
+    """Check the keys a TypedDict knows; others may be there, as in a dict of a type derived from it."""
+    if not isinstance(value, dict):
+        return Mismatch(value, expected)
+    for name, key in keys_of(expected).items():
+        if name in value:
+            found = _find(value[name], key.hint, walk)
+        else:
+            found = Mismatch(ABSENT, key.hint) if key.required else None
+        if found is not None:
+            return found.within(step_into(name))
+    return None
+
+
+def _find_in_items(value: object, expected: object, known: Shape, walk: _Walk) -> Mismatch | None:
+    """Check the items of a container that lasts, by the arguments of its type."""
+    origin, args = known
+    if origin is type:
+        return None if agrees(value, args[0] if args else Any) else Mismatch(value, expected)
+    if not isinstance(value, LASTING) or not issubclass(origin, Iterable):
+        return None
+    if issubclass(origin, tuple) and isinstance(value, tuple):
+        return _find_in_tuple(value, expected, arguments_as(known, tuple), walk)
+    if issubclass(origin, Mapping) and isinstance(value, dict):
+        keys, values = arguments_as(known, Mapping) or (Any, Any)
+        found = _find_in_each(value, keys, lambda _: ".keys()", walk)
+        return found or _find_in_each(
+            value.values(), values, lambda index: step_into(list(value)[index]), walk
+        )
+    item = (arguments_as(known, Iterable) or (Any,))[0]
+    ordered = not isinstance(value, set | frozenset | dict)
+    return _find_in_each(value, item, lambda index: f"[{index}]" if ordered else "[?]", walk)
+
+
+def _find_in_tuple(
+    value: tuple[object, ...], expected: object, args: tuple[object, ...] | None, walk: _Walk
+) -> Mismatch | None:
+    if args is None or is_open_tuple(args):
+        return None
+    if args[1:] == (...,):
+        return _find_in_each(value, args[0], lambda index: f"[{index}]", walk)
+    if len(args) != len(value):
+        return Mismatch(value, expected)
+    for index, (item, kind) in enumerate(zip(value, args, strict=True)):
+        found = _find(item, kind, walk)
+        if found is not None:
+            return found.within(f"[{index}]")
+    return None
+
+
+def _find_in_each(
+    items: Iterable[object], expected: object, step: Callable[[int], str], walk: _Walk
+) -> Mismatch | None:
+    if _fits_by_class(items, expected):
+        return None
+    for index, item in enumerate(items):
+        found = _find(item, expected, walk)
+        if found is not None:
+            return found.within(step(index))
+    return None
+
+
+def _fits_by_class(items: Iterable[object], expected: object) -> bool:
+    """Check a long flat container by the few classes of its items, without a step of Python for each."""
+    if expected is Any or expected is object:
+        return True
+    if not isinstance(expected, type) or is_typed_dict(expected) or protocol_members(expected) is not None:
+        return False
+    accepted = (expected, int) if expected is float else (expected,)
+    return shape(expected) == (expected, None) and set(map(type, items)).issubset(accepted)

@@ -1,0 +1,206 @@
+"""Check values where they enter: flow inputs, constants, answers, results of models and tools (S1.7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Iterator
+from reprlib import Repr
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+
+from dataflow.base.markers import Marker
+from dataflow.base.wording import shortened
+from dataflow.errors import ValueMismatch
+from dataflow.types.adapters import adapter_of
+from dataflow.types.mismatches import ABSENT, PREFIX, find_mismatch, requirement, step_into
+from dataflow.types.type_names import type_name
+from dataflow.types.type_shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, union_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic.json_schema import JsonSchemaWarningKind
+    from pydantic_core import ErrorDetails
+
+__all__ = ["check_json", "check_value", "described", "json_schema", "object_schema"]
+
+MOST_CHARACTERS = 80
+# What pydantic says of these adds nothing to the name of the type, or speaks of pydantic.
+NAMED_BY_TYPE = ("_type", "_parsing", "is_instance_of", "needs_python_object", "literal_error", "enum")
+
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxother = _shortened.maxlong = MOST_CHARACTERS - 20
+
+
+class _QuietSchema(GenerateJsonSchema):
+    """JSON Schema without warnings: a default or an alternative JSON cannot carry is left out."""
+
+    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]  # the base has it untyped
+        "non-serializable-default",
+        "skipped-choice",
+    }
+
+
+def check_value(value: object, expected: object) -> object:
+    """Check a value from Python and hand on that very object; only an int for a float becomes a float.
+
+    What `agrees` says of types holds for values: a bool passes where an int is expected, and as 0.0 or 1.0
+    where a float is. Ints inside containers of floats stay ints, since containers are not copied. Models,
+    dataclasses and named tuples must be instances; iterators are not looked into.
+
+    Raises ValueMismatch with the place inside the value where the first fault is.
+    """
+    if type(value) is expected:
+        return value
+    if type(value) is Marker:
+        raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
+    fault = find_mismatch(value, expected)
+    if fault is not None:
+        named = type_name(fault.expected)
+        more = fault.requirement or _made_by(fault.expected)
+        wanted = f"{named} ({more})" if more else named
+        raise ValueMismatch(described(fault.value), wanted, fault.place)
+    if isinstance(value, int) and _takes_float_only(value, expected):
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise ValueMismatch(described(value), f"{type_name(expected)} (in its range)") from error
+    return value
+
+
+def _made_by(expected: object) -> str:
+    """Return what makes an instance of a class that tells so, as descriptions of tools do."""
+    made_by = getattr(bare(expected), "made_by", "")
+    return made_by if isinstance(made_by, str) else ""
+
+
+def check_json(value: object, expected: object) -> object:
+    """Turn a decoded JSON value into a type, by pydantic's strict JSON mode.
+
+    A list becomes a tuple or set, a text a date, an object a model; "1" never becomes an int, nor does True.
+    For Any and object the value stays as it is.
+
+    Raises ValueMismatch, also for values that JSON cannot carry.
+    """
+    plain = bare(expected)
+    if plain is Any or plain is object:
+        return value
+    adapter = adapter_of(_as_list(expected))
+    try:
+        text = json.dumps(value)
+    except RecursionError:
+        adapter = None
+    except (TypeError, ValueError) as error:
+        raise ValueMismatch(described(value), f"{type_name(expected)} as JSON") from error
+    if adapter is None:
+        return check_value(value, expected)
+    try:
+        return adapter.validate_json(text, strict=True)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False)
+        if faults[0]["type"] == "json_invalid":
+            # pydantic reads no lone surrogates and no more than 200 levels; Python's json does.
+            return check_value(value, expected)
+        raise _refusal(value, expected, faults) from error
+
+
+def json_schema(expected: object) -> dict[str, object]:
+    """Give the JSON Schema of a type, an empty one where there is none."""
+    adapter = adapter_of(expected)
+    if adapter is None:
+        return {}
+    try:
+        return adapter.json_schema(schema_generator=_QuietSchema)
+    except PydanticUserError:
+        return {}
+
+
+def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[str, Any]:
+    """Give the JSON Schema of an object with a field of each type, and no others.
+
+    Classes that its fields refer to stand in `$defs` at its root, where `$ref` looks for them.
+    """
+    described: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
+        (name, "validation", adapter)
+        for name, expected in types.items()
+        if json_schema(expected) and (adapter := adapter_of(expected)) is not None
+    ]
+    fields, shared = TypeAdapter.json_schemas(described, schema_generator=_QuietSchema)
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: fields.get((name, "validation"), {}) for name in types},
+        "required": [*required],
+        "additionalProperties": False,
+    }
+    return {**schema, "$defs": shared["$defs"]} if "$defs" in shared else schema
+
+
+def _takes_float_only(value: int, expected: object) -> bool:
+    """Tell whether an int was let in for nothing but the float it can stand for."""
+    options = flattened(expected)
+    others = [option for option in options if bare(option) is not float]
+    return len(others) < len(options) and all(find_mismatch(value, option) for option in others)
+
+
+def _as_list(expected: object) -> object:
+    """Put a list in the place of an iterable, for which pydantic would hand out a lazy, lenient iterator."""
+    if get_origin(expected) is Annotated:
+        inner, *metadata = get_args(expected)
+        return Annotated[(_as_list(inner), *metadata)]
+    if options := alternatives(expected):
+        return union_of(map(_as_list, options))
+    known = shape(bare(expected))
+    if known is None or known.origin.__module__ not in STANDARD_MODULES:
+        return expected
+    args = tuple(map(_as_list, known.args or ()))
+    if known.origin is Generator:
+        return Iterator  # which pydantic refuses, as JSON can carry none
+    generic: Any = list if known.origin is Iterable else known.origin
+    return generic[args] if args else generic
+
+
+def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> ValueMismatch:
+    """Report the fault deepest inside, the first of these: it stands where the value came closest."""
+    place, fault = max(((_place(value, fault), fault) for fault in faults), key=lambda pair: len(pair[0]))
+    if fault["type"] == "missing":
+        return ValueMismatch("nothing", "a value", place)
+    if fault["type"] == "extra_forbidden":
+        return ValueMismatch(described(fault["input"]), "no such field", place)
+    text = requirement(fault["msg"].removeprefix("Value error, "))
+    if place:
+        wanted = text if fault["msg"].startswith(PREFIX) else f"a valid value ({text})"
+        return ValueMismatch(described(fault["input"]), wanted, place)
+    plain = len(faults) > 1 or fault["type"].endswith(NAMED_BY_TYPE)
+    return ValueMismatch(described(value), type_name(expected) + ("" if plain else f" ({text})"))
+
+
+def _place(value: Any, fault: ErrorDetails) -> str:
+    """Write the steps that lead into the value; pydantic's others name branches of unions."""
+    place = ""
+    for step in fault["loc"]:
+        if isinstance(value, dict):
+            leads_on = step in value
+        else:
+            leads_on = isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
+        if leads_on:
+            value = value[step]
+            place += step_into(step)
+    return place + step_into(fault["loc"][-1]) if fault["type"] == "missing" else place
+
+
+def described(value: object) -> str:
+    """Say what was found: the class and a short repr, without addresses."""
+    if value is ABSENT or value is None:
+        return "None" if value is None else "nothing"
+    from dataflow.secrets.redaction import redacted  # most runs refuse no value
+
+    kind = type(value)
+    if kind.__repr__ is object.__repr__:
+        return kind.__name__
+    try:
+        text = _shortened.repr(redacted(value))  # before it is cut, which could leave half of a secret
+    except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
+        return kind.__name__
+    return f"{kind.__name__} {shortened(text, MOST_CHARACTERS)}"

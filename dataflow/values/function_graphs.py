@@ -1,0 +1,281 @@
+"""Function graphs: a function with the functions that it wraps, binds and closes over (S13.2)."""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+from enum import Enum
+from functools import cached_property, lru_cache, partial, partialmethod
+from operator import is_
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    NoneType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pydantic.fields import FieldInfo
+
+from dataflow.core.functions import module_name
+from dataflow.types.type_names import type_name
+from dataflow.values.code_digests import code_text
+from dataflow.values.digest_leaves import Digested, hashed, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["CODE", "FUNCTIONS", "NAME", "FunctionGraph", "Held", "is_function", "is_plain"]
+
+#: The types of what is looked through for code.
+FUNCTIONS: Final = (
+    FunctionType, MethodType, partial, type, staticmethod, classmethod, property, BuiltinFunctionType,
+    MethodDescriptorType, WrapperDescriptorType, type(lru_cache(len)), cached_property, partialmethod,
+)  # fmt: skip
+#: What decorators make of the functions of a class.
+_DECORATED: Final = (
+    staticmethod, classmethod, property, cached_property, partial, partialmethod, type(lru_cache(len)),
+)  # fmt: skip
+#: What a field of a pydantic model is told by; its type is among the annotations of the class.
+_SETTINGS: Final = sorted(
+    name
+    for name in FieldInfo.__slots__
+    if not name.startswith("_") and name not in ("annotation", "default_factory")
+)
+#: The label of the name of a function: it counts for a value, not for what a node does.
+NAME: Final = "name"
+CODE: Final = "code"
+#: In place of the value of a variable that has none.
+ABSENT: Final = Digested(b"-")
+_PLAIN: Final = frozenset({NoneType, bool, int, float, complex, str, bytes})
+_LOADS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+
+
+class Held(NamedTuple):
+    """Something that decides what a function does: its label, and the part of a fingerprint that it is in."""
+
+    part: str
+    label: str
+    value: Any
+
+
+def is_function(value: object) -> bool:
+    """Tell whether a value is looked through for code; what only passes for a function is not."""
+    return issubclass(type(value), FUNCTIONS)
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether a value is of those that cannot change: numbers, text, bytes, enums, tuples of them."""
+    todo, seen = [value], set[int]()
+    for one in todo:  # grows while it is walked
+        kind = type(one)
+        if kind in _PLAIN or issubclass(kind, Enum) or id(one) in seen:
+            continue
+        if kind is not tuple and kind is not frozenset:
+            return False
+        seen.add(id(one))
+        todo += one  # type: ignore[arg-type]  # as just looked at
+    return True
+
+
+class FunctionGraph:
+    """A function and those that stand behind it, and what they hold; each is described once.
+
+    What a function in a closure or in an argument holds is in the part of that.
+    """
+
+    __slots__ = ("functions", "held", "seen")
+
+    def __init__(self, root: object) -> None:
+        self.functions: list[Any] = [root]
+        self.held: list[Held] = []
+        numbers, parts = {id(root): 0}, [""]
+        for one, part in zip(self.functions, parts, strict=True):  # both grow while they are walked
+            for label, value in _held(one):
+                told = value
+                if is_function(value):
+                    number = numbers.setdefault(id(value), len(parts))
+                    if number == len(parts):
+                        self.functions.append(value)
+                        parts.append(part or ("" if label == CODE else label))
+                    told = Digested(b"@%d" % number)
+                self.held.append(Held(part or label, label, told))
+        self.seen = [_Seen(one) for one in self.functions]
+
+    def is_same(self) -> bool:
+        """Tell whether no function holds another object than it did."""
+        return all(map(_Seen.is_same, self.seen))
+
+
+class _Seen:
+    """A function and the objects that can be replaced in it, as they are."""
+
+    __slots__ = ("cells", "code", "defaults", "function", "held", "named", "variables")
+
+    def __init__(self, function: Any) -> None:
+        is_function = type(function) is FunctionType
+        self.function = function
+        self.code = function.__code__ if is_function else None
+        self.defaults = function.__defaults__ if is_function else None
+        self.named = function.__kwdefaults__ if is_function else None
+        self.cells = [(cell, _content(cell)) for cell in (is_function and function.__closure__) or ()]
+        names = _global_names(function.__code__) if is_function else ()
+        self.variables = [(name, function.__globals__.get(name)) for name in names]
+        self.held = _replaceable(function)
+
+    def is_same(self) -> bool:
+        """Tell whether all of them are the same objects."""
+        one = self.function
+        if self.code is not None:
+            if one.__code__ is not self.code or one.__defaults__ is not self.defaults:
+                return False
+            if one.__kwdefaults__ is not self.named:
+                return False
+            variables = one.__globals__
+            for name, value in self.variables:
+                if variables.get(name) is not value:
+                    return False
+            for cell, value in self.cells:
+                if _content(cell) is not value:
+                    return False
+            if self.named is None:
+                return True
+        held = _replaceable(one)
+        return len(held) == len(self.held) and all(map(is_, held, self.held))
+
+
+def _replaceable(one: Any) -> Sequence[object]:
+    """List what stands in a dict of a function: defaults of keywords, arguments, what a class holds."""
+    if type(one) is FunctionType:
+        return tuple((one.__kwdefaults__ or {}).values())
+    if isinstance(one, type):
+        return tuple(vars(one).values())
+    return tuple(one.keywords.values()) if isinstance(one, partial | partialmethod) else ()
+
+
+def _name(one: Any) -> str:
+    of = getattr(one, "__objclass__", one)
+    module = getattr(of, "__module__", None)
+    return f"{module_name(module) if isinstance(module, str) else ''}:{one.__qualname__}"
+
+
+def _held(one: Any) -> Iterator[tuple[str, object]]:
+    if not is_function(one):
+        yield CODE, type(one).__call__
+        yield "object", one
+        return
+    match one:
+        case FunctionType():
+            yield from _of_function(one)
+        case MethodType():
+            yield CODE, one.__func__
+            yield "object", one.__self__
+        case partial() | partialmethod():
+            yield CODE, one.func
+            yield from ((f"argument {number}", value) for number, value in enumerate(one.args))
+            yield from ((f"argument {name!r}", value) for name, value in sorted(one.keywords.items()))
+        case cached_property():
+            yield CODE, one.func
+        case property():
+            yield from ((CODE, part) for part in (one.fget, one.fset, one.fdel))
+        case type():
+            yield from _of_class(one)
+        case BuiltinFunctionType() | MethodDescriptorType() | WrapperDescriptorType():
+            yield CODE, _name(one)
+            if not isinstance(getattr(one, "__self__", None), ModuleType):
+                yield "object", getattr(one, "__self__", None)
+        case _:  # staticmethod, classmethod, what lru_cache makes
+            yield CODE, type(one).__qualname__
+            yield CODE, one.__wrapped__
+
+
+def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
+    code = one.__code__
+    yield NAME, _name(one)
+    yield CODE, Digested(_code(code))
+    wrapped = getattr(one, "__wrapped__", None)
+    if wrapped is not None:
+        yield CODE, wrapped
+    if one.__defaults__:
+        names = code.co_varnames[: code.co_argcount][-len(one.__defaults__) :]
+        yield from (
+            (f"default {name!r}", value) for name, value in zip(names, one.__defaults__, strict=False)
+        )
+    yield from ((f"default {name!r}", value) for name, value in sorted((one.__kwdefaults__ or {}).items()))
+    for name, cell in zip(code.co_freevars, one.__closure__ or (), strict=True):
+        value = _content(cell)
+        is_own_class = name == "__class__" and isinstance(value, type)  # which holds the function
+        yield f"closure {name!r}", _name(value) if is_own_class else value
+    for name in _global_names(code):
+        value = one.__globals__.get(name, ABSENT)
+        if value is not ABSENT and is_plain(value):
+            yield f"global {name!r}", value
+
+
+def _of_class(one: type) -> Iterator[tuple[str, object]]:
+    """Yield the name of a class, those of its bases, and its own fields, functions and constants."""
+    yield CODE, _name(one)
+    yield CODE, tuple(map(_name, one.__bases__))
+    fields = vars(one).get("__annotations__", {})
+    yield CODE, tuple((name, type_name(hint)) for name, hint in fields.items())
+    yield from _of_fields(one)
+    for name, value in sorted(vars(one).items()):
+        if isinstance(value, FunctionType):
+            is_made = value.__code__.co_filename == "<string>" and name.startswith("__")
+            is_counted = not (
+                is_made and dataclasses.is_dataclass(one)
+            )  # what a dataclass makes follows from its fields
+        elif isinstance(value, _DECORATED):
+            is_counted = True
+        else:
+            is_counted = not name.startswith("__") and is_plain(value)
+        if is_counted:
+            yield CODE, name
+            yield CODE, value
+
+
+def _of_fields(one: type) -> Iterator[tuple[str, object]]:
+    """Yield the defaults and settings of the fields of a dataclass or a pydantic model."""
+    told = vars(one)
+    if (made := told.get("__dataclass_params__")) is not None:
+        yield (
+            CODE,
+            tuple(bool(getattr(made, name)) for name in ("init", "eq", "order", "unsafe_hash", "frozen")),
+        )
+    for name, field in told.get("__dataclass_fields__", {}).items():
+        yield CODE, (name, field.default, field.init, field.compare, field.hash, field.kw_only)
+        yield CODE, field.default_factory
+    if "__pydantic_fields__" in told:
+        yield CODE, told.get("model_config")
+    for name, field in told.get("__pydantic_fields__", {}).items():
+        yield CODE, (name, *(getattr(field, setting) for setting in _SETTINGS))
+        yield CODE, field.default_factory
+
+
+def _content(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a variable that has no value yet
+        return ABSENT
+
+
+@lru_cache(maxsize=10_000)
+def _code(code: CodeType) -> bytes:
+    return hashed(b"x", text(code_text(code)))
+
+
+@lru_cache(maxsize=10_000)
+def _global_names(code: CodeType) -> tuple[str, ...]:
+    """List the global variables that a code object reads, inner ones included."""
+    found: dict[str, None] = {}
+    codes = [code]
+    for one in codes:  # grows while it is walked
+        codes += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
+        loads = (each for each in dis.get_instructions(one) if each.opname in _LOADS)
+        found |= dict.fromkeys(each.argval for each in loads)
+    return tuple(sorted(found))

@@ -1,0 +1,190 @@
+"""Reading values back from what the writer has made of them (S12.3)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.failure import text_of_error
+from dataflow.base.history import History, Part
+from dataflow.base.wording import choices, shortened
+from dataflow.core.former_names import current_name
+from dataflow.errors import SecretMissing, StoreError
+from dataflow.secrets.redaction import filled, filled_bytes
+from dataflow.secrets.secret import look_up
+from dataflow.values.kinds import BY_NAME
+from dataflow.values.refusing import UnknownClass, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataflow.values.classes import Classes
+    from dataflow.values.forms import Form
+    from dataflow.values.kinds import Kind
+    from dataflow.values.leaves import Json
+
+__all__ = ["Reader"]
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_TAGGED: Final = {"$", "v"}
+_PART: Final = {"before", "items"}
+
+
+class Reader:
+    """Reads the values of one run; `get_blob` gives what is stored beside them, errors name the `store`.
+
+    Histories that went on from one another do so again. Nothing that is stored is imported: a class that the
+    types of the flow's ports do not name, by its name of now or a former one, is not read.
+    """
+
+    __slots__ = ("_classes", "_former", "_get_blob", "_parts", "_readers", "_store")
+
+    def __init__(self, classes: Classes, get_blob: Callable[[str], bytes], store: str) -> None:
+        self._classes = classes
+        self._get_blob = get_blob
+        self._store = store
+        self._former: dict[str, Form] = {}  # by names of before
+        self._parts: dict[str, Part[Any]] = {}
+        self._readers: dict[str, Callable[[Json], object]] = {
+            "blob": self._blob,
+            "history": lambda stored: History(self._part(stored)),
+            "secret": self._secret,
+            "text": lambda stored: self._blob(stored).decode(),
+        }
+
+    def read(self, data: Json, what: str = "a value") -> Any:
+        """Read a value, which errors call `what`.
+
+        Raises StoreError for what no writer has written, SecretMissing as `Secret` does.
+        """
+        if type(data) in _SCALARS:
+            return data
+        try:
+            return self._value(data)
+        except Unreadable as error:
+            raise StoreError(self._store, f"{what} cannot be read: {error}") from error
+        except RecursionError as error:
+            raise StoreError(self._store, f"{what} cannot be read: it is nested too deep") from error
+
+    def _value(self, data: Json) -> Any:
+        kind = type(data)
+        if kind in _SCALARS:
+            return data
+        if kind is list:
+            return [self._value(item) for item in data]
+        if kind is not dict:
+            raise Unreadable(f"{kind.__name__} is no JSON")
+        if "$" in data:
+            return self._marked(data)
+        return {_key(key): self._value(item) for key, item in data.items()}
+
+    def _marked(self, data: dict[str, Json]) -> object:
+        name = data["$"]
+        if type(name) is not str:
+            raise Unreadable("its kind is no text")
+        special, kind = self._readers.get(name), BY_NAME.get(name)
+        if special is None and kind is None:
+            return self._instance(name, data)
+        if data.keys() != _TAGGED:
+            raise Unreadable(f"a stored {name} has something besides its value")
+        try:
+            return special(data["v"]) if special else self._of_kind(kind, self._value(data["v"]))
+        except (Unreadable, StoreError, SecretMissing, RecursionError):
+            raise
+        except Exception as error:
+            raise Unreadable(_told(f"a stored {name} is none", error)) from error
+
+    def _of_kind(self, kind: Kind | None, simpler: object) -> object:
+        assert kind is not None, "what is not special is of a kind"
+        allowed = kind.simpler if isinstance(kind.simpler, tuple) else (kind.simpler,)
+        if type(simpler) not in allowed:
+            raise Unreadable(f"a stored {kind.name} holds {type(simpler).__name__}")
+        try:
+            return kind.together(simpler)
+        except Unreadable as error:
+            raise Unreadable(f"a stored {kind.name}: {error}") from error
+
+    def _instance(self, name: str, data: dict[str, Json]) -> object:
+        form = self._form(name)
+        parts = {key: self._value(part) for key, part in data.items() if key != "$"}
+        if not parts.keys() <= form.keys:
+            further = min(parts.keys() - form.keys)
+            raise Unreadable(f"a stored {name} has a part {further!r}; {choices(sorted(form.keys))}")
+        try:
+            return form.together(parts)
+        except Unreadable as error:
+            raise Unreadable(f"a stored {name}: {error}") from error
+        except Exception as error:
+            raise Unreadable(_told(f"a stored {name} cannot be made", error)) from error
+
+    def _form(self, name: str) -> Form:
+        form = self._classes.forms.get(name) or self._former.get(name)
+        if form is not None:
+            return form
+        form = self._classes.forms.get(current_name(name))
+        if form is not None:
+            return self._former.setdefault(name, form)
+        if name in self._classes.twice:
+            raise UnknownClass(f"two classes of the flow have the name {name}")
+        raise UnknownClass(f"no type of the flow's ports names a class {shortened(name, 200)!r}")
+
+    def _blob(self, name: Json) -> bytes:
+        if type(name) is not str:
+            raise Unreadable("the name of a blob is no text")
+        return self._get_blob(name)
+
+    def _secret(self, stored: Json) -> str | bytes:
+        text, spans = stored
+        marked = self._value(text)
+        if type(marked) is bytes:
+            return filled_bytes(marked, spans, look_up)
+        if type(marked) is not str:
+            raise Unreadable("marks of secrets are in text or bytes")
+        return filled(marked, spans, look_up)
+
+    def _part(self, digest: Json) -> Part[Any]:
+        """Read the parts of a history that were not read before, those first that others need."""
+        if digest is None:
+            raise Unreadable("a history has no part")
+        opened: dict[str, dict[str, Json]] = {}
+        waiting: list[Json] = [digest]
+        while waiting:
+            name = waiting[-1]
+            if name in self._parts:
+                waiting.pop()
+                continue
+            is_open = name in opened
+            stored = opened[name] if is_open else opened.setdefault(name, self._stored_part(name))
+            needed = [stored[key] for key in ("before", "of") if stored.get(key) is not None]
+            new = [one for one in needed if one not in self._parts]
+            if new and is_open:
+                raise Unreadable("a part of a history comes after itself")
+            waiting += new
+            if not new:
+                self._parts[name] = self._made_part(stored)
+        return self._parts[digest]
+
+    def _stored_part(self, name: Json) -> dict[str, Json]:
+        stored = json.loads(self._blob(name))
+        if type(stored) is not dict or not _PART <= stored.keys() <= _PART | {"of", "twin"}:
+            raise Unreadable("a part of a history is none")
+        if type(stored["items"]) is not list:
+            raise Unreadable("a part of a history has no list of messages")
+        return stored
+
+    def _made_part(self, stored: dict[str, Json]) -> Part[Any]:
+        before, copied = self._parts.get(stored["before"]), self._parts.get(stored.get("of", ""))
+        items = tuple(map(self._value, stored["items"]))
+        return Part(items, 0 if before is None else before.end, before, copied)
+
+
+def _key(key: str) -> str:
+    if key[:1] != "$":
+        return key
+    if key[:2] != "$$":
+        raise Unreadable(f"the key {shortened(key, 60)!r} is not escaped")
+    return key[1:]
+
+
+def _told(what: str, error: Exception) -> str:
+    return f"{what}: {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")

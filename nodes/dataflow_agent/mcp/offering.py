@@ -1,0 +1,145 @@
+"""The node type `agent.tools`: functions and the tools of servers, as documents give them (S10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from dataflow import FlowInvalid, Secret
+from dataflow_agent.mcp.server_headers import headers_of
+from dataflow_agent.mcp.server_sessions import listed
+from dataflow_agent.mcp.servers import CALL_SECONDS, CONNECT_SECONDS, Server, problems_of
+from dataflow_agent.models.configs import Patterns, StrictConfig
+from dataflow_agent.tools.functions import tool_of
+from dataflow_agent.tools.policies import Policy, arguments_named, exactly, policy_of
+from dataflow_agent.tools.toolboxes import Functions, Source, Tool, Toolbox, misspelt, without_arguments
+
+__all__ = ["Offer", "Offered", "OfferedServer", "tools"]
+
+
+def _references(given: list[str]) -> list[str]:
+    for one in given:
+        module, colon, qualname = one.partition(":")
+        if not (colon and all(part.isidentifier() for part in (*module.split("."), *qualname.split(".")))):
+            raise ValueError(f"expected a function, written module:qualname, found {one!r}")
+    return given
+
+
+class OfferedServer(StrictConfig):
+    """A server of tools, as `mcp` describes it."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)  # which may be a value of env
+
+    command: list[str] = Field(default=[], description="what starts it, and its arguments")
+    url: str = Field(default="", repr=False, description="its address, of one that runs already")
+    env: dict[str, Secret] = Field(
+        default={}, description="variables of its process, each with the name of one that is set here"
+    )
+    headers: dict[str, str] = Field(
+        default={}, description="headers of each request, in which `${NAME}` is a variable that is set here"
+    )
+    name: str = Field(default="", description="what errors call it, and what tells its tools from others")
+    allow: Patterns | None = Field(default=None, description="patterns of the calls that are made")
+    ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
+    deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
+    deadline: float = Field(default=CALL_SECONDS, description="how many seconds a call may take")
+    connect_deadline: float = Field(default=CONNECT_SECONDS, description="how many its start may take")
+
+    @model_validator(mode="after")
+    def _check(self) -> OfferedServer:
+        problems = problems_of(self.described)
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    @property
+    def described(self) -> Server:
+        """The description."""
+        return Server(
+            (*self.command,), self.url, (*self.env.items(),), self.name,
+            policy_of(self.allow, self.ask, self.deny), self.deadline, self.connect_deadline,
+            headers_of(self.headers),
+        )  # fmt: skip
+
+
+class Offer(StrictConfig):
+    """Config of `agent.tools`; `allow`, `ask` and `deny` are of the functions."""
+
+    functions: Annotated[list[str], AfterValidator(_references)] = Field(
+        default=[], description="functions, each as module:qualname"
+    )
+    servers: list[OfferedServer] = Field(default=[], description="servers of tools, by command or address")
+    tools: Literal["auto"] | list[str] = Field(
+        default="auto", description="the names of the tools that are offered; auto are all"
+    )
+    allow: Patterns | None = Field(default=None, description="patterns of the calls that are made")
+    ask: Patterns = Field(default=[], description="patterns of the calls that somebody is asked about")
+    deny: Patterns = Field(default=[], description="patterns of the calls that are not made")
+
+    @model_validator(mode="after")
+    def _check(self) -> Offer:
+        problems = misspelt(self.policy, self.functions) or self._without_arguments()
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
+
+    def _without_arguments(self) -> Sequence[str]:
+        """Tell of patterns that fit no call; only for these the functions are imported already."""
+        if not arguments_named(self.policy):
+            return []
+        try:
+            return without_arguments(self.policy, self.functions)
+        except FlowInvalid as invalid:
+            return [f"function {invalid.flow}: {problem}" for problem in invalid.problems]
+
+    @property
+    def policy(self) -> Policy:
+        """Which calls of the functions are made."""
+        return policy_of(self.allow, self.ask, self.deny)
+
+
+class Offered(NamedTuple):
+    """Tools, and the names that they have for models."""
+
+    tools: Toolbox
+    tool_names: list[str]
+
+
+async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
+    """Offer functions and the tools of servers, all of them or those of some names.
+
+    The servers are started to be asked for their tools. Raises FlowInvalid for a function that cannot be
+    found or that no model can call, and for a name that no tool has; ServerFailed for a server that does not
+    start, and SecretMissing.
+    """
+    for reference in config.functions:
+        tool_of(reference)
+    functions = Functions(tuple(dict.fromkeys(config.functions)), config.policy)
+    servers = dict.fromkeys(one.described for one in config.servers)
+    box = Toolbox((functions, *servers) if config.functions else (*servers,))
+    known = await listed(box)
+    if config.tools == "auto":
+        return Offered(box, [*known.names])
+    picked = Toolbox((*box.sources, *_hiding(known, config.tools)))
+    return Offered(picked, [*(await listed(picked)).names])
+
+
+def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
+    """Return what hides all tools but those of some names: their sources again, which allow no others."""
+    known.check_names(names, "tools")
+    picked = {name: tool for name in names if (tool := known.tool(name)) is not None}
+    others = [tool for name in known.names if (tool := known.tool(name)) is not None and name not in picked]
+    functions = [Functions((tool.reference,), Policy(allow=())) for tool in others if tool.at_server is None]
+    return [*functions, *(_allowing(server, picked) for server in known.servers)]
+
+
+def _allowing(server: Server, picked: Mapping[str, Tool]) -> Server:
+    own = [
+        tool.own_name
+        for tool in picked.values()
+        if tool.at_server and tool.at_server.server.place == server.place
+    ]
+    return replace(server, policy=Policy(allow=tuple(map(exactly, own))))

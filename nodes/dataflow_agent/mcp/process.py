@@ -1,0 +1,249 @@
+"""The process of a tool server: its pipes, its last words, and its end with all that it has started."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteReceiveStream, Process
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from dataflow.authoring import shortened
+from dataflow_agent.mcp.server_errors import ServerFailed
+
+__all__ = ["ServerProcess"]
+
+LOG: Final = logging.getLogger("dataflow_agent.servers")
+#: How long, in seconds, a process has to end by itself, and then again once it was told to.
+GRACE: Final = 1.0
+#: How long the pipes of a process that has ended may be held by others, before these are killed.
+LAST_WORDS_SECONDS: Final = 0.5
+LAST_LINES: Final = 10
+LINE_CHARACTERS: Final = 300
+BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
+
+
+class ServerProcess:
+    """A process that speaks MCP over its standard input and output, in a process group of its own."""
+
+    def __init__(
+        self, server: str, command: tuple[str, ...], env: dict[str, str], marks: dict[str, str]
+    ) -> None:
+        self.server = server
+        self.ended = anyio.Event()  # and its last words are known
+        self.has_closed = False  # its input or its output, though the process may be there
+        self.exit_code: int | None = None
+        self._command = command
+        self._env = env
+        self._marks = marks  # in place of what is not to be shown of the variables
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+
+    def told(self) -> str:
+        """Tell how it has ended, as far as that is known, and what it wrote last to its standard error."""
+        code = "" if self.exit_code is None else f"exit code {self.exit_code}"
+        return "; ".join(text for text in (code, self.last_words) if text) or "nothing is known of its end"
+
+    @property
+    def last_words(self) -> str:
+        """What it wrote last to its standard error, told as such; empty if it has written nothing."""
+        return f"its last lines: {' | '.join(self._last)}" if self._last else ""
+
+    @asynccontextmanager
+    async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        """Start it and exchange messages with it; at the end nothing of its group is left.
+
+        Raises ServerFailed for a command that cannot be run.
+        """
+        process = await self._opened()
+        to_session, from_process = anyio.create_memory_object_stream[Any](0)
+        to_process, from_session = anyio.create_memory_object_stream[Any](0)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        has_exited, has_said_all = anyio.Event(), anyio.Event()
+        watching = anyio.CancelScope(shield=True)  # the end of a process is waited for, whoever is cancelled
+        with from_process, to_process:
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(self._read, process.stdout, to_session)
+                    group.start_soon(self._write, process, from_session)
+                    group.start_soon(self._listen, process.stderr, has_said_all)
+                    group.start_soon(self._watch, process, watching, has_exited, has_said_all)
+                    try:
+                        yield from_process, to_process
+                    finally:
+                        try:
+                            with anyio.CancelScope(shield=True):
+                                await _stop(process, has_exited, has_said_all)
+                        finally:  # a task of asyncio that is cancelled once more leaves its shields
+                            _signal(process, signal.SIGKILL)
+                            watching.cancel()
+                            group.cancel_scope.cancel()
+            finally:
+                with anyio.move_on_after(GRACE, shield=True):
+                    await process.aclose()
+
+    async def _opened(self) -> Process:
+        from mcp.client.stdio import get_default_environment  # loaded by now
+
+        try:
+            return await anyio.open_process(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**get_default_environment(), **self._env},
+                start_new_session=True,
+            )
+        except OSError as error:
+            text = f"cannot be started: {error.strerror or type(error).__name__}: {self._command[0]!r}"
+            raise ServerFailed(self.server, text, is_lasting=True) from error
+
+    async def _read(self, stdout: ByteReceiveStream, to_session: MemoryObjectSendStream[Any]) -> None:
+        """Hand on what it says, and warn of lines that are no messages."""
+        with to_session, self._closing(), suppress(*BROKEN):
+            lines = _Lines()
+            async for chunk in stdout:
+                for line in lines.of(chunk):
+                    message = _message(line)
+                    if message is not None:
+                        await to_session.send(message)
+                    elif line.strip():
+                        shown = self._shown(line)
+                        LOG.warning("tool server %r wrote what is no message: %r", self.server, shown)
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        """Note the end of the block, before the session is told of it."""
+        try:
+            yield
+        finally:
+            self.has_closed = True
+
+    async def _write(self, process: Process, from_session: MemoryObjectReceiveStream[Any]) -> None:
+        assert process.stdin is not None
+        with from_session, self._closing(), suppress(*BROKEN):
+            async for one in from_session:
+                written = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await process.stdin.send(f"{written}\n".encode())
+
+    async def _listen(self, stderr: ByteReceiveStream, has_said_all: anyio.Event) -> None:
+        """Keep the last lines of its standard error."""
+        lines = _Lines()
+        try:
+            async for chunk in stderr:
+                self._keep(lines.of(chunk))
+            self._keep([lines.rest])
+        except BROKEN:
+            LOG.debug("tool server %r: its standard error is closed", self.server)
+        finally:
+            has_said_all.set()
+
+    def _shown(self, line: bytes) -> str:
+        """Return a line for people: without secrets, and cut after that, as a piece of one is not found."""
+        text = line.decode(errors="replace")
+        for hidden in sorted(self._marks, key=len, reverse=True):
+            text = text.replace(hidden, self._marks[hidden])
+        return shortened(text, LINE_CHARACTERS)
+
+    def _keep(self, lines: list[bytes]) -> None:
+        for line in lines:
+            text = self._shown(line).strip()
+            if text:
+                self._last.append(text)
+                LOG.debug("tool server %r: %s", self.server, text)
+
+    async def _watch(
+        self,
+        process: Process,
+        scope: anyio.CancelScope,
+        has_exited: anyio.Event,
+        has_said_all: anyio.Event,
+    ) -> None:
+        """Wait for its end, end what it has left behind, and note how it came."""
+        with scope:
+            await _exit_of(process)
+            _signal(process, signal.SIGTERM)
+            with anyio.move_on_after(LAST_WORDS_SECONDS):
+                await has_said_all.wait()
+            _signal(process, signal.SIGKILL)
+            with anyio.move_on_after(GRACE):
+                await process.wait()
+            self.exit_code = process.returncode
+            has_exited.set()
+            self.ended.set()
+
+
+class _Lines:
+    """Makes lines of the chunks of a stream."""
+
+    def __init__(self) -> None:
+        self._begun: list[bytes] = []
+
+    def of(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that end with a further chunk."""
+        first, *more = chunk.split(b"\n")
+        self._begun.append(first)
+        if not more:
+            return []
+        lines = [b"".join(self._begun), *more]
+        self._begun = [lines.pop()]
+        return lines
+
+    @property
+    def rest(self) -> bytes:
+        """What has not ended."""
+        return b"".join(self._begun)
+
+
+def _message(line: bytes) -> Any:
+    from mcp.shared.message import SessionMessage  # loaded by now
+    from mcp_types import jsonrpc_message_adapter
+
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        return None
+
+
+async def _exit_of(process: Process) -> None:
+    """Wait for the end of a process alone: its pipes may be held open by others."""
+    if not hasattr(os, "pidfd_open"):
+        await process.wait()
+        return
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    try:
+        await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
+    """Let a process end, tell it to, kill it; what it has started may be left."""
+    assert process.stdin is not None
+    with suppress(*BROKEN):
+        await process.stdin.aclose()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with anyio.move_on_after(GRACE):
+            await has_exited.wait()
+        if has_exited.is_set():
+            break
+        _signal(process, number)
+    with anyio.move_on_after(GRACE):
+        await has_exited.wait()
+        await has_said_all.wait()
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    """Send a signal to all of the group, which may be gone."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

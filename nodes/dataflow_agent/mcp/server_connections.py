@@ -1,0 +1,238 @@
+"""Connections to tool servers: opened on first use, and shared by the firings of a sitting (S10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar, assert_never
+
+import anyio
+from pydantic_core import to_json
+
+from dataflow_agent.mcp.mcp_loading import loaded
+from dataflow_agent.mcp.server_errors import ServerDied, ServerFailed, ToolFailed
+from dataflow_agent.mcp.server_http import Http
+from dataflow_agent.mcp.server_links import (
+    Link,
+    LinkLost,
+    RequestFailed,
+    RequestUnauthorized,
+    cause_of,
+    told_first,
+)
+from dataflow_agent.mcp.server_lists import ToolList
+from dataflow_agent.mcp.server_pipes import Pipes
+from dataflow_agent.mcp.server_schemas import reading_schemas
+from dataflow_agent.mcp.servers import Server, ServerTool
+
+__all__ = ["Connection", "connected"]
+
+#: How often a server is started that ends before it has answered, and how long it is waited before each.
+STARTS: Final = 3
+WAIT_SECONDS: Final = 0.1
+LIST: Final = "the list of its tools"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Alive:
+    """There may be answers: the client that is asked, and the scopes of those who wait."""
+
+    client: Any
+    pending: set[anyio.CancelScope] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Dead:
+    """There will be no more answers; the cause is what the library says, if anything."""
+
+    error: ServerFailed
+    cause: str = ""
+
+
+_State: TypeAlias = _Alive | _Dead
+
+
+class Connection:
+    """A session with a server, owned by one task and used by any number.
+
+    Each may have a description of its own, with another name and other deadlines than that it was opened by.
+    """
+
+    def __init__(self, server: Server, link: Link, tools: ToolList, client: Any) -> None:
+        self.ended = anyio.Event()  # and nothing of it is left
+        self._server = server
+        self._link = link
+        self._list = tools
+        self._state: _State = _Alive(client)
+        self._died = anyio.Event()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there may be answers."""
+        return isinstance(self._state, _Alive)
+
+    @property
+    def death(self) -> ServerFailed | None:
+        """What has ended it."""
+        return self._state.error if isinstance(self._state, _Dead) else None
+
+    async def tools(self, server: Server) -> tuple[ServerTool, ...]:
+        """Return its tools, as those of a description of it; raises ServerFailed."""
+        try:
+            found = await self._list.known(partial(self._answer, server, LIST, self._list.asked))
+        except ToolFailed as error:
+            raise ServerFailed(server.label, f"does not tell its tools: {error.text}") from error
+        return tuple(replace(tool, server=server) for tool in found)
+
+    async def call(self, tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool once, and return its result; raises ToolFailed, ServerDied, and ServerFailed.
+
+        Arguments that cannot be written fail before they are sent: a failure then would end the session.
+        """
+        try:
+            to_json({"params": {"arguments": arguments}})  # as deep as it is in the message
+        except ValueError as error:
+            text = f"cannot be sent its arguments: {error}"
+            raise ToolFailed(tool.server.label, tool.own_name, text) from error
+
+        def ask(client: Any) -> Awaitable[Any]:
+            called: Awaitable[Any] = client.call_tool(tool.own_name, dict(arguments))
+            return called
+
+        return await self._answer(tool.server, tool.own_name, ask)
+
+    async def _answer(self, server: Server, what: str, ask: Callable[[Any], Awaitable[T]]) -> T:
+        """Wait for an answer in its time, and as long as the server lives."""
+        match self._state:
+            case _Alive() as alive:
+                return await self._waited(alive, server, what, partial(ask, alive.client))
+            case _Dead() as dead:
+                raise self._died_during(dead, server, what)
+            case _:
+                assert_never(self._state)
+
+    async def _waited(self, alive: _Alive, server: Server, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+        text = f"has not answered within {server.deadline:g} s; the call was cancelled"
+        cause: Exception | None = None
+        scope = anyio.CancelScope(deadline=anyio.current_time() + server.deadline)
+        alive.pending.add(scope)
+        try:
+            with scope:
+                return await self._link.asked(ask)
+        except LinkLost as lost:
+            self.die(str(lost))
+        except RequestUnauthorized as error:
+            failed = ServerFailed(server.label, str(error), is_lasting=True)
+            self._end(_Dead(failed, str(error)))
+            raise failed from cause_of(error)
+        except RequestFailed as error:
+            text, cause = f"has failed: {error}", error
+        except (RuntimeError, ValueError) as error:  # of the library, which has looked at the answer
+            text, cause = f"has an answer that does not fit: {error}", error
+        finally:
+            alive.pending.discard(scope)
+        if isinstance(self._state, _Dead):
+            raise self._died_during(self._state, server, what) from cause_of(cause)
+        raise ToolFailed(server.label, what, text) from cause_of(cause)
+
+    def _died_during(self, dead: _Dead, server: Server, what: str) -> ServerDied:
+        again = "" if what is LIST else ", which is not called again"
+        return ServerDied(server.label, f"has died during {what!r}{again}: {self._link.told_end(dead.cause)}")
+
+    def die(self, cause: str = "") -> None:
+        """Note that there will be no more answers, unless that is known."""
+        text = f"has died: {self._link.told_end(cause)}"
+        self._end(_Dead(ServerDied(self._server.label, text), cause))
+
+    def _end(self, dead: _Dead) -> None:
+        """Have those who wait told, and the owner; it dies once."""
+        match self._state:
+            case _Alive() as alive:
+                self._state = dead
+                self._died.set()
+                for scope in alive.pending:
+                    scope.cancel()
+            case _Dead():
+                pass
+            case _:
+                assert_never(self._state)
+
+    async def watch(self) -> None:
+        """Raise what has ended it, once that has come about."""
+        await self._died.wait()
+        assert isinstance(self._state, _Dead)
+        raise self._state.error
+
+    async def follow(self) -> None:
+        """Die with the server."""
+        await self._link.ended.wait()
+        self.die()
+
+
+@asynccontextmanager
+async def _session(server: Server, link: Link, until: float) -> AsyncIterator[Connection]:
+    """Be connected while the block runs; raises ServerFailed, and ServerDied if the server ends before it."""
+    mcp = await loaded(server.label)
+    tools = ToolList(server)
+    client = mcp.Client(reading_schemas(link.streams()), message_handler=tools.noticed, cache=None)
+    connection: Connection | None = None
+    try:
+        with anyio.CancelScope(deadline=until) as scope:
+            async with client as opened, anyio.create_task_group() as group:
+                scope.deadline = float("inf")
+                connection = Connection(server, link, tools, opened)
+                for task in (partial(tools.listen, opened), connection.watch, connection.follow):
+                    group.start_soon(task)
+                try:
+                    yield connection
+                finally:
+                    group.cancel_scope.cancel()
+    except Exception as error:  # noqa: BLE001 - whatever the library raises, in groups
+        if connection is not None:
+            connection.die(told_first(error))
+        told = _told(error, connection) or link.not_started(error, server.connect_deadline)
+        is_its_own = connection is not None and told is connection.death
+        raise told from (None if is_its_own else cause_of(error))
+    finally:
+        if connection is not None:
+            connection.die()
+            connection.ended.set()
+    if connection is None:
+        raise link.not_started(None, server.connect_deadline)
+
+
+def _told(error: Exception, connection: Connection | None) -> ServerFailed | None:
+    """Return what is raised in place of what the library has raised, in groups; None for no start."""
+    own, _ = error.split(ServerFailed) if isinstance(error, ExceptionGroup) else (error, None)
+    while isinstance(own, ExceptionGroup):
+        own = own.exceptions[0]
+    if isinstance(own, ServerFailed):
+        return own
+    return None if connection is None else connection.death
+
+
+@asynccontextmanager
+async def connected(server: Server) -> AsyncIterator[Connection]:
+    """Connect to a server while the block runs; one that ends at once is started up to three times.
+
+    Raises ServerFailed, and SecretMissing for a variable or a header without a value.
+    """
+    until = anyio.current_time() + server.connect_deadline
+    async with AsyncExitStack() as stack:
+        for start in range(1, STARTS + 1):
+            link: Link = Http(server) if server.url else Pipes(server)
+            try:
+                found = await stack.enter_async_context(_session(server, link, until))
+            except ServerFailed as error:
+                if error.is_lasting:
+                    raise
+                if start == STARTS:
+                    raise ServerFailed(server.label, f"{error.text} ({STARTS} starts)") from error
+                await anyio.sleep(WAIT_SECONDS * start)
+            else:
+                yield found
+                return

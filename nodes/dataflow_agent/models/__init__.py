@@ -1,0 +1,3 @@
+"""Calls of language models: requests, answers, errors, schemas, spans."""
+
+from __future__ import annotations

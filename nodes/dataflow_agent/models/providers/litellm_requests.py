@@ -1,0 +1,148 @@
+"""Requests as litellm takes them. Nothing here calls it."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, Final
+
+from dataflow import Image, Message
+from dataflow_agent.models.model_names import ModelName
+from dataflow_agent.models.requests import ModelRequest
+
+__all__ = ["arguments_of", "options_of", "session_of"]
+
+#: Each call has a connection of its own, which ends with it: the library would keep it open for the next, in
+#: an event loop that may be over by then.
+HEADERS: Final = {"Connection": "close"}
+#: The providers that know conversations by a key, so that what they have read before is read faster. Others
+#: may refuse a request with a field that they do not know.
+WITH_SESSIONS: Final = frozenset({"fireworks_ai", "mistral", "openai"})
+LONGEST_KEY: Final = 64
+
+
+def arguments_of(request: ModelRequest) -> dict[str, Any]:
+    """Return what a call is given, the key aside; attempts are the engine's, so none are the library's."""
+    options = request.options
+    given: dict[str, Any] = {
+        "model": request.model,
+        "messages": _messages(request.messages),
+        "extra_headers": HEADERS,
+        "max_retries": 0,
+        "num_retries": 0,
+        **options_of(request),
+    }
+    if options.stream:
+        given |= {"stream": True, "stream_options": {"include_usage": True}}
+    if options.base_url:
+        given["api_base"] = options.base_url
+    return given
+
+
+def session_of(request: ModelRequest, name: ModelName, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return by what the provider knows the conversation; no other server in its place is told."""
+    key, prefix = request.session_id, name.provider.upper()
+    is_elsewhere = request.options.base_url or any(
+        environment.get(f"{prefix}_{variable}") for variable in ("API_BASE", "BASE_URL")
+    )
+    if not key or is_elsewhere or name.provider not in WITH_SESSIONS:
+        return {}
+    if len(key) > LONGEST_KEY or not key.isascii():
+        key = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"prompt_cache_key": key}
+
+
+def options_of(request: ModelRequest) -> dict[str, Any]:
+    """Return the parameters that not every model knows, by the names that OpenAI gave them."""
+    options = request.options
+    tools = [
+        {
+            "type": "function",
+            "function": {"name": one.name, "description": one.description, "parameters": one.parameters},
+        }
+        for one in request.tools
+    ]
+    given = {
+        "temperature": options.temperature,
+        "max_tokens": options.max_tokens,
+        "reasoning_effort": options.reasoning_effort,
+        "web_search_options": {} if options.web_search else None,
+        "response_format": None if request.schema is None else _format(request.schema),
+        "tools": tools or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as most providers take them: images of tools follow their results, as of a user."""
+    given: list[dict[str, Any]] = []
+    shown: list[str | Image] = []
+    for message in messages:
+        if message.role != "tool" and shown:
+            given.append({"role": "user", "content": _content(shown)})
+            shown = []
+        texts, images = _parted(message)
+        shown += images
+        given.append(_message(texts))
+    if shown:
+        given.append({"role": "user", "content": _content(shown)})
+    return given
+
+
+def _parted(message: Message) -> tuple[Message, list[str | Image]]:
+    """Part the images of a result from its texts; they are told with the id of the call that gave them."""
+    if message.role != "tool" or isinstance(message.content, str):
+        return message, []
+    texts = [part for part in message.content if isinstance(part, str)]
+    images = [part for part in message.content if isinstance(part, Image)]
+    if not images:
+        return replace(message, content="\n".join(texts)), []
+    told = "\n".join([*texts, "[its images follow the results]"])
+    return replace(message, content=told), [f"The images of call {message.tool_call_id}:", *images]
+
+
+def _message(message: Message) -> dict[str, Any]:
+    given: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
+    if message.tool_calls:
+        given["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": _arguments(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+    if message.role == "tool":
+        given["tool_call_id"] = message.tool_call_id
+    return given
+
+
+def _arguments(written: str) -> str:
+    """Return the arguments of an earlier call as an object, since some providers read them again."""
+    try:
+        is_object = isinstance(json.loads(written), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    return written if is_object else json.dumps({"unreadable": written} if written else {})
+
+
+def _content(content: Any) -> Any:
+    return content if isinstance(content, str) else [_part(part) for part in content]
+
+
+def _part(part: object) -> dict[str, Any]:
+    match part:
+        case str():
+            return {"type": "text", "text": part}
+        case Image():
+            data = b64encode(part.data).decode()
+            return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
+        case _:
+            raise TypeError(f"a message consists of texts and images, found {type(part).__name__}")

@@ -1,0 +1,214 @@
+"""Scripted answers in the place of a model: no network, no key, the same answers each time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from inspect import isawaitable
+from typing import Annotated, Any, Final, TypeAlias, assert_never
+
+from anyio.lowlevel import checkpoint
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from dataflow import Message, ToolCall
+from dataflow.authoring import shortened
+from dataflow_agent.models.errors import (
+    AnswerCut,
+    ContextWindowExceeded,
+    KeyRefused,
+    MissingKey,
+    ModelFailed,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+    RequestRefused,
+    StreamInterrupted,
+)
+from dataflow_agent.models.providers.answering import answered_by
+from dataflow_agent.models.providers.script_errors import ScriptEnded, ScriptFailed
+from dataflow_agent.models.requests import Emit, ModelAnswer, ModelRequest, Usage
+from dataflow_agent.models.typed_answers import FIELD
+
+__all__ = ["AnswerFunction", "Given", "Script", "ScriptedAnswer", "ScriptedCall", "scripted"]
+
+#: How many characters of a request are told to which there is no answer.
+MOST_SHOWN: Final = 100
+#: The errors that a script may name, by the names of their classes.
+ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
+    "answer_cut": AnswerCut,
+    "context_window_exceeded": ContextWindowExceeded,
+    "key_refused": KeyRefused,
+    "missing_key": MissingKey,
+    "model_failed": ModelFailed,
+    "model_timeout": ModelTimeout,
+    "model_unavailable": ModelUnavailable,
+    "rate_limited": RateLimited,
+    "request_refused": RequestRefused,
+    "stream_interrupted": StreamInterrupted,
+}
+
+
+def _check_error(name: str) -> str:
+    if name not in ERRORS:
+        raise ValueError(f"expected one of {', '.join(ERRORS)}, found {name!r}")
+    return name
+
+
+class ScriptedCall(BaseModel):
+    """A tool that a scripted answer asks to call; `arguments` is a mapping, or JSON text as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str
+    arguments: dict[str, JsonValue] | str = Field(default_factory=dict)
+    id: str = ""
+
+
+class ScriptedAnswer(BaseModel):
+    """One answer of a script: a text, a JSON `value`, `pieces` of a text, calls of tools, or an error.
+
+    `error` is the name of a class in snake case, as `rate_limited`; the pieces come before it. With `to` it
+    answers only requests whose last message has this text in it, and with `repeat` any number of them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    text: str = ""
+    value: JsonValue = None
+    pieces: tuple[str, ...] = ()
+    tool_calls: tuple[ScriptedCall, ...] = ()
+    error: Annotated[str, AfterValidator(_check_error)] | None = None
+    retry_after: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    to: str = ""
+    repeat: bool = False
+
+    def written(self, request: ModelRequest) -> str:
+        """Return the text of the answer, however it is given; a value as the request wants it."""
+        if "value" not in self.model_fields_set:
+            return self.text or "".join(self.pieces)
+        return json.dumps({FIELD: self.value} if request.is_wrapped else self.value, ensure_ascii=False)
+
+
+Given: TypeAlias = str | BaseModel | ModelAnswer | Exception | Mapping[str, Any] | list[Any]
+"""What a script may be given for an answer; a model, a mapping and a list are values, written as JSON."""
+AnswerFunction: TypeAlias = Callable[[ModelRequest], Given | Awaitable[Given]]
+"""Makes the answer to each request, and may be async."""
+
+
+class Script:
+    """A provider that answers from a list, in order, or by a function; `requests` are those that it had.
+
+    An answer is a text, a `ScriptedAnswer`, a `ModelAnswer`, an exception to be raised, or a value that is
+    written as JSON: a pydantic model, a mapping or a list. Usage counts words.
+    """
+
+    def __init__(self, answers: Iterable[Given] | AnswerFunction) -> None:
+        self.requests: list[ModelRequest] = []
+        self._make = answers if callable(answers) else None
+        self._left = [] if callable(answers) else [*map(_scripted, answers)]
+        self._taking = threading.Lock()  # runs in several threads may share a script
+
+    async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
+        """Give the next answer that is for this request.
+
+        Raises ScriptEnded if there is none, and ScriptFailed for what the function raises, unless that is a
+        ModelFailed.
+        """
+        await checkpoint()
+        self.requests.append(request)
+        given = self._next(request) if self._make is None else await _made(self._make, request)
+        match given:
+            case ScriptedAnswer():
+                return await _play(given, request, emit)
+            case ModelAnswer():
+                emit(given.text)
+                return replace(given, model=given.model or request.model, is_scripted=True)
+            case Exception():
+                raise given
+            case _:
+                assert_never(given)
+
+    def _next(self, request: ModelRequest) -> ScriptedAnswer | ModelAnswer | Exception:
+        asked = _last_text(request)
+        with self._taking:
+            for position, one in enumerate(self._left):
+                if not isinstance(one, ScriptedAnswer) or one.to in asked:
+                    if not (isinstance(one, ScriptedAnswer) and one.repeat):
+                        del self._left[position]
+                    return one
+        raise ScriptEnded(request.model, f"the script has no answer left to {shortened(asked, MOST_SHOWN)!r}")
+
+
+@contextmanager
+def scripted(*answers: Given | AnswerFunction) -> Iterator[Script]:
+    """Have a script answer for every model, whatever its name, in the runs that are started inside.
+
+    It is given the answers, in order, or one function of the request that makes each answer and may be async.
+    """
+    function = answers[0] if len(answers) == 1 and callable(answers[0]) else None
+    script = Script(answers if function is None else function)  # type: ignore[arg-type]  # no answer is a function
+    with answered_by(script):
+        yield script
+
+
+async def _made(make: AnswerFunction, request: ModelRequest) -> ScriptedAnswer | ModelAnswer | Exception:
+    try:
+        made = make(request)
+        return _scripted(await made if isawaitable(made) else made)
+    except ModelFailed:
+        raise
+    except Exception as error:
+        told = f"the function of the script has raised {type(error).__name__}: {error}".removesuffix(": ")
+        raise ScriptFailed(request.model, told) from error
+
+
+def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
+    match given:
+        case ScriptedAnswer() | ModelAnswer() | Exception():
+            return given
+        case str():
+            return ScriptedAnswer(text=given)
+        case BaseModel():
+            return ScriptedAnswer(value=given.model_dump(mode="json"))
+        case Mapping():
+            return ScriptedAnswer(value=dict(given))
+        case list():
+            return ScriptedAnswer(value=given)
+        case _:
+            raise TypeError(
+                f"a scripted answer cannot be of type {type(given).__name__}; it is a text, a "
+                "ScriptedAnswer, a ModelAnswer, an exception, a model, a mapping or a list"
+            )
+
+
+async def _play(given: ScriptedAnswer, request: ModelRequest, emit: Emit) -> ModelAnswer:
+    text = given.written(request)
+    pieces = given.pieces if request.options.stream and given.pieces else (text,)
+    for one in filter(None, pieces):
+        emit(one)
+        await checkpoint()
+    if given.error is not None:
+        raise ERRORS[given.error](request.model, "the script says so", given.retry_after)
+    calls = tuple(_call(one, number) for number, one in enumerate(given.tool_calls, start=1))
+    asked = sum(len(_text(message).split()) for message in request.messages)
+    usage = Usage(asked, len(text.split()), 0.0)
+    return ModelAnswer(text, calls, usage, "tool_calls" if calls else "stop", request.model, is_scripted=True)
+
+
+def _call(given: ScriptedCall, number: int) -> ToolCall:
+    arguments = given.arguments if isinstance(given.arguments, str) else json.dumps(given.arguments)
+    return ToolCall(given.id or f"call_{number}", given.name, arguments)
+
+
+def _last_text(request: ModelRequest) -> str:
+    return _text(request.messages[-1]) if request.messages else ""
+
+
+def _text(message: Message) -> str:
+    """Return what a message says, without its images."""
+    content = message.content
+    parts = [content] if isinstance(content, str) else content
+    return "\n".join(part for part in parts if isinstance(part, str))

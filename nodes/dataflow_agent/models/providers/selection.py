@@ -1,0 +1,36 @@
+"""Who answers for a model."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from dataflow_agent.models.model_names import ModelName
+from dataflow_agent.models.providers.answering import provider_for_all
+from dataflow_agent.models.providers.litellm_provider import LITELLM
+from dataflow_agent.models.providers.script_files import script_of_file
+from dataflow_agent.models.requests import Provider
+from dataflow_agent.models.spans import Traced
+
+__all__ = ["SCRIPTED", "SCRIPT_VARIABLE", "provider_of"]
+
+#: The provider whose models are files of scripted answers.
+SCRIPTED: Final = "scripted"
+#: The environment variable that names a file of answers for every model.
+SCRIPT_VARIABLE: Final = "DATAFLOW_SCRIPTED"
+
+
+async def provider_of(name: ModelName) -> Provider:
+    """Return who answers for a model, each answer with a span of its own.
+
+    That is whoever answers for all, else a script, else litellm.
+    """
+    return Traced(await _untraced(name), name)
+
+
+async def _untraced(name: ModelName) -> Provider:
+    for_all = provider_for_all()
+    if for_all is not None:
+        return for_all
+    path = os.environ.get(SCRIPT_VARIABLE) or (name.model if name.provider == SCRIPTED else "")
+    return await script_of_file(path) if path else LITELLM

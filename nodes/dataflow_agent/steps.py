@@ -1,0 +1,179 @@
+"""The nodes that an agent is wired of: they begin a turn, call the model, make a call, and end the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import anyio
+
+from dataflow import (
+    ExecutionContext,
+    FlowInvalid,
+    Message,
+    NodeOutput,
+    Port,
+    Ports,
+    ToolCall,
+    node,
+    this_firing,
+)
+from dataflow_agent.agent_spans import tell_answer, tell_asked
+from dataflow_agent.agent_turns import Grant, StoppedBy, ToolResult, Turn, answered
+from dataflow_agent.approvals import About, Answer, Unfit, agent_name, decision_of
+from dataflow_agent.config import AgentConfig
+from dataflow_agent.mcp.server_results import Content
+from dataflow_agent.mcp.server_sessions import listed
+from dataflow_agent.models.model_calls import request_for, told_of
+from dataflow_agent.models.model_names import model_of
+from dataflow_agent.models.providers.selection import provider_of
+from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, handed_on
+from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
+from dataflow_agent.tools.functions import is_same_tool
+from dataflow_agent.tools.toolboxes import Toolbox
+
+__all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
+
+TEXT: Final = "text"
+#: How the variables of a conversation begin that are grants: then come the run and the tool. Each grant is a
+#: variable of its own, so that a merged conversation has those of all that were merged (S10.4).
+GRANTED: Final = "agent.granted/"
+
+
+class Reply(NamedTuple):
+    """What an agent gives: its text, the conversation with the whole turn, and what has ended the turn."""
+
+    text: str
+    context: ExecutionContext
+    stopped_by: StoppedBy
+
+
+@node(name="begin")
+async def begin(prompt: str, context: ExecutionContext) -> Begun:
+    """Begin a turn with a prompt; raises ConversationInvalid for calls without results."""
+    context.check()
+    firing = this_firing()
+    if not context.context_id:
+        key = conversation_id()
+        context = replace(context, context_id=key, session_id=context.session_id or key)
+    grants = _grants_in(context.variables, firing.run_id)
+    return Begun(Turn((Message("user", prompt),), granted=grants), context)
+
+
+def _grants_in(variables: Mapping[str, Any], run: str) -> tuple[Grant, ...]:
+    """Return the grants of a run."""
+    begin = f"{GRANTED}{run}/"
+    names = [name for name in variables if name.startswith(begin) and variables[name] is True]
+    return tuple(Grant(run, name.removeprefix(begin)) for name in names)
+
+
+def _with_grants(context: ExecutionContext, grants: Sequence[Grant]) -> ExecutionContext:
+    """Have the conversation keep grants, in the place of all that it has had."""
+    variables = context.variables
+    others = {name: variables[name] for name in variables if not name.startswith(GRANTED)}
+    granted = {f"{GRANTED}{grant.run}/{grant.tool}": True for grant in grants}
+    return replace(context, variables={**others, **granted})
+
+
+@node(
+    name="ask",
+    ports=Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]}),
+)
+async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: AgentConfig) -> NodeOutput:
+    """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
+    turn: Turn = inputs["turn"]
+    _check(inputs["tools"])
+    limit = turn.limit_reached(config)
+    if limit is not None:
+        return _given(turn.ended(limit), [])
+    toolbox = await listed(config.offered(inputs["tools"]))
+    name = model_of(config.model, context)
+    request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
+    tell_asked(config, name, request, turn.said[0])
+    firing, begun = this_firing(), anyio.current_time()
+    provider = await provider_of(name)
+    with anyio.move_on_after(turn.left(config)) as bound:
+        answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
+    turn = replace(turn, model=str(name)).longer(anyio.current_time() - begun)
+    if bound.cancelled_caught:
+        return _given(turn.ended("time_limit"), [])
+    return _given(*answered(turn, answer, config), **told_of(answer, request))
+
+
+def _given(turn: Turn, calls: list[ToolCall], **told: Any) -> NodeOutput:
+    return NodeOutput({TEXT: turn.text, "turn": turn, "calls": calls}, metadata=told)
+
+
+def _check(toolbox: Toolbox) -> None:
+    problems = [
+        f"the agent {one.name!r} is known only now; expected the toolbox itself, and no port, where an "
+        "`Agent` is placed, or its setting `subagents`"
+        for one in toolbox.subagents
+    ]
+    if problems:
+        raise FlowInvalid("tools", problems, "input")
+
+
+def _made(config: AgentConfig) -> Ports:
+    below = {one.name: Port(SubagentTask, exit=one.name) for one in config.subagents}
+    result = Port(ToolResult, exit=RESULT) if below else ToolResult
+    inputs = {"call": ToolCall, "answer": Answer, "about": About, "turn": Turn, "tools": Toolbox}
+    return Ports(inputs, {RESULT: result, **below})
+
+
+@node(name="make", ports=_made, effect=True)
+async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
+    """Make a call that is allowed, or hand it on to a subagent; what went wrong in it is its result.
+
+    Raises ServerFailed, and SecretMissing, for a server that is not there: as the call was not sent, a run
+    that goes on makes it, and nobody is asked about it again.
+    """
+    call: ToolCall = inputs["call"]
+    turn: Turn = inputs["turn"]
+    about: About = inputs["about"]
+    if isinstance(about, Unfit):
+        return _result(call, about.text)
+    decision = decision_of(inputs["answer"])
+    if decision.decision == "deny":
+        denied = f"error: the call of {call.name} was denied"
+        return _result(call, ": ".join(filter(None, (denied, decision.reason))))
+    try:
+        tool, _, arguments = await read_call(call, config.offered(inputs["tools"]), config.allowed_tools)
+    except CallUnfit as unfit:
+        return _result(call, str(unfit))
+    if not is_same_tool(tool.reference, about.tool):
+        return _result(call, f"error: {call.name} is another tool by now; it was not called")
+    is_granted = decision.decision == "allow_for_run"
+    granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
+    if tool.subagent is not None:
+        name, prompt = tool.subagent.name, str(arguments["prompt"])
+        task = handed_on(call, prompt, turn, config, agent_name(config), granted)
+        return NodeOutput({name: task}, metadata=task.event("start", name, prompt))
+    begun = anyio.current_time()
+    told: Content = "error: there was no time left for this call to end"
+    with anyio.move_on_after(turn.left(config)):
+        told = await result_of(call, tool, arguments)
+    return _result(call, told, anyio.current_time() - begun, granted)
+
+
+def _result(
+    call: ToolCall, told: Content, seconds: float = 0.0, granted: tuple[Grant, ...] = ()
+) -> NodeOutput:
+    return NodeOutput({RESULT: ToolResult(Message("tool", told, tool_call_id=call.id), seconds, granted)})
+
+
+@node(name="go_on")
+async def go_on(turn: Turn, results: list[ToolResult]) -> Turn:
+    """Put the results behind the calls, in their order."""
+    return turn.with_results(results)
+
+
+@node(name="finish")
+async def finish(turn: Turn, context: ExecutionContext, config: AgentConfig) -> Reply:
+    """Append the whole turn to the conversation (S10.3), which keeps the grants of the run."""
+    text = turn.text
+    tell_answer(config, turn)
+    if turn.granted:
+        context = _with_grants(context, turn.granted)
+    return Reply(text, replace(context.append_turn(*turn.said), current_output=text), turn.stopped_by)

@@ -1,0 +1,214 @@
+"""Python functions as tools: what a model is told of one, and how one is called with what it wrote."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, NamedTuple, TypeVar, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
+from pydantic.errors import PydanticSchemaGenerationError
+
+from dataflow import FlowInvalid, Node, PackError, ValueMismatch, node, threaded
+from dataflow.authoring import check_json, import_function, json_schema, name_of_function
+from dataflow_agent.models.requests import ToolSpec
+
+__all__ = [
+    "ArgumentsInvalid",
+    "PythonTool",
+    "arguments_in",
+    "is_same_tool",
+    "read_arguments",
+    "reference_of",
+    "tool_of",
+]
+
+M = TypeVar("M", bound=BaseModel)
+
+TOOL: Final = "tool"
+#: How deep arguments may be nested, half of what is stored, as an ask has them within what it shows.
+MOST_LEVELS: Final = 100
+NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class ArgumentsInvalid(Exception):
+    """Raised for arguments that a tool does not take; the text is for the model."""
+
+
+class PythonTool(NamedTuple):
+    """A function that models may call: a node of it, the model of its arguments, their names and schema."""
+
+    node: Node[..., Any]
+    arguments: type[BaseModel]
+    fields: Mapping[str, str]
+    schema: Mapping[str, Any]
+    description: str
+
+    def spec(self, name: str) -> ToolSpec:
+        """Describe the tool to a model, under a name."""
+        return ToolSpec(name, self.description, self.schema)
+
+    def read(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments as the function takes them; raises ArgumentsInvalid, and never guesses."""
+        read = read_arguments(written, self.arguments)
+        return {
+            name: getattr(read, field)
+            for field, name in self.fields.items()
+            if field in read.model_fields_set
+        }
+
+
+def read_arguments(written: Mapping[str, Any], model: type[M]) -> M:
+    """Return the arguments of a call, as a model has written them; raises ArgumentsInvalid."""
+    try:
+        read: Any = check_json(written, model)
+    except ValueMismatch as mismatch:
+        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
+    return read  # type: ignore[no-any-return]  # as just checked
+
+
+def arguments_in(written: str) -> dict[str, Any]:
+    """Return the object that a model has written; raises ArgumentsInvalid for what is none."""
+    try:
+        given = json.loads(written or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
+    if not isinstance(given, dict):
+        mismatch = ValueMismatch(type(given).__name__, "an object", "")
+        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}")
+    if _is_deep(given):
+        raise ArgumentsInvalid(f"the arguments are nested too deep; at most {MOST_LEVELS} levels are taken")
+    return given
+
+
+def _is_deep(given: object) -> bool:
+    level = [given]
+    for _ in range(MOST_LEVELS):
+        level = [one for value in level for one in _within(value)]
+        if not level:  # as of most calls after a level or two
+            return False
+    return any(isinstance(one, dict | list) for one in level)
+
+
+def _within(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def reference_of(function: object) -> str:
+    """Return `module:qualname` of a function that is to be a tool, by which it is found again.
+
+    Raises FlowInvalid for what cannot be found by it, as lambdas and local functions, and for functions that
+    no model can call.
+    """
+    if isinstance(function, list | tuple):
+        kind = type(function).__name__
+        raise FlowInvalid(kind, ["expected functions one by one, as in tools(*functions)"], TOOL)
+    if hasattr(function, "as_tool"):
+        problem = "expected a function, found an agent; make a tool of it with .as_tool(...)"
+        raise FlowInvalid(type(function).__name__, [problem], TOOL)
+    module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    place = f"{module}:{qualname}"
+    if not callable(function) or module is None or qualname is None:
+        raise FlowInvalid(type(function).__name__, [f"expected a function, found {function!r}"], TOOL)
+    # A script has no name of its own, and is not imported again.
+    named = name_of_function(function) if "." in module else None
+    reference = next((one for one in (named, place) if one is not None and _is(one, function)), None)
+    if reference is None:
+        expected = "a function of a module, which is found again when a run goes on"
+        raise FlowInvalid(place, [f"{qualname} is not there under its name; expected {expected}"], TOOL)
+    tool_of(reference)
+    return reference
+
+
+def is_same_tool(one: str, other: str) -> bool:
+    """Tell whether two references are of one tool, of which a run may have stored a former name."""
+    if one == other:
+        return True
+    try:
+        return _found(one) is _found(other)
+    except (ImportError, AttributeError, ValueError):  # of an agent, of a tool of a server, or gone
+        return False
+
+
+def _is(reference: str, function: object) -> bool:
+    try:
+        return _found(reference) is function
+    except (ImportError, AttributeError):
+        return False
+
+
+def tool_of(reference: str) -> PythonTool:
+    """Find a tool; raises FlowInvalid if it is not there or no model can call it."""
+    try:
+        found = _found(reference)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise FlowInvalid(reference, [f"it cannot be imported: {error}"], TOOL) from error
+    return _read(reference, found)
+
+
+def _found(reference: str) -> Any:
+    try:
+        return import_function(reference)
+    except PackError as error:
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from None
+
+
+@cache
+def _read(reference: str, function: Callable[..., Any]) -> PythonTool:
+    declared = _declared(function)
+    inputs = declared.type.inputs  # refuses what has no signature
+    bare = inspect.unwrap(function)
+    parameters = inspect.signature(bare).parameters
+    problems = [
+        f"{parameter} is no parameter with a name; expected such as `{name}: str`"
+        for name, parameter in parameters.items()
+        if parameter.kind not in NAMED
+    ]
+    problems += [
+        f"parameter {port.name!r} takes {port.kind.value}; expected values that JSON can carry"
+        for port in inputs.values()
+        if port.kind.value != "data"
+    ]
+    if declared.type.parameters.raw is not None:
+        problems = ["it is a raw node; expected a function with a parameter for each argument"]
+    if problems:
+        raise FlowInvalid(reference, problems, TOOL)
+    fields = {f"field_{number}": name for number, name in enumerate(parameters)}
+    arguments = _arguments(reference, bare, fields)
+    schema = json_schema(arguments)
+    if not schema:
+        raise FlowInvalid(reference, ["its parameters have no JSON Schema"], TOOL)
+    told: dict[str, Any] = {"properties": {}, **{key: schema[key] for key in schema if key != "title"}}
+    return PythonTool(declared, arguments, fields, told, inspect.getdoc(bare) or "")
+
+
+def _declared(function: Callable[..., Any]) -> Node[..., Any]:
+    if isinstance(function, Node):
+        return function
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return node(function)
+    return threaded(function)
+
+
+def _arguments(reference: str, function: Callable[..., Any], fields: Mapping[str, str]) -> type[BaseModel]:
+    """Make a model of the arguments; its fields have names of their own, as those of a model are not free."""
+    hints = get_type_hints(function, include_extras=True)
+    defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
+    made: dict[str, Any] = {
+        field: (
+            Annotated[hints.get(name, Any), Field(alias=name)],
+            ... if defaults[name] is inspect.Parameter.empty else defaults[name],
+        )
+        for field, name in fields.items()
+    }
+    try:
+        return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **made)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        told = str(error).partition("\n")[0]
+        raise FlowInvalid(reference, [f"JSON cannot carry its arguments: {told}"], TOOL) from error

@@ -1,0 +1,294 @@
+"""Toolboxes: frozen descriptions of tools, which are stored like any value (S10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dataflow import FlowInvalid, Tools
+from dataflow.authoring import choices, json_schema
+from dataflow_agent.mcp.servers import Server, ServerTool
+from dataflow_agent.models.requests import ToolSpec
+from dataflow_agent.tools.functions import read_arguments, reference_of, tool_of
+from dataflow_agent.tools.policies import (
+    Policy,
+    Verdict,
+    is_hidden,
+    policy_of,
+    unmet,
+    unmet_arguments,
+    verdict,
+)
+from dataflow_agent.tools.tool_names import names_of, parts_of
+
+__all__ = [
+    "Functions",
+    "Listed",
+    "Source",
+    "SubagentTool",
+    "Task",
+    "Tool",
+    "Toolbox",
+    "misspelt",
+    "tools",
+    "without_arguments",
+]
+
+NO_POLICY: Final = Policy()
+#: What tools that are agents are in, so to say.
+AGENT: Final = "agent"
+
+
+class Task(BaseModel):
+    """The arguments of an agent that is a tool."""
+
+    model_config = ConfigDict(extra="forbid", title="Arguments")
+
+    prompt: str = Field(description="what it is to do, with all that it has to know")
+
+
+TASK_SCHEMA: Final = json_schema(Task)
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Functions of Python, each as `module:qualname`, and what is allowed of them."""
+
+    references: tuple[str, ...]
+    policy: Policy = NO_POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentTool:
+    """An agent as a tool, and what is allowed of it; its settings are JSON, as a document has them."""
+
+    name: str
+    description: str
+    settings: str = ""
+    policy: Policy = NO_POLICY
+
+    @property
+    def reference(self) -> str:
+        """Tell it from agents of other settings, and from functions: where those are found has no blank."""
+        return f"{AGENT} {self.name} {sha256(self.settings.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A server, and the tools that it has told of in this session."""
+
+    server: Server
+    tools: tuple[ServerTool, ...]
+
+
+#: What tools are found in.
+Source: TypeAlias = Functions | SubagentTool | Server | Listed
+
+
+class Tool(NamedTuple):
+    """A tool of a toolbox: where it is found, its own name there, and the policies that count for it.
+
+    A tool that is neither an agent nor at a server is a function.
+    """
+
+    reference: str
+    own_name: str
+    policies: tuple[Policy, ...]
+    subagent: SubagentTool | None = None
+    at_server: ServerTool | None = None
+
+    def verdict(self, arguments: Mapping[str, Any]) -> Verdict:
+        """Say what becomes of a call, by the strictest of the policies."""
+        found = {verdict(policy, self.own_name, arguments) for policy in self.policies}
+        return next(one for one in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW) if one in found)
+
+    def spec(self, name: str) -> ToolSpec:
+        """Describe the tool to a model, under a name; raises FlowInvalid if it cannot be found."""
+        if self.subagent is not None:
+            return ToolSpec(name, self.subagent.description, TASK_SCHEMA)
+        return (self.at_server or tool_of(self.reference)).spec(name)
+
+    def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments as it takes them; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
+        if self.subagent is not None:
+            return read_arguments(written, Task).model_dump()
+        if self.at_server is not None:
+            return written  # the server holds them against its schema
+        return tool_of(self.reference).read(written)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether each call of it is denied."""
+        return any(is_hidden(policy, self.own_name) for policy in self.policies)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox(Tools):
+    """Tools by where they are found, in order; one that comes twice is there once, by both policies.
+
+    The tools of servers are among them once the servers have told of them, as in what `listed` returns.
+    """
+
+    made_by: ClassVar[str] = "made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent"
+
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the tools have for models, in order, without those of which each call is denied."""
+        return tuple(self._by_name)
+
+    def specs(self, allowed: Sequence[str] | None = None) -> tuple[ToolSpec, ...]:
+        """Describe the tools to a model, all of them or those of these names.
+
+        Raises FlowInvalid for a tool that cannot be found, and for a name that none has.
+        """
+        self.check_names(allowed or (), "allowed_tools")
+        found = self._by_name.items()
+        return tuple(tool.spec(name) for name, tool in found if allowed is None or name in allowed)
+
+    def check_names(self, names: Sequence[str], setting: str) -> None:
+        """Check that tools have the names that a setting gives; raises FlowInvalid."""
+        problems = [
+            f"no tool has the name {name!r}; {choices(self.names)}"
+            for name in names
+            if name not in self._by_name
+        ]
+        if problems:
+            raise FlowInvalid(setting, problems, "setting")
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """The servers among the sources."""
+        found = (one.server if isinstance(one, Listed) else one for one in self.sources)
+        return tuple(one for one in found if isinstance(one, Server))
+
+    @property
+    def subagents(self) -> tuple[SubagentTool, ...]:
+        """The agents among the tools."""
+        return tuple(source for source in self.sources if isinstance(source, SubagentTool))
+
+    @property
+    def without_subagents(self) -> Toolbox:
+        """The other tools."""
+        return Toolbox(tuple(source for source in self.sources if not isinstance(source, SubagentTool)))
+
+    def tool(self, name: str) -> Tool | None:
+        """Return the tool that has a name for models, None if there is none."""
+        return self._by_name.get(name)
+
+    @property
+    def _by_name(self) -> Mapping[str, Tool]:
+        return _tools_of(self.sources)
+
+
+@lru_cache(maxsize=256)
+def _tools_of(sources: Sequence[Source]) -> Mapping[str, Tool]:
+    """Return the tools by their names for models; of a few toolboxes, as each call asks for it."""
+    found: dict[str, Tool] = {}
+    for tool in chain.from_iterable(map(_tools_in, sources)):
+        before = found.get(tool.reference)
+        policies = (*(before.policies if before else ()), *tool.policies)
+        found[tool.reference] = tool._replace(policies=policies)
+    names = names_of({reference: _parts(tool) for reference, tool in found.items()})
+    return MappingProxyType({names[one]: tool for one, tool in found.items() if not tool.is_hidden})
+
+
+def _tools_in(source: Source) -> list[Tool]:
+    match source:
+        case Functions():
+            return [Tool(one, _own_name(one), (source.policy,)) for one in source.references]
+        case SubagentTool():
+            return [Tool(source.reference, source.name, (source.policy,), source)]
+        case Listed():
+            policies = (source.server.policy,)
+            return [Tool(one.reference, one.own_name, policies, at_server=one) for one in source.tools]
+        case Server():
+            return []
+        case _:
+            assert_never(source)
+
+
+def _parts(tool: Tool) -> Sequence[str]:
+    """Return what tells a tool from others of its name, and that name at the end."""
+    if tool.at_server is not None:
+        return tool.at_server.server.label, tool.own_name
+    if tool.subagent is not None:
+        return AGENT, tool.own_name
+    return parts_of(tool.reference)
+
+
+def tools(
+    *items: Tools | Callable[..., Any],
+    allow: Sequence[str] | None = None,
+    ask: Sequence[str] = (),
+    deny: Sequence[str] = (),
+) -> Toolbox:
+    """Describe functions as tools, and join descriptions; what comes twice is there once.
+
+    A tool has the name of its function, its docstring as description, and parameters by their annotations.
+    Functions that are not async run in threads. `allow`, `ask` and `deny` are the `Policy` of the functions
+    given here; descriptions keep theirs. Raises FlowInvalid for what cannot be a tool: a lambda, a local
+    function, a parameter that JSON cannot carry; and for a pattern that means none of the functions or
+    names arguments that they do not have.
+    """
+    policy = policy_of(allow, ask, deny)
+    sources: list[Source] = []
+    own: list[str] = []
+    for item in items:
+        if isinstance(item, Toolbox):
+            sources += item.sources
+        elif isinstance(item, Tools):
+            found = type(item).__name__
+            problem = f"{found} is no description of this pack; expected one of tools(...)"
+            raise FlowInvalid(found, [problem], "tool")
+        else:
+            own.append(reference_of(item))
+            sources.append(Functions((own[-1],), policy))
+    problems = misspelt(policy, own) or without_arguments(policy, own)
+    if problems:
+        raise FlowInvalid("policy", problems, "setting")
+    return Toolbox(_joined(sources))
+
+
+def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
+    """Tell of each pattern that means none of the functions, as it may be misspelt."""
+    names = [_own_name(reference) for reference in references]
+    return [
+        f"the pattern {pattern!r} means none of the functions; {choices(names)}"
+        for pattern in unmet(policy, names)
+    ]
+
+
+def without_arguments(policy: Policy, references: Sequence[str]) -> list[str]:
+    """Tell of each pattern that no call can fit, as its functions have no such arguments."""
+    own = [(_own_name(reference), (*tool_of(reference).fields.values(),)) for reference in references]
+    known = ", ".join(f"{name}({', '.join(parameters)})" for name, parameters in own)
+    return [
+        f"the pattern {pattern!r} has arguments that no function of its name has; those there are: {known}"
+        for pattern in unmet_arguments(policy, own)
+    ]
+
+
+def _own_name(reference: str) -> str:
+    return parts_of(reference)[-1]
+
+
+def _joined(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Make one of functions that stand side by side and have one policy."""
+    found: list[Source] = []
+    for source in dict.fromkeys(sources):
+        before = found[-1] if found else None
+        if isinstance(source, Functions) and isinstance(before, Functions) and source.policy == before.policy:
+            both = dict.fromkeys((*before.references, *source.references))
+            found[-1] = Functions(tuple(both), source.policy)
+        else:
+            found.append(source)
+    return tuple(found)

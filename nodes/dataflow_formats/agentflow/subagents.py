@@ -1,0 +1,123 @@
+"""Agents that are tools of others: what is wrong with such edges, and the trees that they make."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from dataflow_formats.agentflow.parts import AGENT, SUBAGENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dataflow.authoring import JsonDict, Notes
+    from dataflow_formats.agentflow.parts import EdgePart, NodePart, Workflow
+
+__all__ = ["agent_config", "check_subagents", "tool_name"]
+
+#: How much of what it is told the model above sees of an agent, and how many names of those below it.
+MOST_TOLD: Final = 280
+MOST_NAMED: Final = 4
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+
+
+def check_subagents(workflow: Workflow, notes: Notes) -> None:
+    """Note each edge that cannot make an agent the tool of another: the first reason of each."""
+    walked = {end for edge in (*workflow.edges, *workflow.dead) for end in (edge.source, edge.target)}
+    parents: dict[str, str] = {}
+    for edge in workflow.below:
+        if edge.source not in workflow.nodes or edge.target not in workflow.nodes:
+            continue  # has been noted
+        fault = _fault(edge, workflow.nodes, parents, walked)
+        if fault is not None:
+            notes.problem(edge.path, f"subagent {edge.target!r} of node {edge.source!r}: {fault}")
+        parents.setdefault(edge.target, edge.source)
+    for cycle in _cycles(parents):
+        first = next(edge for edge in workflow.below if edge.target == cycle[0])
+        told = " > ".join([*reversed(cycle), cycle[-1]])
+        notes.problem(
+            first.path, f"subagent {cycle[0]!r} of node {first.source!r}: it is below itself: {told}"
+        )
+
+
+def _fault(
+    edge: EdgePart, nodes: Mapping[str, NodePart], parents: Mapping[str, str], walked: set[str]
+) -> str | None:
+    source, target = nodes[edge.source], nodes[edge.target]
+    if source.kind != AGENT:
+        return f"the node above is of type {source.kind!r}; expected an agent"
+    if target.kind != AGENT:
+        return f"it is of type {target.kind!r}; expected an agent"
+    if not source.settings["subagents"]:
+        return "the agent above may have none; expected `tools.subagents: true` there"
+    if edge.target_handle not in ("", "input"):
+        return f"the edge leads to the handle {edge.target_handle!r}; expected `input`, or none"
+    if edge.source == edge.target:
+        return "it is its own"
+    if edge.target in parents:
+        return f"it is one of node {parents[edge.target]!r} already; expected one agent above it"
+    if edge.target in walked:
+        return "other connections lead to it or from it; expected that it only serves as a tool"
+    return None
+
+
+def _cycles(parents: Mapping[str, str]) -> Iterator[list[str]]:
+    """Find agents that are below themselves, from each upwards; an agent has one above it."""
+    seen: set[str] = set()
+    for id in parents:
+        path: list[str] = []
+        above: str | None = id
+        while above is not None and above not in seen:
+            seen.add(above)
+            path.append(above)
+            above = parents.get(above)
+        if above in path and len(found := path[path.index(above) :]) > 1:
+            yield found
+
+
+def agent_config(node: NodePart, workflow: Workflow) -> JsonDict:
+    """Write the config of an agent, those below it inside; their edges have been checked."""
+    configs: dict[str, JsonDict] = {node.id: _own(node)}
+    waiting = [node.id]
+    while waiting:
+        above = waiting.pop()
+        for edge in (edge for edge in workflow.below if edge.source == above):
+            below = workflow.nodes[edge.target]
+            settings = below.settings
+            config = {
+                **_own(below),
+                "name": tool_name(below),
+                "description": _description(below, workflow),
+                "system": settings["system"],
+            }
+            configs[below.id] = config
+            configs[above].setdefault("subagents", []).append(config)
+            waiting.append(below.id)
+    return configs[node.id]
+
+
+def tool_name(node: NodePart) -> str:
+    """Return the name by which the agent above calls one."""
+    slugs = (_OTHER.sub("_", text.lower()).strip("_") for text in (node.settings["name"], node.id))
+    return "_".join((SUBAGENT, *filter(None, slugs)))
+
+
+def _own(node: NodePart) -> JsonDict:
+    settings = node.settings
+    config: JsonDict = {"name": settings["name"], "model": settings["model"]}
+    config["reasoning_effort"] = settings["reasoning_effort"]
+    return {**config, "web_search": True} if settings["web_search"] else config
+
+
+def _description(node: NodePart, workflow: Workflow) -> str:
+    settings = node.settings
+    lines = [f"{settings['name']}: {settings['system'][:MOST_TOLD]}"]
+    if settings["web_search"]:
+        lines.append("Tools: web_search")
+    names = [
+        workflow.nodes[edge.target].settings["name"] for edge in workflow.below if edge.source == node.id
+    ]
+    if names:
+        more = [f"+{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+        lines.append(f"Subagents: {', '.join([*names[:MOST_NAMED], *more])}")
+    return "\n".join(lines)

@@ -1,0 +1,35 @@
+"""The node types that only flows of Agentron Studio need."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dataflow import Pack
+
+__all__ = ["pack"]
+
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow.formats.agentron.conditions": "Condition",
+    "dataflow.formats.agentron.helping": "Reply Wait request_user_help wait",
+    "dataflow.formats.agentron.walking": "Exit Next Tell next_node result start tell",
+    "dataflow.formats.agentron.walks": "Turn Walk",
+}
+
+#: Found by entry point.
+pack: Final = Pack(
+    "agentron",
+    version="1",
+    api=1,
+    nodes={
+        "start": "dataflow_formats.agentron.walking:start",
+        "tell": "dataflow_formats.agentron.walking:tell",
+        "next": "dataflow_formats.agentron.walking:next_node",
+        "loop": "dataflow_formats.agentron.walking:loop",
+        "result": "dataflow_formats.agentron.walking:result",
+        "wait": "dataflow_formats.agentron.helping:wait",
+    },
+    former={
+        f"{module}:{name}": f"agentron:{name}" for module, names in FORMER.items() for name in names.split()
+    },
+)

@@ -1,0 +1,178 @@
+"""The conditions of Clickweave: two sides and an operator, over the variables of a run."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from sys import float_info
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
+
+from dataflow_formats.clickweave.numbers import number_in, number_of, written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Condition", "VariableSide", "holds", "side_of"]
+
+
+class Operator(StrEnum):
+    """What a condition asks of its two sides."""
+
+    EQUALS = "Equals"
+    NOT_EQUALS = "NotEquals"
+    GREATER_THAN = "GreaterThan"
+    LESS_THAN = "LessThan"
+    GREATER_THAN_OR_EQUAL = "GreaterThanOrEqual"
+    LESS_THAN_OR_EQUAL = "LessThanOrEqual"
+    CONTAINS = "Contains"
+    NOT_CONTAINS = "NotContains"
+    IS_EMPTY = "IsEmpty"
+    IS_NOT_EMPTY = "IsNotEmpty"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class StringLiteral(_Part):
+    """A text."""
+
+    type: Literal["String"]
+    value: str
+
+
+class NumberLiteral(_Part):
+    """A number, which is always a float."""
+
+    type: Literal["Number"]
+    value: float = Field(allow_inf_nan=False)
+
+
+class BoolLiteral(_Part):
+    """A boolean."""
+
+    type: Literal["Bool"]
+    value: bool
+
+
+class LiteralSide(_Part):
+    """A side that is written down."""
+
+    type: Literal["Literal"]
+    value: Annotated[StringLiteral | NumberLiteral | BoolLiteral, Discriminator("type")]
+
+
+class VariableSide(_Part):
+    """A side that is a variable, by its name."""
+
+    type: Literal["Variable"]
+    name: str
+
+
+Side = Annotated[LiteralSide | VariableSide, Discriminator("type")]
+
+
+class Condition(_Part):
+    """A condition, as a file has it."""
+
+    left: Side
+    operator: Operator
+    right: Side
+
+    model_config = ConfigDict(strict=False, frozen=True)  # the operator is a text in files
+
+
+#: How far apart equal numbers may be.
+EPSILON: Final = float_info.epsilon
+
+
+def holds(condition: Condition, variables: Mapping[str, Any]) -> bool:
+    """Tell whether a condition holds; a variable that nobody has set is null."""
+    left, right = side_of(condition.left, variables), side_of(condition.right, variables)
+    match condition.operator:
+        case Operator.EQUALS:
+            return _equal(left, right)
+        case Operator.NOT_EQUALS:
+            return not _equal(left, right)
+        case Operator.GREATER_THAN:
+            return _compared(left, right, 1)
+        case Operator.LESS_THAN:
+            return _compared(left, right, -1)
+        case Operator.GREATER_THAN_OR_EQUAL:
+            return _compared(left, right, 1, 0)
+        case Operator.LESS_THAN_OR_EQUAL:
+            return _compared(left, right, -1, 0)
+        case Operator.CONTAINS:
+            return _text(right) in _text(left)
+        case Operator.NOT_CONTAINS:
+            return _text(right) not in _text(left)
+        case Operator.IS_EMPTY:
+            return _is_empty(left)
+        case Operator.IS_NOT_EMPTY:
+            return not _is_empty(left)
+        case _:
+            assert_never(condition.operator)
+
+
+def side_of(side: LiteralSide | VariableSide, variables: Mapping[str, Any]) -> Any:
+    """Return the value of a side."""
+    return side.value.value if isinstance(side, LiteralSide) else variables.get(side.name)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if left is None or right is None:
+        return left is right
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
+    if isinstance(left, bool) or isinstance(right, bool):
+        return _boolean(left) is not None and _boolean(left) == _boolean(right)
+    if (isinstance(left, str) and number_of(right) is None) or (
+        isinstance(right, str) and number_of(left) is None
+    ):
+        return False
+    first, second = number_in(left), number_in(right)
+    return first is not None and second is not None and (first == second or abs(first - second) < EPSILON)
+
+
+def _boolean(value: Any) -> bool | None:
+    """Return a boolean, also of a text that is `true` or `false` in small letters."""
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}.get(value) if isinstance(value, str) else None
+
+
+def _compared(left: Any, right: Any, *signs: int) -> bool:
+    """Tell whether the order of two numbers is one of some signs; false for what are no numbers."""
+    first, second = number_in(left), number_in(right)
+    if first is None or second is None or first != first or second != second:
+        return False
+    return (first > second) - (first < second) in signs
+
+
+def _text(value: Any) -> str:
+    """Return the text of a value: JSON without blanks for all but a text."""
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any) -> str:
+    """Write JSON with numbers as Rust writes them; a value is no deeper than the JSON that it came from."""
+    match value:
+        case bool() | None | str():
+            return json.dumps(value, ensure_ascii=False)
+        case int():
+            return str(value)
+        case float():
+            return written(value)
+        case list():
+            return f"[{','.join(map(_json, value))}]"
+        case dict():
+            pairs = (f"{json.dumps(key, ensure_ascii=False)}:{_json(one)}" for key, one in value.items())
+            return f"{{{','.join(pairs)}}}"
+        case _:
+            return json.dumps(str(value), ensure_ascii=False)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str | list | dict) and not value)

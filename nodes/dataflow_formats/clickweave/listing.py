@@ -1,0 +1,65 @@
+"""The node types that only flows of Clickweave need."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dataflow import Pack
+
+__all__ = ["pack"]
+
+#: What stores and documents of before name, by the modules that were part of the names.
+FORMER: Final = {
+    "dataflow.formats.clickweave.conditions": (
+        "BoolLiteral Condition LiteralSide NumberLiteral Operator StringLiteral VariableSide _Part"
+    ),
+    "dataflow.formats.clickweave.exits": "Exit",
+    "dataflow.formats.clickweave.nodes.action": "Action Noted noted",
+    "dataflow.formats.clickweave.nodes.ai_steps": "AiStep ask_for_step note_step",
+    "dataflow.formats.clickweave.nodes.apps": (
+        "AppCall LookedUp address app_call ask_for_app choose_app look_up note_app"
+    ),
+    "dataflow.formats.clickweave.nodes.branching": "Case EndLoop If Switch end_loop if_ switch",
+    "dataflow.formats.clickweave.nodes.calling": "Call call note request",
+    "dataflow.formats.clickweave.nodes.checks": "Asked Checks Judged Judging ask begin checks judge",
+    "dataflow.formats.clickweave.nodes.ending": "end unused",
+    "dataflow.formats.clickweave.nodes.evidence": "Evidence Witnessed ask_for_picture witness",
+    "dataflow.formats.clickweave.nodes.finding": (
+        "Aimed Choice Chosen Click FindText Found Searched aim choose click find_text "
+        "note_click note_search read_search"
+    ),
+    "dataflow.formats.clickweave.nodes.state": "Lookups",
+    "dataflow.formats.clickweave.resolved": "App Element Target",
+    "dataflow.formats.clickweave.results": "Matches",
+    "dataflow.formats.clickweave.verdicts": "CheckedNode Verdict",
+}
+
+_NODES: Final = "dataflow.formats.clickweave.nodes"
+
+#: Found by entry point.
+pack: Final = Pack(
+    "clickweave",
+    version="1",
+    api=1,
+    nodes={
+        "call": f"{_NODES}.calling:call",
+        "app_call": f"{_NODES}.apps:app_call",
+        "find_text": f"{_NODES}.finding:find_text",
+        "click": f"{_NODES}.finding:click",
+        "ai_step": f"{_NODES}.ai_steps:ai_step",
+        "if": f"{_NODES}.branching:if_",
+        "switch": f"{_NODES}.branching:switch",
+        "end_loop": f"{_NODES}.branching:end_loop",
+        "checks": f"{_NODES}.checks:checks",
+        "end": f"{_NODES}.ending:end",
+        "unused": f"{_NODES}.ending:unused",
+    },
+    former={
+        **{
+            f"{module}:{name}": f"clickweave:{name}"
+            for module, names in FORMER.items()
+            for name in names.split()
+        },
+        "dataflow_formats.clickweave.nodes.finding:look_up": "clickweave:look_for",
+    },
+)
