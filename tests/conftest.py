@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from dataflow.secrets.redaction import know
+from dataflow.secrets.known import know
 from tests.known_secrets import forgetting
 from tests.secret_kinds import VALUE
 from tests.steady import NO_END, warn_of_blocking

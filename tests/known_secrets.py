@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dataflow.secrets import redaction
+from dataflow.secrets import known as redaction
 
 __all__ = ["forgetting"]
 

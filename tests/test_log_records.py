@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow.secrets.log_records import redact_logs
+from dataflow.secrets.secret import redact_logs
 from tests.secret_kinds import MARK, VALUE, Box, Key, OwnError, caused, secrets_within
 
 pytestmark = pytest.mark.usefixtures("token_known")

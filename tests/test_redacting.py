@@ -15,7 +15,7 @@ from pydantic import BaseModel, PrivateAttr, SecretStr
 
 from dataflow import ExecutionContext, Flow, Message, NodeOutput, Ports, Secret, ToolCall, node
 from dataflow.base.history import History
-from dataflow.secrets.redaction import know, redacted
+from dataflow.secrets.known import know, redacted
 from dataflow.stores import Store
 from tests.known_secrets import forgetting
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import Flow, NodeOutput, Ports, node
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from dataflow.stores import Store
 from tests.secret_kinds import (
     DERIVED,

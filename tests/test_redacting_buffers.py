@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from tests.secret_kinds import MARK, VALUE, Box
 
 pytestmark = pytest.mark.usefixtures("token_known")

@@ -12,7 +12,7 @@ import pytest
 
 from dataflow import Flow, node
 from dataflow.base.history import History
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from tests.secret_kinds import MARK, VALUE, Box, OwnError
 
 pytestmark = pytest.mark.usefixtures("token_known")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from tests.secret_kinds import MARK, VALUE, Box, Key, Star, Word
 
 pytestmark = pytest.mark.usefixtures("token_known")

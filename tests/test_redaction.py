@@ -15,8 +15,8 @@ import pytest
 from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch
 from dataflow.base import wording
 from dataflow.base.wording import conceal
-from dataflow.secrets import redaction
-from dataflow.secrets.redaction import know, known, redacted
+from dataflow.secrets import known as redaction
+from dataflow.secrets.known import know, known, redacted
 from dataflow.types.validation import check_value
 from tests.known_secrets import forgetting
 

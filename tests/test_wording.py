@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow.authoring import choices, shortened
-from dataflow.secrets.redaction import know
+from dataflow.secrets.known import know
 from tests.known_secrets import forgetting
 
 

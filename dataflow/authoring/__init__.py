@@ -29,7 +29,7 @@ _NAMES = {
     "formats.tree": ["DocumentPath"],
     "packs.installed_node": ["InstalledNode"],
     "runtime.shared": ["sharing"],
-    "secrets.redaction": ["redacted"],
+    "secrets.known": ["redacted"],
     "types.validation": ["check_json", "json_schema"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

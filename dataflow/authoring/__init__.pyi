@@ -11,7 +11,7 @@ from ..formats.problems import describe_value
 from ..formats.tree import DocumentPath
 from ..packs.installed_node import InstalledNode
 from ..runtime.shared import sharing
-from ..secrets.redaction import redacted
+from ..secrets.known import redacted
 from ..types.validation import check_json, json_schema
 from .edge_writing import write_edge, write_source
 from .gates import Gate, entry_port, find_gates, gate_type

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataflow.cli.streams import write
 from dataflow.inspection.json_values import json_value
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -15,7 +15,7 @@ from dataflow.cli.texts import duration, one_line
 from dataflow.errors import ValueRefused
 from dataflow.inspection.json_values import json_value
 from dataflow.inspection.open_asks import of_result
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -149,7 +149,7 @@ class Reporter:
             listener.close()
             return
         if self._redact is None:
-            from dataflow.secrets.redaction import redacted  # of most runs nobody hears
+            from dataflow.secrets.known import redacted  # of most runs nobody hears
 
             self._redact = redacted
         self._listeners = (*self._listeners, ref(listener, self._forget))

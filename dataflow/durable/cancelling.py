@@ -10,7 +10,7 @@ from dataflow.core.events import EventKind
 from dataflow.core.states import ENDED, NodeState, RunStatus
 from dataflow.durable.past import fold
 from dataflow.errors import RunTaken
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from dataflow.stores import Batch, Record
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataflow.core.events import EventKind
 from dataflow.core.states import RunStatus
 from dataflow.durable.journal import Entry
 from dataflow.errors import ValueRefused
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from dataflow.values.writing import Writer
 
 if TYPE_CHECKING:

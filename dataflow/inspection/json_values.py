@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from dataflow.base.history import History
 from dataflow.core.context import Variables
 from dataflow.errors import DataflowError
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from dataflow.secrets.secret import Secret
 from dataflow.values.kinds import BY_NAME
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from dataflow.inspection.json_values import StoredValues, json_value
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from dataflow.core.firing import NO_SPAN, Span
 from dataflow.core.states import NodeState, RunStatus
 from dataflow.errors import NodeTimeout
 from dataflow.runtime.span_links import Links
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -235,7 +235,7 @@ def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int
     key = action.options.key
     if key is None:
         return range(len(items))
-    from dataflow.secrets.redaction import redacted  # most maps have no keys
+    from dataflow.secrets.known import redacted  # most maps have no keys
 
     names: list[str] = []
     seen: set[str] = set()

@@ -1,23 +1,26 @@
-"""Secrets: values that are known by name, and shown to nobody (S12.4)."""
+"""`Secret`, a named value from the environment or a file, and log records without secrets."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
+import traceback
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dataflow.errors import SecretMissing
-from dataflow.secrets.redaction import know, revealed
+from dataflow.secrets.known import know, redacted, revealed
+from dataflow.secrets.masking import GUARDED
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
-__all__ = ["Secret", "look_up"]
+
+__all__ = ["Secret", "look_up", "redact_logs"]
 
 #: Shorter values stand in any text by chance.
 SHORTEST: Final = 8
-
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _noting: Final = threading.Lock()  # nobody has a value before it is kept out of the log
 
@@ -120,8 +123,6 @@ def _noted(name: str, value: str) -> str:
         raise SecretMissing(name, "is no text: it has bytes that are no UTF-8")
     with _noting:
         if know(name, value):
-            from dataflow.secrets.log_records import redact_logs  # most processes have no secret
-
             redact_logs()
     return value
 
@@ -136,3 +137,38 @@ def _is_text(value: str) -> bool:
 
 def _name_of(secret: Secret) -> str:
     return secret.name
+
+
+def redact_logs() -> None:
+    """Redact message, arguments and exception of every log record that is made from now on."""
+    make = logging.getLogRecordFactory()
+
+    def make_redacted(*args: Any, **keywords: Any) -> logging.LogRecord:
+        record = make(*args, **keywords)
+        _redact(record)
+        return record
+
+    logging.setLogRecordFactory(make_redacted)
+
+
+def _redact(record: logging.LogRecord) -> None:
+    record.stack_info = redacted(record.stack_info)
+    _redact_exception(record)
+    message = None
+    with GUARDED:
+        message = record.getMessage()
+    msg, args, clean = redacted(record.msg), redacted(record.args), redacted(message)
+    if message is None:  # logging tells of its own what is wrong when the record is written
+        record.msg, record.args = msg, args
+    elif not (msg is record.msg and args is record.args and clean is message):
+        record.msg, record.args = clean, None  # copies may read otherwise than what they stand for
+
+
+def _redact_exception(record: logging.LogRecord) -> None:
+    """Put the clean text in the place of an exception that has a secret; others stay as they are."""
+    if not record.exc_info or record.exc_info[0] is None:
+        return
+    text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+    clean = redacted(text)
+    if clean != text:
+        record.exc_info, record.exc_text = None, clean

@@ -194,7 +194,7 @@ def described(value: object) -> str:
     """Say what was found: the class and a short repr, without addresses."""
     if value is ABSENT or value is None:
         return "None" if value is None else "nothing"
-    from dataflow.secrets.redaction import redacted  # most runs refuse no value
+    from dataflow.secrets.known import redacted  # most runs refuse no value
 
     kind = type(value)
     if kind.__repr__ is object.__repr__:

@@ -10,7 +10,7 @@ from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataflow.secrets.redaction import Secrets
+    from dataflow.secrets.known import Secrets
 
 __all__ = ["MOST_BYTES", "MOST_TEXT", "Json", "Leaves"]
 

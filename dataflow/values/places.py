@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from dataflow.base.wording import shortened
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from dataflow.values.refusing import Refused

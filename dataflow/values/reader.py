@@ -10,7 +10,7 @@ from dataflow.base.history import History, Part
 from dataflow.base.wording import choices, shortened
 from dataflow.core.former_names import current_name
 from dataflow.errors import SecretMissing, StoreError
-from dataflow.secrets.redaction import filled, filled_bytes
+from dataflow.secrets.known import filled, filled_bytes
 from dataflow.secrets.secret import look_up
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.refusing import UnknownClass, Unreadable

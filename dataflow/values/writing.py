@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from dataflow.base.failure import text_of_error
 from dataflow.base.history import History, Part
 from dataflow.errors import ValueRefused
-from dataflow.secrets.redaction import known
+from dataflow.secrets.known import known
 from dataflow.types.type_names import type_name
 from dataflow.values.classes import class_name
 from dataflow.values.fields import has_fields
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NoReturn
 
-    from dataflow.secrets.redaction import Secrets
+    from dataflow.secrets.known import Secrets
     from dataflow.values.classes import Classes
 
 __all__ = ["Writer"]

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import Flow, Limit, Message, Result, Retry, RunFailed, Secret, ToolCall, collect, each, node
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from dataflow_agent import (
     AnswerCut,
     Chat,

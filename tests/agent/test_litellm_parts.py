@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dataflow import Image, Message, ToolCall
-from dataflow.secrets.redaction import redacted
+from dataflow.secrets.known import redacted
 from dataflow_agent import (
     ModelAnswer,
     ModelRequest,

@@ -12,7 +12,7 @@ from dataflow import FormatError
 from dataflow.formats import yaml_reading
 from dataflow.formats.reading import read
 from dataflow.formats.tree import MOST_LEVELS
-from dataflow.secrets.redaction import know
+from dataflow.secrets.known import know
 from tests.known_secrets import forgetting
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from dataflow import ExecutionContext, Message, Secret, SecretMissing
-from dataflow.secrets.redaction import known
+from dataflow.secrets.known import known
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 from dataflow.values.writing import Writer

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExpressionError
-from dataflow.secrets.redaction import know
+from dataflow.secrets.known import know
 from dataflow_formats.cagent.conditions import filled, holds, placeholders
 from dataflow_formats.cagent.references import Unresolved, find, read_reference
 from tests.known_secrets import forgetting

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, RunFailed
-from dataflow.secrets.redaction import know
+from dataflow.secrets.known import know
 from dataflow_agent import ScriptedAnswer, ScriptedCall
 from dataflow_formats.clickweave.nodes.errors import ElementNotFound
 from tests.formats.clickweave.workflows import Done, node, run, saved, server, typing, workflow
