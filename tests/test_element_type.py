@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any
-from dataflow.types.type_shapes import flattened
+from dataflow.types.shapes import flattened
 from tests.example_types import (
     Color,
     HasIteration,

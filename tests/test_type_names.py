@@ -11,7 +11,7 @@ from typing import Annotated, Any, ForwardRef, Literal, NewType, Optional, TypeV
 import pytest
 import typing_extensions
 
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 
 Item = TypeVar("Item")
 UserId = NewType("UserId", int)

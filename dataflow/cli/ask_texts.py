@@ -10,7 +10,7 @@ from dataflow.base.wording import moment, visible
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
 from dataflow.core.schema_types import field_schemas, type_of_schema
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

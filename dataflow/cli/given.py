@@ -16,8 +16,7 @@ from dataflow.cli.streams import read_stdin
 from dataflow.cli.texts import one_line
 from dataflow.errors import ValueMismatch
 from dataflow.secrets.secret import Secret
-from dataflow.types.type_names import type_name
-from dataflow.types.type_shapes import alternatives, bare
+from dataflow.types.shapes import alternatives, bare, type_name
 from dataflow.types.validation import check_json
 
 __all__ = ["STDIN", "Given", "is_secret", "json_of", "reason_of"]

@@ -13,8 +13,8 @@ from pydantic import StringConstraints
 
 from dataflow.base.wording import choices
 from dataflow.secrets.secret import Secret
-from dataflow.types.adapters import adapter_of
-from dataflow.types.type_shapes import union_of
+from dataflow.types.mismatches import adapter_of
+from dataflow.types.shapes import union_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

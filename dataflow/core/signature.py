@@ -37,7 +37,7 @@ from dataflow.core.ports import (
     out_port,
     plain_type,
 )
-from dataflow.types.type_shapes import keys_of
+from dataflow.types.shapes import keys_of
 
 if TYPE_CHECKING:
     from dataflow.core.config import Config

@@ -25,8 +25,7 @@ from typing import Any, Final, Literal, Never, NewType, NoReturn, TypeVar, get_a
 
 from pydantic import BaseModel
 
-from dataflow.types.type_names import type_name
-from dataflow.types.type_shapes import (
+from dataflow.types.shapes import (
     Shape,
     alternatives,
     arguments_as,
@@ -39,6 +38,7 @@ from dataflow.types.type_shapes import (
     keys_of,
     protocol_members,
     shape,
+    type_name,
     union_of,
 )
 

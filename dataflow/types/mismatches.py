@@ -1,9 +1,4 @@
-"""Find the part of a value that is not of the type expected (S1.7).
-
-Types are walked here and not by pydantic, which would copy containers, use iterators up, and refuse what
-`agreement` lets pass: subclasses in place of their base, an int for a float at any depth. pydantic is asked
-about the constraints of Annotated and about classes whose values are no instances of them (EmailStr).
-"""
+"""Find the part of a value that does not match a type."""
 
 from __future__ import annotations
 
@@ -11,14 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
-from typing import Annotated, Any, Final, Literal, NewType, get_args, get_origin
+from functools import lru_cache, partial
+from typing import Annotated, Any, Final, ForwardRef, Literal, NewType, get_args, get_origin
 
-from pydantic import BeforeValidator, PlainValidator, ValidationError, WrapValidator
+from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError, WrapValidator
 
-from dataflow.types.adapters import adapter_of
 from dataflow.types.agreement import agrees
-from dataflow.types.type_shapes import (
+from dataflow.types.shapes import (
     Shape,
     alternatives,
     arguments_as,
@@ -34,17 +28,22 @@ from dataflow.types.type_shapes import (
     unqualified,
 )
 
-__all__ = ["ABSENT", "PREFIX", "Mismatch", "find_mismatch", "requirement", "step_into"]
+__all__ = ["ABSENT", "PREFIX", "Mismatch", "adapter_of", "find_mismatch", "requirement", "step_into"]
 
 # What can be gone over any number of times; everything else might be used up.
 LASTING = (list, tuple, set, frozenset, dict, deque, str, bytes, bytearray, range)
 # These turn values into others, and a value from Python is checked, never converted.
 CONVERTERS = (BeforeValidator, PlainValidator, WrapValidator)
 PREFIX = "Input should be "
-"""How pydantic begins a message that only says what would have been right."""
-
 # How often types may refer to themselves in one value: more exhausts the stack, so the rest is accepted.
 MOST_DEPTH = 40
+# Types come from signatures, so there are few; a bound all the same, for types made while running.
+MOST_ADAPTERS = 1024
+# pydantic refuses a config beside types that carry their own: models, dataclasses, TypedDicts.
+CONFIGS = (ConfigDict(arbitrary_types_allowed=True), None)
+
+
+"""How pydantic begins a message that only says what would have been right."""
 
 
 class _Absent(Enum):
@@ -52,6 +51,8 @@ class _Absent(Enum):
 
 
 ABSENT: Final = _Absent.ABSENT
+
+
 """Stands in a `Mismatch` for a key that is required and not there."""
 
 
@@ -278,3 +279,29 @@ def _fits_by_class(items: Iterable[object], expected: object) -> bool:
         return False
     accepted = (expected, int) if expected is float else (expected,)
     return shape(expected) == (expected, None) and set(map(type, items)).issubset(accepted)
+
+
+def adapter_of(expected: Any) -> TypeAdapter[Any] | None:
+    """Give the adapter of a type, None where pydantic cannot build one."""
+    if isinstance(expected, str | ForwardRef):
+        # pydantic would look the name up among the names of this module.
+        return None
+    try:
+        hash(expected)
+    except TypeError:
+        return _build(expected)
+    return _build_once(expected)
+
+
+def _build(expected: Any) -> TypeAdapter[Any] | None:
+    for config in CONFIGS:
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(expected, config=config)
+        except Exception:  # noqa: BLE001, S112 - the schema hooks of foreign types may raise anything
+            continue
+        if adapter.pydantic_complete:
+            return adapter
+    return None
+
+
+_build_once = lru_cache(MOST_ADAPTERS)(_build)

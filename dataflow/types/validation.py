@@ -13,10 +13,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from dataflow.base.markers import Marker
 from dataflow.base.wording import shortened
 from dataflow.errors import ValueMismatch
-from dataflow.types.adapters import adapter_of
-from dataflow.types.mismatches import ABSENT, PREFIX, find_mismatch, requirement, step_into
-from dataflow.types.type_names import type_name
-from dataflow.types.type_shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, union_of
+from dataflow.types.mismatches import ABSENT, PREFIX, adapter_of, find_mismatch, requirement, step_into
+from dataflow.types.shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, type_name, union_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

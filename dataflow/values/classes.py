@@ -15,7 +15,7 @@ from dataflow.core.functions import module_name
 from dataflow.core.messages import Image, Message, ToolCall
 from dataflow.core.ports import Signal
 from dataflow.secrets.secret import Secret
-from dataflow.types.type_shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of
+from dataflow.types.shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of
 from dataflow.values.fields import field_types, has_fields
 from dataflow.values.forms import form_of
 

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from dataflow.base.failure import text_of_error
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 from dataflow.types.validation import described
 from dataflow.values.digest_classes import is_known, register, taking_of
 from dataflow.values.digest_leaves import LEAVES

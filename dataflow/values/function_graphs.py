@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic.fields import FieldInfo
 
 from dataflow.core.functions import module_name
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 from dataflow.values.code_digests import code_text
 from dataflow.values.digest_leaves import Digested, hashed, text
 

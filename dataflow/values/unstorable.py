@@ -9,8 +9,7 @@ from typing import IO, Any, Final, Literal, NewType, get_origin
 
 from dataflow.base.history import History
 from dataflow.core.context import Tools, Variables
-from dataflow.types.type_names import type_name
-from dataflow.types.type_shapes import (
+from dataflow.types.shapes import (
     alternatives,
     arguments_as,
     bare,
@@ -22,6 +21,7 @@ from dataflow.types.type_shapes import (
     keys_of,
     protocol_members,
     shape,
+    type_name,
 )
 from dataflow.values.classes import OWN
 from dataflow.values.fields import field_types, has_fields

@@ -12,7 +12,7 @@ from dataflow.base.failure import text_of_error
 from dataflow.base.history import History, Part
 from dataflow.errors import ValueRefused
 from dataflow.secrets.known import known
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 from dataflow.values.classes import class_name
 from dataflow.values.fields import has_fields
 from dataflow.values.kinds import BY_TYPE, is_plain_number

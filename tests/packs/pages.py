@@ -9,7 +9,7 @@ from typing import NoReturn
 from dataflow.core.asks import ASK_ID, USER_INPUT_ID
 from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING, InPort, OutPort
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 from tests.docs.pages import DOCS
 
 __all__ = ["config_cell", "input_cell", "output_cell", "rows_of"]

@@ -15,7 +15,7 @@ from dataflow.core.policy import Retry
 from dataflow.core.ports import PortKind
 from dataflow.errors import FlowInvalid
 from dataflow.inspection.json_values import json_value, shortened_repr
-from dataflow.types.type_names import type_name
+from dataflow.types.shapes import type_name
 from dataflow.types.validation import json_schema
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pydantic_core import PydanticSerializationError
 
 from dataflow.errors import ValueMismatch
 from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE, has_surrogate
-from dataflow.types.adapters import adapter_of
-from dataflow.types.mismatches import step_into
+from dataflow.types.mismatches import adapter_of, step_into
 from dataflow.types.validation import check_json
 
 __all__ = ["as_json", "constant_as_json"]

@@ -23,8 +23,7 @@ from dataflow.formats.native.native_policy import write_policy, write_settings
 from dataflow.formats.native.native_sources import SourceWriting
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.writer import write_yaml
-from dataflow.types.type_names import type_name
-from dataflow.types.type_shapes import bare
+from dataflow.types.shapes import bare, type_name
 from dataflow.types.validation import json_schema
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Take type annotations apart."""
+"""Type annotations taken apart, and their names in messages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import (
     Any,
     ClassVar,
     Final,
+    ForwardRef,
+    Literal,
     LiteralString,
     NamedTuple,
     NotRequired,
@@ -25,6 +27,8 @@ from typing import (
 import typing_extensions
 from pydantic import BaseModel
 from typing_extensions import ReadOnly
+
+from dataflow.base.wording import MOST_CHOICES
 
 __all__ = [
     "STANDARD_MODULES",
@@ -42,6 +46,7 @@ __all__ = [
     "keys_of",
     "protocol_members",
     "shape",
+    "type_name",
     "union_of",
     "unqualified",
 ]
@@ -249,3 +254,58 @@ def _filled(annotation: object, replaced: Mapping[object, object]) -> object:
         return annotation
     generic: Any = annotation
     return generic[tuple(replaced.get(parameter, parameter) for parameter in parameters)]
+
+
+def type_name(annotation: object) -> str:
+    """Give the short readable name of a type: `str`, `list[str]`, `str | None`, `Parts`.
+
+    Never raises: what has no name it can read is "an unnamed type".
+    """
+    try:
+        return _name(annotation)
+    except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything, and a message is still due
+        return "an unnamed type"
+
+
+def _name(annotation: object) -> str:
+    annotation = bare(annotation)
+    if annotation is NoneType:
+        return "None"
+    if annotation is Any:
+        return "Any"
+    if annotation is ...:
+        return "..."
+    if isinstance(annotation, list):
+        return f"[{_names(annotation)}]"
+    if options := alternatives(annotation):
+        return " | ".join(_name(option) for option in options)
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        rest = len(args) - MOST_CHOICES
+        more = [f"and {rest} more"] if rest > 0 else []
+        return f"Literal[{', '.join([*map(_literal, args[:MOST_CHOICES]), *more])}]"
+    if origin is None:
+        return _plain(annotation)
+    return f"{_plain(origin)}[{_names(args)}]" if args else _plain(origin)
+
+
+def _names(annotations: tuple[object, ...] | list[object]) -> str:
+    return ", ".join(_name(annotation) for annotation in annotations)
+
+
+def _literal(value: object) -> str:
+    """Write an enum member as `Color.RED`, anything else as its repr."""
+    name = getattr(value, "name", None)
+    return f"{type(value).__name__}.{name}" if isinstance(name, str) else repr(value)
+
+
+def _plain(annotation: object) -> str:
+    """Name what has no arguments, without the module or function it stands in."""
+    if isinstance(annotation, str):
+        return annotation
+    if isinstance(annotation, ForwardRef):
+        return annotation.__forward_arg__
+    name = getattr(annotation, "__qualname__", None) or getattr(annotation, "__name__", None)
+    if isinstance(name, str):
+        return name.rpartition("<locals>.")[2]
+    return repr(annotation).removeprefix("typing.")
