@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from dataflow import Flow, Memo, NodeOutput, ProcessMemo, node
 from dataflow.stores import Store, StoredOutcome
-from dataflow.stores.memory import MemoryStore
-from dataflow.stores.memory_outcomes import MemoryOutcomes
+from dataflow.stores.memory import MemoryOutcomes, MemoryStore
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, document, wired
 
