@@ -5,17 +5,15 @@ from .builder.declare import Node, node, threaded
 from .builder.joins import collect, each, fallback, gather, merge, merge_contexts, race
 from .builder.looping import Carry, Loop, When
 from .builder.steps import Step
-from .core.asks import Ask
 from .core.config import Config
-from .core.context import ExecutionContext, Tools
+from .core.context import ExecutionContext, Tools, merged_context
 from .core.events import Event, EventKind
 from .core.firing import Firing, Span, this_firing
-from .core.merging import merged_context
-from .core.messages import Image, Message, ToolCall
-from .core.node_output import NodeOutput
+from .core.inputs import Ask
 from .core.policy import Limit, Memo, Retry, Telemetry
-from .core.ports import SKIP, Lazy, Maybe, Port, Ports, Signal
+from .core.ports import SKIP, Lazy, Maybe, NodeOutput, Port, Ports, Signal
 from .core.states import NodeState
+from .core.turns import Image, Message, ToolCall
 from .errors import (
     AnswerRefused,
     BudgetExceeded,

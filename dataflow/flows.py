@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from dataflow.core.entering import read_inputs
+from dataflow.core.inputs import read_inputs
 from dataflow.core.policy import Edited, one_of
 from dataflow.core.wiring import flows_within
 from dataflow.errors import DataflowError, Paused
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from dataflow.compiler.lookup import FindFunction, FindType
-    from dataflow.core.remarks import Remark
-    from dataflow.core.wiring import Wiring
+    from dataflow.core.wiring import Remark, Wiring
     from dataflow.live.session import Live
     from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run

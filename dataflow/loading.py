@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from dataflow.compiler.lookup import FindFunction, FindType
-    from dataflow.core.remarks import Remark
-    from dataflow.core.wiring import Nested, Wiring
+    from dataflow.core.wiring import Nested, Remark, Wiring
     from dataflow.formats.foreign import FormatOptions
     from dataflow.formats.native.reader import Nest
     from dataflow.formats.tree import Positions

@@ -9,7 +9,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
-from dataflow.core.asks import Request, ports_left, read_answer, read_request, schema_of
+from dataflow.core.inputs import Request, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
 from tests.stored_runs import asking, asking_flow, earlier, one_ask, retold

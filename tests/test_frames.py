@@ -10,7 +10,7 @@ import pytest
 from dataflow import Flow, race
 from dataflow.base.failure import failure_of
 from dataflow.compiler.plan import ScopePlan
-from dataflow.core.tokens import Skip
+from dataflow.core.states import Skip
 from dataflow.scheduler.frames import Frame, OpenedFlow, Unhandled
 
 MAPPINGS = ["attempts", "opened", "reasons", "metadata", "digests", "memos", "pulling", "taken"]

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from dataflow import PackError
-from dataflow.core.function_fields import FunctionReference
+from dataflow.core.config import FunctionReference
 from dataflow.core.functions import (
     check_function,
     import_function,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import ExecutionContext, Message, NodeFailed, ToolCall, merged_context
-from dataflow.core.merging import POLICIES, merge_live
+from dataflow.core.context import POLICIES, merge_live
 
 roles = st.sampled_from(["user", "assistant"])
 several = st.lists(roles, max_size=3)

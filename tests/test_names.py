@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.core.names import encode, parse_reference, write_reference
-from dataflow.core.wiring import Reference
+from dataflow.core.wiring import Reference, encode, parse_reference, write_reference
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from dataflow import node
-from dataflow.core.asks import schema_of
+from dataflow.core.inputs import schema_of
 from dataflow.core.ports import OutPort, PortKind
 
 VALIDATOR: Final = importlib.import_module("jsonschema").Draft202012Validator

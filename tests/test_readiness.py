@@ -8,7 +8,7 @@ import pytest
 
 from dataflow import Failure
 from dataflow.compiler.plan import Feed
-from dataflow.core.tokens import NO_EDGE, UNSETTLED, Errored, Skip
+from dataflow.core.states import NO_EDGE, UNSETTLED, Errored, Skip
 from dataflow.scheduler.readiness import (
     Conflict,
     Decision,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from dataflow.core.schema_types import type_of_schema
+from dataflow.core.config import type_of_schema
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import agrees
 from dataflow.types.validation import check_json, check_value, json_schema

@@ -10,8 +10,7 @@ import pytest
 from dataflow import SKIP, Flow, Maybe, collect, each, merge, node, race
 from dataflow.compiler.plan import Call
 from dataflow.core.events import Reporter
-from dataflow.core.states import DONE, READY, RUNNING, STATES
-from dataflow.core.tokens import LET_GO, UNSETTLED, Skip
+from dataflow.core.states import DONE, LET_GO, READY, RUNNING, STATES, UNSETTLED, Skip
 from dataflow.scheduler.frames import FiringId, Frame, OpenedMap
 from dataflow.scheduler.scheduler import Scheduler
 

@@ -1,10 +1,9 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from ..base.wording import choices, shortened
-from ..core.config import resolve_path
+from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
-from ..core.names import node_of_path
-from ..core.type_fields import TypeField
+from ..core.wiring import node_of_path
 from ..formats.files import read_data
 from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, Words
 from ..formats.problems import describe_value

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataflow.core.names import write_reference
-from dataflow.core.wiring import Reference
+from dataflow.core.wiring import Reference, write_reference
 
 if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict

@@ -10,8 +10,7 @@ from dataflow.authoring.edge_writing import write_edge
 from dataflow.authoring.naming import free_name
 from dataflow.builder.declare import node
 from dataflow.core.config import Config
-from dataflow.core.node_output import NodeOutput
-from dataflow.core.ports import Port, Ports
+from dataflow.core.ports import NodeOutput, Port, Ports
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 from pydantic import Discriminator, Tag, model_serializer, model_validator
 
 from dataflow.base.wording import choices
-from dataflow.core.config import Config
-from dataflow.core.deciding import IF_ID, SWITCH_ID, VALUE, checked_answer
+from dataflow.core.config import Config, FunctionReference
 from dataflow.core.firing import this_firing
-from dataflow.core.function_fields import FunctionReference
-from dataflow.core.names import node_of_path
-from dataflow.core.nodetype import NodeType
+from dataflow.core.nodetype import IF_ID, SWITCH_ID, VALUE, NodeType, checked_answer
 from dataflow.core.ports import InPort, OutPort, PortKind, Ports
 from dataflow.core.signature import Parameters, Shape
+from dataflow.core.wiring import node_of_path
 from dataflow.errors import NodeFailed
 from dataflow.types.validation import described
 

@@ -15,10 +15,9 @@ from dataflow.builder.looping import Exits, Loop, When
 from dataflow.builder.placeholders import PortRef, literally
 from dataflow.builder.placement import branch, configured, connect, feed, id_for, order_after, place, wire
 from dataflow.builder.steps import Step
-from dataflow.core.asks import ASK_ID
 from dataflow.core.context import CONTEXT_ID
-from dataflow.core.deciding import IF_ID, SWITCH_ID
-from dataflow.core.nodetype import NodeType, derive, opaque_type
+from dataflow.core.inputs import ASK_ID
+from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type
 from dataflow.core.ports import MISSING, Signal, plain_type
 from dataflow.core.wiring import (
     INPUT,

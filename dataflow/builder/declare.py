@@ -17,8 +17,8 @@ from dataflow.types.validation import object_schema
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
-    from dataflow.core.node_output import NodeOutput
     from dataflow.core.policy import Memo, MemoPolicy, OnError, Policy, Retry
+    from dataflow.core.ports import NodeOutput
 
 __all__ = ["Node", "node", "threaded"]
 

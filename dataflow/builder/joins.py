@@ -11,8 +11,7 @@ from dataflow.core.wiring import Collect, Each, Fallback, Gather, Merge, MergeCo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dataflow.core.context import ExecutionContext
-    from dataflow.core.merging import MergePolicy
+    from dataflow.core.context import ExecutionContext, MergePolicy
     from dataflow.core.wiring import Source
 
 __all__ = ["collect", "each", "fallback", "gather", "merge", "race"]

@@ -10,11 +10,19 @@ from pydantic import ValidationError
 from dataflow.base.wording import choices, counted
 from dataflow.builder.blocks import source_of
 from dataflow.builder.placeholders import Placeholder, PortRef, literally
-from dataflow.core.deciding import VALUE
-from dataflow.core.names import parse_reference
-from dataflow.core.nodetype import config_problems, opaque_type
+from dataflow.core.nodetype import VALUE, config_problems, opaque_type
 from dataflow.core.ports import DONE
-from dataflow.core.wiring import NO_META, Edge, Many, PlacedNode, Reference, Rounds, flows_within, wrong_limit
+from dataflow.core.wiring import (
+    NO_META,
+    Edge,
+    Many,
+    PlacedNode,
+    Reference,
+    Rounds,
+    flows_within,
+    parse_reference,
+    wrong_limit,
+)
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:

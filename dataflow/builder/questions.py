@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, ValidationInfo, field_validator, model_serializer
 
-from dataflow.core.asks import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID
-from dataflow.core.config import Config
+from dataflow.core.config import Config, TypeField
 from dataflow.core.context import ExecutionContext  # noqa: TC001 - a hint that is read when the type is made
-from dataflow.core.node_output import NodeOutput
+from dataflow.core.inputs import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID
 from dataflow.core.nodetype import derive
-from dataflow.core.ports import MISSING, InPort, Port, PortKind, Ports
-from dataflow.core.type_fields import TypeField
+from dataflow.core.ports import MISSING, InPort, NodeOutput, Port, PortKind, Ports
 from dataflow.errors import ValueMismatch
 from dataflow.types.validation import check_json, check_value
 

@@ -9,7 +9,7 @@ from dataflow.cli.ask_texts import type_text
 from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.given import STDIN, Given, is_secret, json_of, reason_of
 from dataflow.cli.texts import one_line
-from dataflow.core.schema_types import field_schemas, type_of_schema
+from dataflow.core.config import field_schemas, type_of_schema
 from dataflow.errors import ValueMismatch
 from dataflow.types.validation import check_json, described
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.wording import moment, visible
 from dataflow.cli.streams import tell
 from dataflow.cli.texts import one_line
-from dataflow.core.schema_types import field_schemas, type_of_schema
+from dataflow.core.config import field_schemas, type_of_schema
 from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:

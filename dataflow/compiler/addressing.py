@@ -12,9 +12,8 @@ from dataflow.builder.placeholders import PortRef
 from dataflow.builder.steps import Step
 from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
 from dataflow.compiler.scope_tree import scopes_of
-from dataflow.core.names import encode, parse_reference, write_reference
 from dataflow.core.ports import DONE, ERROR
-from dataflow.core.wiring import CARRY, INPUT, Reference
+from dataflow.core.wiring import CARRY, INPUT, Reference, encode, parse_reference, write_reference
 from dataflow.errors import DataflowError
 
 if TYPE_CHECKING:

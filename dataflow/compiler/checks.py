@@ -24,7 +24,7 @@ from dataflow.compiler.graph import (
 from dataflow.compiler.inferring import Types, list_of, or_failure, passed_on
 from dataflow.compiler.scoping import scope_of, wires_within
 from dataflow.compiler.sureness import Sureness
-from dataflow.core.asks import ASK_ID, USER_INPUT_ID
+from dataflow.core.inputs import ASK_ID, USER_INPUT_ID
 from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name

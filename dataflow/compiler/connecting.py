@@ -9,7 +9,7 @@ from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.compiler.quickening import quicken
 from dataflow.compiler.uses import uses_of
 from dataflow.core.ports import MISSING
-from dataflow.core.tokens import UNSETTLED
+from dataflow.core.states import UNSETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -14,7 +14,7 @@ from dataflow.core.wiring import CARRY, INPUT, ITEM
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from dataflow.core.merging import MergeFunction
+    from dataflow.core.context import MergeFunction
     from dataflow.core.policy import EachOptions
     from dataflow.core.ports import InPort, OutPort
     from dataflow.core.wiring import Edge, LoopBlock, LoopTest, Rounds, Wiring

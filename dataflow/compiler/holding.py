@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataflow.core.tokens import UNSETTLED
+from dataflow.core.states import UNSETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,9 +24,9 @@ from dataflow.compiler.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf,
 from dataflow.compiler.provisions import has_limits, has_settings, memos, named_limits, unused, with_settings
 from dataflow.compiler.slots import Slots
 from dataflow.core.attempts import bounds_of
-from dataflow.core.names import encode
 from dataflow.core.policy import Policy
 from dataflow.core.ports import MISSING, PortKind
+from dataflow.core.wiring import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

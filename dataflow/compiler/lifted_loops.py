@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dataflow.compiler.graph import Constant, Input, LoopAction, Scope, ScopeKind, Terminal, Vertex
-from dataflow.core.tokens import NO_EDGE
+from dataflow.core.states import NO_EDGE
 from dataflow.core.wiring import LoopBlock, Reference
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataflow.base.wording import choices, read_place, within_file, write_place
 from dataflow.compiler.graph import Spot
-from dataflow.core.deciding import VALUE
+from dataflow.core.context import POLICIES
 from dataflow.core.functions import NamedFunction, check_function
-from dataflow.core.merging import POLICIES
-from dataflow.core.nodetype import NodeType, opaque_type
+from dataflow.core.nodetype import VALUE, NodeType, opaque_type
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.expressions.expression import ExpressionOf
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.graph import Graph
     from dataflow.core.config import Config
-    from dataflow.core.merging import MergePolicy
+    from dataflow.core.context import MergePolicy
     from dataflow.core.policy import EachOptions
     from dataflow.core.wiring import LoopBlock, LoopTest, Nested
 

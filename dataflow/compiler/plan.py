@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dataflow.compiler.holding import Holding
     from dataflow.compiler.uses import Uses
     from dataflow.core.attempts import Bounds
-    from dataflow.core.merging import MergeFunction
+    from dataflow.core.context import MergeFunction
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import EachOptions, Memo, Policy, Reach, Settings
     from dataflow.core.wiring import Nested, Wiring

@@ -8,9 +8,18 @@ from dataflow.base.wording import choices
 from dataflow.compiler.declarations import Declarations
 from dataflow.compiler.graph import CallAction, Graph, Input, LoopAction, MapAction, RoundEdge, Spot, Vertex
 from dataflow.compiler.sources import SourceReader, Sources
-from dataflow.core.names import encode
 from dataflow.core.ports import DONE
-from dataflow.core.wiring import CARRY, All, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference
+from dataflow.core.wiring import (
+    CARRY,
+    All,
+    Literally,
+    LoopBlock,
+    Many,
+    MapBlock,
+    PlacedNode,
+    Reference,
+    encode,
+)
 
 if TYPE_CHECKING:
     from dataflow.compiler.declarations import Names

@@ -18,7 +18,7 @@ from dataflow.compiler.graph import (
 from dataflow.compiler.plan import ScopePlan
 from dataflow.compiler.scoping import every_wire, resolved, scope_of
 from dataflow.core.ports import DONE, ERROR
-from dataflow.core.tokens import UNSETTLED
+from dataflow.core.states import UNSETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -22,7 +22,6 @@ from dataflow.compiler.graph import (
     Terminal,
     Vertex,
 )
-from dataflow.core.names import encode
 from dataflow.core.policy import EachOptions
 from dataflow.core.wiring import (
     All,
@@ -38,12 +37,13 @@ from dataflow.core.wiring import (
     Race,
     Reference,
     Source,
+    encode,
 )
 
 if TYPE_CHECKING:
     from dataflow.compiler.declarations import Names
     from dataflow.compiler.lookup import Lookup
-    from dataflow.core.merging import MergeFunction
+    from dataflow.core.context import MergeFunction
 
 __all__ = ["SourceReader", "Sources"]
 

@@ -1,19 +1,78 @@
-"""Config: the fixed settings of a node, as a pydantic model (S1.2)."""
+"""`Config`, the base of node configs, and fields that hold types or functions."""
 
 from __future__ import annotations
 
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+import annotated_types
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, StringConstraints, WithJsonSchema
+
+from dataflow.base.wording import choices
+from dataflow.core.functions import check_function, is_function_name, name_of_function
+from dataflow.secrets.secret import Secret
+from dataflow.types.mismatches import adapter_of
+from dataflow.types.shapes import union_of
+from dataflow.types.validation import json_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from pydantic import ValidationInfo
 
-__all__ = ["FOLDER", "Config", "resolve_path"]
+
+__all__ = [
+    "FOLDER",
+    "TYPE_NAMES",
+    "Config",
+    "FunctionReference",
+    "TypeField",
+    "field_schemas",
+    "resolve_path",
+    "type_of_schema",
+]
 
 #: Where the context of a check has the folder of the document that the config stands in.
 FOLDER: Final = "folder"
+_BY_NAME: Final[dict[str, Any]] = {
+    "string": str,
+    "number": float,
+    "integer": int,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": NoneType,
+}
+#: The names of the JSON types.
+TYPE_NAMES: Final = tuple(_BY_NAME)
+# What pydantic writes for types that JSON carries as text.
+_BY_FORMAT: Final[dict[str, type]] = {
+    "date": date,
+    "date-time": datetime,
+    "time": time,
+    "duration": timedelta,
+    "uuid": UUID,
+    "path": Path,
+    "binary": bytes,
+    "secret": Secret,
+}
+_BOUNDS: Final[dict[str, Any]] = {
+    "minimum": annotated_types.Ge,
+    "maximum": annotated_types.Le,
+    "exclusiveMinimum": annotated_types.Gt,
+    "exclusiveMaximum": annotated_types.Lt,
+}
+_SIZES: Final[dict[str, Any]] = {
+    "minItems": annotated_types.MinLen,
+    "maxItems": annotated_types.MaxLen,
+    "minProperties": annotated_types.MinLen,
+    "maxProperties": annotated_types.MaxLen,
+}
+#: How many schemas are looked at, since references can make a small schema as large as they like.
+_MOST_SCHEMAS: Final = 1000
 
 
 class Config(BaseModel):
@@ -33,3 +92,196 @@ def resolve_path(path: str, info: ValidationInfo) -> str:
     """
     folder = (info.context or {}).get(FOLDER)
     return str(Path(folder, path).absolute()) if folder and path else path
+
+
+def _check(value: object) -> object:
+    check_function(value, "value")
+    if callable(value) or (isinstance(value, str) and is_function_name(value)):
+        return value
+    raise ValueError(f"expected a function, written module:qualname, found {value!r}")
+
+
+FunctionReference = Annotated[
+    Any,
+    AfterValidator(_check),
+    PlainSerializer(lambda value: value if isinstance(value, str) else name_of_function(value)),
+]
+
+
+def type_of_schema(schema: Mapping[str, Any] | str) -> object:
+    """Return the type of the values that a JSON Schema, or the name of a JSON type, describes.
+
+    `enum` and `const` become Literal, alternatives a union, bounds and lengths Annotated. Objects are dicts,
+    arrays lists, or tuples if each item has its own schema. The formats of dates, times, UUIDs, paths,
+    bytes and secrets give their types. What a type cannot say is left out: it is not checked.
+
+    Raises ValueError for what is no schema.
+    """
+    whole = {"type": schema} if isinstance(schema, str) else schema
+    return _Reading(whole).type_of(whole)
+
+
+def field_schemas(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the schemas of an object's fields, each with the definitions that it may refer to.
+
+    None if the schema does not tell of any.
+    """
+    fields = schema.get("properties")
+    if not isinstance(fields, dict):
+        return None
+    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    return {name: {**part, **shared} if isinstance(part, dict) else part for name, part in fields.items()}
+
+
+class _Reading:
+    """The reading of one schema.
+
+    left: how many more schemas are looked at
+    open: the references that lead to where reading is, which end in Any when met again
+    """
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.root = root
+        self.left = _MOST_SCHEMAS
+        self.open: list[str] = []
+
+    def type_of(self, schema: object) -> Any:
+        self.left -= 1
+        if isinstance(schema, bool) or self.left < 0:
+            return Any
+        if not isinstance(schema, dict):
+            raise ValueError(f"expected a JSON Schema, found {schema!r}")
+        if "$ref" in schema:
+            return self._referred(schema["$ref"])
+        if "const" in schema:
+            return _one_of([schema["const"]])
+        if "enum" in schema:
+            return _one_of(_list(schema, "enum"))
+        for key in ("anyOf", "oneOf"):
+            if key in schema:
+                return _union(self.type_of(option) for option in _list(schema, key))
+        if "allOf" in schema:
+            parts = [self.type_of(part) for part in _list(schema, "allOf")]
+            return parts[0] if len(parts) == 1 else Any
+        names = schema.get("type", Any)
+        if names is Any:
+            return Any
+        if isinstance(names, list):
+            return _union(self._named(name, schema) for name in _list(schema, "type"))
+        return self._named(names, schema)
+
+    def _referred(self, reference: object) -> Any:
+        if not isinstance(reference, str):
+            raise ValueError(f"$ref must be text, found {reference!r}")
+        if not reference.startswith("#") or reference in self.open:
+            return Any
+        found: Any = self.root
+        for step in reference.removeprefix("#").split("/")[1:]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            if not isinstance(found, dict) or key not in found:
+                raise ValueError(f"$ref {reference!r} leads to nothing in this schema")
+            found = found[key]
+        self.open.append(reference)
+        result = self.type_of(found)
+        self.open.pop()
+        return result
+
+    def _named(self, name: object, schema: Mapping[str, Any]) -> Any:
+        if not isinstance(name, str) or name not in _BY_NAME:
+            hint = "; a secret is {type: string, format: secret}" if name == "secret" else ""
+            raise ValueError(f"there is no JSON type {name!r}; {choices(_BY_NAME)}{hint}")
+        match name:
+            case "string":
+                return _text(schema)
+            case "array":
+                return self._array(schema)
+            case "object":
+                values = schema.get("additionalProperties", True)
+                value_type = Any if "properties" in schema else self.type_of(values)
+                kind = dict[str, value_type]  # type: ignore[valid-type]  # known at run time only
+                return _bounded(kind, schema, ("minProperties", "maxProperties"), _SIZES)
+            case "integer" | "number":
+                return _bounded(_BY_NAME[name], schema, _BOUNDS, _BOUNDS)
+            case _:
+                return _BY_NAME[name]
+
+    def _array(self, schema: Mapping[str, Any]) -> Any:
+        if "prefixItems" in schema:
+            items = _list(schema, "prefixItems")
+            if schema.get("minItems") == schema.get("maxItems") == len(items):
+                return tuple.__class_getitem__(tuple(self.type_of(item) for item in items))
+            return list[Any]
+        item_type = self.type_of(schema.get("items", True))
+        kind = list[item_type]  # type: ignore[valid-type]  # known at run time only
+        return _bounded(kind, schema, ("minItems", "maxItems"), _SIZES)
+
+
+def _list(schema: Mapping[str, Any], key: str) -> list[Any]:
+    found = schema[key]
+    if not isinstance(found, list) or not found:
+        raise ValueError(f"{key} must be a list that is not empty, found {found!r}")
+    return found
+
+
+def _union(options: Iterable[Any]) -> Any:
+    types = list(options)
+    return Any if Any in types else union_of(types)
+
+
+def _one_of(values: Sequence[object]) -> Any:
+    if not any(isinstance(value, float | list | dict) for value in values):
+        return Literal[tuple(values)]
+    return _union(_literal(value) for value in values)
+
+
+def _literal(value: object) -> Any:
+    if isinstance(value, list | dict):
+        return Any
+    return float if isinstance(value, float) else Literal[value]
+
+
+def _text(schema: Mapping[str, Any]) -> Any:
+    kind = _BY_FORMAT.get(str(schema.get("format")), str)
+    keys = {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"}
+    given = {name: schema[key] for key, name in keys.items() if key in schema}
+    for key, name in keys.items():
+        if name in given and type(given[name]) is not (str if key == "pattern" else int):
+            raise ValueError(f"{key} cannot be {given[name]!r}")
+    if kind is not str or not given:
+        return kind
+    return _if_checkable(str, [StringConstraints(**given)])
+
+
+def _bounded(kind: Any, schema: Mapping[str, Any], keys: Iterable[str], table: Mapping[str, Any]) -> Any:
+    """Add the bounds that a schema gives."""
+    bounds = []
+    for key in keys:
+        if key in schema:
+            if type(schema[key]) not in (int, float):
+                raise ValueError(f"{key} must be a number, found {schema[key]!r}")
+            bounds.append(table[key](schema[key]))
+    return _if_checkable(kind, bounds) if bounds else kind
+
+
+def _if_checkable(kind: Any, constraints: list[Any]) -> Any:
+    """Add constraints unless pydantic cannot check them, as it can no pattern with look-ahead."""
+    constrained = Annotated[(kind, *constraints)]
+    return kind if adapter_of(constrained) is None else constrained
+
+
+def _read(given: object) -> object:
+    return type_of_schema(given) if isinstance(given, str | dict) else given
+
+
+def _write(given: object) -> object:
+    schema = json_schema(given)
+    return schema["type"] if set(schema) == {"type"} else schema
+
+
+#: A Python type, or in documents its JSON Schema or the name of a JSON type.
+TypeField = Annotated[
+    Any,
+    AfterValidator(_read),
+    PlainSerializer(_write),
+    WithJsonSchema({"anyOf": [{"enum": list(TYPE_NAMES)}, {"type": "object"}]}),
+]

@@ -1,11 +1,11 @@
-"""Node types: a function, its ports and its config, made from the function's signature (S1.2, S1.3)."""
+"""Node types: a function, its ports and its config; and the node types that decide."""
 
 from __future__ import annotations
 
 import inspect
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -25,7 +25,7 @@ from dataflow.core.signature import (
     read_raw_parameters,
     read_result,
 )
-from dataflow.errors import FlowInvalid
+from dataflow.errors import FlowInvalid, NodeFailed
 from dataflow.types.mismatches import PREFIX, requirement
 from dataflow.types.validation import described
 
@@ -38,15 +38,24 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested
 
+
 __all__ = [
+    "IF_ID",
+    "SWITCH_ID",
+    "VALUE",
     "ConfigProblem",
     "NodeType",
     "check_names",
+    "checked_answer",
     "config_problems",
     "derive",
     "never_called",
     "opaque_type",
 ]
+
+IF_ID: Final = "control.if"
+SWITCH_ID: Final = "control.switch"
+VALUE: Final = "value"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,3 +276,10 @@ def opaque_type(id: str) -> NodeType:
 async def never_called() -> None:
     """Stand in for the function of what runs none."""
     raise AssertionError("a flow is run in a frame, and a flow with opaque types never")
+
+
+def checked_answer(answer: object, node: str, source: str) -> bool:
+    """Return the answer of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
+    if not isinstance(answer, bool):
+        raise NodeFailed(node, f"got {described(answer)} from its {source}; expected a bool")
+    return answer

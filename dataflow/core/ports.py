@@ -1,18 +1,31 @@
-"""Ports: the named, typed inputs and outputs of a node type (S1.3, S1.4)."""
+"""Ports of node types, signals, SKIP, and what a node returns for its ports."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 from dataflow.base.failure import takes_failure
 from dataflow.base.markers import MISSING, SKIP
+from dataflow.base.wording import choices
 from dataflow.core.context import ExecutionContext, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 __all__ = [
     "CONTEXT",
@@ -23,6 +36,7 @@ __all__ = [
     "InPort",
     "Lazy",
     "Maybe",
+    "NodeOutput",
     "OutPort",
     "Port",
     "PortKind",
@@ -36,22 +50,19 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
 CONTEXT: Final = "context"
 DONE: Final = "$done"
 ERROR: Final = "$error"
-
-
 MAYBE: Final = "dataflow: may be left out"
 Maybe = Annotated[T, MAYBE]
 LAZY: Final = "dataflow: demanded only when its reader will fire"
 Lazy = Annotated[T, LAZY]
-
-
 #: Types that many ports have: of those with the same name and settings there is one.
 PLAIN: Final = frozenset({bool, float, int, str})
 #: How many of these ports are kept in mind.
 MOST_PLAIN: Final = 4096
+OutputStatus: TypeAlias = Literal["success", "paused", "error"]
+STATUSES: Final[tuple[str, ...]] = get_args(OutputStatus)
 
 
 class Signal:
@@ -204,3 +215,26 @@ def _plain_in_port(name: str, annotation: type, default: object, many: bool, laz
 @lru_cache(maxsize=MOST_PLAIN)
 def _plain_out_port(name: str, annotation: type, conditional: bool, exit: str | None) -> OutPort:
     return OutPort(name, annotation, PortKind.DATA, conditional, exit=exit)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOutput:
+    """The outcome of a raw node: `outputs` by the names of its ports, `context` for the port `context`.
+
+    `metadata` is recorded with the firing. With the status `error` the node has failed, and
+    `metadata["error"]` is the text of the failure. With `paused` it opens an ask that `metadata["ask"]`
+    describes: `prompt`, `show`, `schema`, `expires` in seconds, `default`. What it returned stands, the
+    answer fills the ports that are left, and the node is not called again (S11.1). A memo does not remember
+    what is not to be `remembered`.
+    """
+
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    _: KW_ONLY
+    context: ExecutionContext | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    status: OutputStatus = "success"
+    remembered: bool = True
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"the status of a NodeOutput cannot be {self.status!r}; {choices(STATUSES)}")

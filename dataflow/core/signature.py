@@ -24,11 +24,11 @@ from pydantic import BaseModel
 from dataflow.base.wording import choices
 from dataflow.core.context import ExecutionContext
 from dataflow.core.functions import module_name
-from dataflow.core.node_output import NodeOutput
 from dataflow.core.ports import (
     CONTEXT,
     MISSING,
     InPort,
+    NodeOutput,
     OutPort,
     PortKind,
     in_port,

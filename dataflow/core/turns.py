@@ -1,28 +1,37 @@
-"""Turns: what belongs together in a conversation, and which of it fits a budget (S10.3, S10.5).
-
-A turn begins with a user message and ends before the next one. What stands before the first user message is a
-turn as well. System messages and pinned ones belong to no turn.
-"""
+"""Messages, images and tool calls, and the turns of a conversation."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from dataflow.base.wording import choices
-from dataflow.core.messages import ROLES, Image
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from dataflow.core.messages import Message
 
-__all__ = ["Fault", "TooLarge", "choose", "estimated_tokens", "fault_in", "fault_in_turn", "turns_of"]
+__all__ = [
+    "ROLES",
+    "Fault",
+    "Image",
+    "Message",
+    "TooLarge",
+    "ToolCall",
+    "choose",
+    "estimated_tokens",
+    "fault_in",
+    "fault_in_turn",
+    "turns_of",
+]
 
 #: What an estimate counts: characters to a token, tokens around each message, tokens of an image.
 CHARACTERS: Final = 4
 AROUND: Final = 4
 IMAGE: Final = 1_500
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 
 class Fault(NamedTuple):
@@ -174,3 +183,36 @@ def fault_in_turn(messages: Sequence[Message]) -> Fault | None:
     if messages[-1].role != "assistant":
         return Fault(len(messages) - 1, "is the last one; expected an answer of the assistant behind it")
     return fault_in(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model asks for; `arguments` is JSON as the model wrote it, which may be invalid."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a message: its media type, as `image/png`, and the bytes of the file."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation. What it holds is shared by all who read it: change nothing in it.
+
+    `content` is a text, or a sequence of texts and images. An assistant's message may have `tool_calls`; the
+    message of a tool says in `tool_call_id` which call it answers. A message with a `pin`, the name under
+    which it was put into the conversation, stays when the conversation is trimmed (S10.5).
+    """
+
+    role: Role
+    content: Any
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    pin: str = ""

@@ -1,11 +1,15 @@
-"""What an author wired: the value that the builder and the formats make and that is compiled to a plan."""
+"""The graph definition of a flow: nodes, edges and blocks, the names in it, and remarks on it."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from urllib.parse import unquote
 
+from dataflow.base.wording import choices
 from dataflow.core.policy import NO_POLICY, EachOptions, Settings
 from dataflow.core.ports import MISSING
 
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
-    from dataflow.core.remarks import Remark
+
 
 __all__ = [
     "CARRY",
@@ -46,24 +50,84 @@ __all__ = [
     "Places",
     "Race",
     "Reference",
+    "Remark",
     "Rounds",
     "Source",
     "Wiring",
+    "encode",
     "flows_within",
+    "node_of_path",
+    "parse_reference",
+    "write_reference",
     "wrong_limit",
 ]
 
+_UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
 #: What stands in place of a node id in a reference to an input of the flow, a carried port, a map's item.
 INPUT: Final = "$in"
 CARRY: Final = "$carry"
 ITEM: Final = "$item"
 PARAMETERS: Final = (INPUT, CARRY, ITEM)
-
-
 #: What a part of a flow has for `meta` unless it is given some: one for all of them.
 NO_META: Final[Mapping[str, Any]] = MappingProxyType({})
 #: What most nodes have for `inputs`.
 NO_INPUTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def encode(name: str) -> str:
+    """Percent-encode what has a meaning in paths and references."""
+    if name.isidentifier():  # as most are; that is told in no time
+        return name
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
+
+
+def _decoded(text: str) -> str:
+    return unquote(text) if "%" in text else text  # which few have; that is told in no time
+
+
+def node_of_path(path: str) -> str:
+    """Return the id of the node at the end of a path, such as that of an event; rounds are left out."""
+    return unquote(path.rpartition("/")[2].partition("[")[0])
+
+
+@lru_cache(maxsize=4096)  # documents name the same ports again and again, also in the flows that they nest
+def parse_reference(text: str) -> Reference:
+    """Read `node.port`, or `node` for its port `out`; raises ValueError for anything else."""
+    node, dot, port = text.partition(".")
+    if not node or (dot and not port):
+        raise ValueError(f"{text!r} is no source: write `node.port`, `node` or `$in.name`")
+    if node in PARAMETERS:
+        if not dot:
+            raise ValueError(f"{text!r} is no source: write `{node}.name`")
+        return Reference(node, _decoded(port))
+    if node.startswith("$"):
+        raise ValueError(f"{text!r} is no source: there is no {node!r}; {choices(PARAMETERS)}")
+    return Reference(_decoded(node), port if port.startswith("$") else _decoded(port) or "out")
+
+
+def write_reference(reference: Reference) -> str:
+    """Write a reference so that `parse_reference` reads the same."""
+    node = reference.node if reference.node in PARAMETERS else encode(reference.node)
+    if reference.port == "out" and node not in PARAMETERS:
+        return node
+    port = reference.port if reference.port.startswith("$") else encode(reference.port)
+    return f"{node}.{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One place of a foreign file: what the original does there, and what runs here.
+
+    `node` is what the file calls the node, empty for the whole flow.
+    """
+
+    node: str
+    original: str
+    here: str
+
+    def __str__(self) -> str:
+        place = f"node {self.node!r}: " if self.node else ""
+        return f"{place}originally {self.original}; here {self.here}"
 
 
 def _no_meta() -> Mapping[str, Any]:
@@ -168,6 +232,8 @@ class Many:
 
 #: What joins other sources, or makes a list of them.
 Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Every | Collect | All
+
+
 Source: TypeAlias = Reference | Literally | Joining
 
 
@@ -307,6 +373,8 @@ class MapBlock:
 
 #: Differs if anything in a flow or the flows nested in it does.
 Version: TypeAlias = "tuple[int, ...]"
+
+
 #: An entry of a block.
 Placed: TypeAlias = PlacedNode | LoopBlock | MapBlock
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.core.tokens import UNSETTLED
+from dataflow.core.states import UNSETTLED
 from dataflow.core.wiring import CARRY, INPUT, ITEM
 from dataflow.values.canonical import NO_NAMES, told_value
 from dataflow.values.code_digests import codes_of, digest_of

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError
 
-from dataflow.core.asks import read_answer
-from dataflow.core.entering import read_inputs
+from dataflow.core.inputs import read_answer, read_inputs
 from dataflow.core.states import RunStatus
 from dataflow.core.threads import call_in_thread
 from dataflow.durable.changes import CONFIG, FORK, Changeable, changed_configs

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.failure import Failure
 from dataflow.compiler.plan import Call
-from dataflow.core.asks import Request
 from dataflow.core.events import EventKind
+from dataflow.core.inputs import Request
 from dataflow.core.ports import DONE as DONE_PORT
 from dataflow.core.ports import ERROR as ERROR_PORT
 from dataflow.core.ports import MISSING, SKIP
-from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, NodeState, RunStatus
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, Errored, NodeState, RunStatus, Skip
 from dataflow.durable.recalling import Recalling
 from dataflow.errors import StoreError
 from dataflow.scheduler.asks import ReadAnswer

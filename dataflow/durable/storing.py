@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 
 from dataflow.base.backend import caller
-from dataflow.core.entering import read_inputs
+from dataflow.core.inputs import read_inputs
 from dataflow.core.states import RunStatus
 from dataflow.durable.forgetting import forgotten_by
 from dataflow.durable.journal import Journal

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from dataflow.base.wording import choices
-from dataflow.core.remarks import Remark
+from dataflow.core.wiring import Remark
 from dataflow.errors import FlowInvalid, FormatError
 from dataflow.formats.files import read_file
 from dataflow.formats.native.document import FlowDocument

@@ -13,8 +13,8 @@ from dataflow.secrets.known import redacted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataflow.core.asks import Ask
     from dataflow.core.events import Event
+    from dataflow.core.inputs import Ask
     from dataflow.stores import Store, StoredAsk
 
 __all__ = ["OpenAsk", "asks_of", "of_event", "of_result", "of_store"]

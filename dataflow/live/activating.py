@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.compiler.graph import Join
 from dataflow.compiler.plan import JoinOf, MapOf
-from dataflow.core.states import WAITING
-from dataflow.core.tokens import UNSETTLED, is_dead
+from dataflow.core.states import UNSETTLED, WAITING, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from dataflow.base.backend import caller, new_event
-from dataflow.core.tokens import UNSETTLED
+from dataflow.core.states import UNSETTLED
 from dataflow.errors import DataflowError
 from dataflow.live.live_ports import LivePorts
 from dataflow.live.read_digests import digest_of

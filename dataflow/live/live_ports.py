@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.base.backend import new_event
-from dataflow.core.tokens import value_of
+from dataflow.core.states import value_of
 from dataflow.errors import DataflowError, Paused
 from dataflow.live.live_results import snapshot
 from dataflow.live.read_digests import digest_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.states import Errored, Skip
 from dataflow.live.freshness import Stage
 from dataflow.runtime.explaining import ask_text, explain_token
 from dataflow.runtime.reasons import Explanation, Reason, ReasonKind

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.base.copies import separate
-from dataflow.core.tokens import UNSETTLED, is_dead
+from dataflow.core.states import UNSETTLED, is_dead
 from dataflow.errors import RunFailed
 from dataflow.runtime.result import Result
 
 if TYPE_CHECKING:
     from typing import Literal
 
-    from dataflow.core.tokens import Errored
+    from dataflow.core.states import Errored
     from dataflow.scheduler.scheduler import Scheduler
 
 __all__ = ["failed", "snapshot"]

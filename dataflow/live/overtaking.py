@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.compiler.plan import Call
-from dataflow.core.states import PAUSED, READY, RUNNING
-from dataflow.core.tokens import Skip
+from dataflow.core.states import PAUSED, READY, RUNNING, Skip
 from dataflow.scheduler.frames import OpenedMap
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.core.tokens import UNSETTLED, Errored, Skip, is_dead
+from dataflow.core.states import UNSETTLED, Errored, Skip, is_dead
 from dataflow.values.digests import NoDigest, digest
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from dataflow.builder.builder import Builder
 from dataflow.builder.declare import Node
 from dataflow.builder.steps import Step
 from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
-from dataflow.core.names import encode
 from dataflow.core.nodetype import NodeType, derive
-from dataflow.core.wiring import LoopBlock, MapBlock, PlacedNode
+from dataflow.core.wiring import LoopBlock, MapBlock, PlacedNode, encode
 from dataflow.errors import DataflowError, FlowInvalid
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataflow.base.copies import separate
 from dataflow.compiler.plan import Call, JoinOf
-from dataflow.core.deciding import checked_answer
+from dataflow.core.nodetype import checked_answer
 from dataflow.core.ports import MISSING, SKIP
-from dataflow.core.states import DONE, FAILED, READY, RUNNING, TIMED_OUT, WAITING
-from dataflow.core.tokens import UNSETTLED, is_dead
+from dataflow.core.states import DONE, FAILED, READY, RUNNING, TIMED_OUT, UNSETTLED, WAITING, is_dead
 from dataflow.live.freshness import Freshness
 from dataflow.live.known import Known, Memory
 from dataflow.live.read_digests import Digests, digest_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.base.copies import separate
 from dataflow.compiler.addressing import Addresses, RootPort, end_of, name_of
-from dataflow.core.entering import read_some
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.inputs import read_some
+from dataflow.core.states import Errored, Skip
 from dataflow.errors import DataflowError
 from dataflow.live.freshness import Stage
 from dataflow.live.live_engine import LiveEngine
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from dataflow.compiler.definition import Definition
-    from dataflow.core.asks import Ask
+    from dataflow.core.inputs import Ask
     from dataflow.core.wiring import Nested
     from dataflow.live.live_ports import Seen
     from dataflow.runtime.reasons import Explanation

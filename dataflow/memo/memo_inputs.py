@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.compiler.memo_slots import inputs_of_call
 from dataflow.core.ports import Signal
-from dataflow.core.tokens import UNSETTLED, Errored, Remembered
+from dataflow.core.states import UNSETTLED, Errored, Remembered
 from dataflow.scheduler.binding import checked, is_live
 from dataflow.values.digest_leaves import listed
 from dataflow.values.digests import NoDigest, digest

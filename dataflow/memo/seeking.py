@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dataflow.base.copies import separate
 from dataflow.core.ports import SKIP
 from dataflow.core.signature import Shape
+from dataflow.core.states import Remembered
 from dataflow.core.threads import call_in_thread
-from dataflow.core.tokens import Remembered
 from dataflow.errors import StoreError
 from dataflow.memo.memo_table import Entry
 from dataflow.memo.storage import StoredMemo

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from dataflow.base.failure import text_of_error
-from dataflow.core.tokens import Remembered
+from dataflow.core.states import Remembered
 from dataflow.errors import SecretMissing, StoreError, ValueRefused
 from dataflow.memo.flights import Flights
 from dataflow.scheduler.hits import Origin, Outcome

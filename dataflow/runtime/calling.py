@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.copies import separate
 from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call
-from dataflow.core.asks import told_metadata
 from dataflow.core.events import EventKind
 from dataflow.core.firing import CURRENT, Firing
-from dataflow.core.node_output import NodeOutput
+from dataflow.core.inputs import told_metadata
+from dataflow.core.ports import NodeOutput
 from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.errors import NodeFailed, ValueRefused

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.base.wording import moment
 from dataflow.compiler.plan import JoinOf
-from dataflow.core.states import STATES, NodeState
-from dataflow.core.tokens import LET_GO, UNSETTLED, Errored, Skip
+from dataflow.core.states import LET_GO, STATES, UNSETTLED, Errored, NodeState, Skip
 from dataflow.runtime.reasons import Explanation, Finding, ReasonKind, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.compiler.plan import PlanNode
-    from dataflow.core.asks import Ask
+    from dataflow.core.inputs import Ask
     from dataflow.scheduler.frames import Frame
 
 __all__ = [

@@ -9,7 +9,7 @@ from dataflow.compiler.plan import Call, LoopOf
 from dataflow.compiler.scope_tree import address_of
 from dataflow.core.events import EventKind, Stream
 from dataflow.core.signature import Shape
-from dataflow.core.tokens import LET_GO, UNSETTLED, is_dead, value_of
+from dataflow.core.states import LET_GO, UNSETTLED, is_dead, value_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,15 +12,14 @@ from dataflow.base.wording import choices
 from dataflow.compiler.addressing import Addresses, RootPort, let_go, name_of
 from dataflow.compiler.plan import LoopOf
 from dataflow.core.ports import DONE, MISSING, Signal
-from dataflow.core.states import STATES, NodeState
-from dataflow.core.tokens import LET_GO, UNSETTLED, Errored, Skip, chain, is_dead, value_of
+from dataflow.core.states import LET_GO, STATES, UNSETTLED, Errored, NodeState, Skip, chain, is_dead, value_of
 from dataflow.errors import DataflowError, RunTaken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.compiler.plan import FlowPlan, PlanNode
-    from dataflow.core.asks import Ask
+    from dataflow.core.inputs import Ask
     from dataflow.runtime.reasons import Explanation
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from dataflow.base.copies import separate
 from dataflow.base.failure import Failure
 from dataflow.core.events import EventKind, Reporter
-from dataflow.core.names import node_of_path
+from dataflow.core.wiring import node_of_path
 from dataflow.scheduler.admission import unused_limits
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call, FlowOf
-from dataflow.core.limits import TAKEN, Gate
-from dataflow.core.policy import Limit
+from dataflow.core.policy import TAKEN, Gate, Limit
 from dataflow.core.ports import MISSING
 from dataflow.core.states import READY, RUNNING
 from dataflow.scheduler.permits import Permit, nothing_kept

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.compiler.plan import MapOf
 from dataflow.core.events import EventKind
-from dataflow.core.states import NOT_RUN, RUNNING, SKIPPED, WAITING
-from dataflow.core.tokens import UNSETTLED, Errored, Skip, is_dead
+from dataflow.core.states import NOT_RUN, RUNNING, SKIPPED, UNSETTLED, WAITING, Errored, Skip, is_dead
 from dataflow.scheduler.frames import Arriving, OpenedMap
 from dataflow.scheduler.leaving import arrivals_of, lists_of, natural_order, passed_on
 from dataflow.scheduler.opening import AT_ONCE

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.copies import separate
 from dataflow.base.wording import choices
-from dataflow.core.asks import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.core.events import EventKind
+from dataflow.core.inputs import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dataflow.compiler.plan import Call, PlanNode
-    from dataflow.core.asks import Request
-    from dataflow.core.node_output import NodeOutput
-    from dataflow.core.ports import OutPort
+    from dataflow.core.inputs import Request
+    from dataflow.core.ports import NodeOutput, OutPort
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.scheduler.timers import Timer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.base.copies import separate
 from dataflow.core.ports import CONTEXT, Signal
-from dataflow.core.tokens import Errored, is_dead
+from dataflow.core.states import Errored, is_dead
 from dataflow.errors import NodeFailed, ValueMismatch
 from dataflow.types.validation import check_value
 

@@ -10,8 +10,19 @@ from dataflow.base.copies import separate
 from dataflow.base.failure import failure_of, is_interruption
 from dataflow.compiler.plan import FlowOf, MapOf
 from dataflow.core.ports import DONE, ERROR, MISSING, Signal
-from dataflow.core.states import CANCELLED, FAILED, NOT_RUN, PAUSED, READY, RUNNING, TIMED_OUT, WAITING
-from dataflow.core.tokens import UNSETTLED, Errored, Skip
+from dataflow.core.states import (
+    CANCELLED,
+    FAILED,
+    NOT_RUN,
+    PAUSED,
+    READY,
+    RUNNING,
+    TIMED_OUT,
+    UNSETTLED,
+    WAITING,
+    Errored,
+    Skip,
+)
 from dataflow.errors import NodeFailed, NodeTimeout
 from dataflow.scheduler.frames import Unhandled
 

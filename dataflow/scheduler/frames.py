@@ -8,8 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.compiler.plan import FlowOf
-from dataflow.core.states import READY, WAITING
-from dataflow.core.tokens import LET_GO, is_dead
+from dataflow.core.states import LET_GO, READY, WAITING, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from dataflow.base.failure import Failure
     from dataflow.compiler.plan import PlanNode, ScopePlan
     from dataflow.core.policy import Errors
-    from dataflow.core.states import LoopEnd
-    from dataflow.core.tokens import Errored, Skip
+    from dataflow.core.states import Errored, LoopEnd, Skip
     from dataflow.errors import NodeTimeout
     from dataflow.scheduler.timers import Timer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataflow.compiler.plan import MapOf
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.states import Errored, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

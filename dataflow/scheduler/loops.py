@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 from dataflow.base.copies import separate
 from dataflow.base.wording import counted
 from dataflow.compiler.plan import LoopOf
-from dataflow.core.deciding import checked_answer
 from dataflow.core.events import EventKind
-from dataflow.core.states import NOT_RUN, RUNNING, WAITING, LoopEnd
-from dataflow.core.tokens import NO_EDGE, UNSETTLED, Errored, Skip, is_dead
+from dataflow.core.nodetype import checked_answer
+from dataflow.core.states import (
+    NO_EDGE,
+    NOT_RUN,
+    RUNNING,
+    UNSETTLED,
+    WAITING,
+    Errored,
+    LoopEnd,
+    Skip,
+    is_dead,
+)
 from dataflow.errors import LoopLimit
 from dataflow.scheduler.frames import OpenedLoop, Unhandled
 

@@ -13,10 +13,9 @@ from dataflow.base.copies import separate
 from dataflow.base.markers import Marker
 from dataflow.compiler.plan import MapOf
 from dataflow.core.events import EventKind
-from dataflow.core.names import encode
 from dataflow.core.ports import ERROR
-from dataflow.core.states import DONE, RUNNING
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.states import DONE, RUNNING, Errored, Skip
+from dataflow.core.wiring import encode
 from dataflow.errors import NodeFailed
 from dataflow.scheduler.arrivals import Arrivals
 from dataflow.scheduler.frames import OpenedMap

@@ -10,8 +10,7 @@ from dataflow.compiler.plan import FlowOf
 from dataflow.core.attempts import wait_before_next
 from dataflow.core.events import EventKind
 from dataflow.core.firing import Firing
-from dataflow.core.states import READY, RUNNING
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.states import READY, RUNNING, Errored, Skip
 from dataflow.scheduler.binding import argument
 from dataflow.scheduler.frames import OpenedFlow
 

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.compiler.plan import FlowOf, LoopOf, MapOf
-from dataflow.core.states import WAITING
-from dataflow.core.tokens import UNSETTLED
+from dataflow.core.states import UNSETTLED, WAITING
 from dataflow.scheduler.frames import Frame
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
 from dataflow.base.wording import choices
-from dataflow.core.node_output import NodeOutput
-from dataflow.core.ports import CONTEXT, SKIP
+from dataflow.core.ports import CONTEXT, SKIP, NodeOutput
 from dataflow.core.signature import Shape
 from dataflow.errors import NodeFailed
 

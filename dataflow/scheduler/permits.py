@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataflow.core.limits import Gate
+    from dataflow.core.policy import Gate
 
 __all__ = ["Permit", "nothing_kept"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.compiler.plan import JoinOf
-from dataflow.core.states import NOT_RUN
-from dataflow.core.tokens import UNSETTLED, Skip, is_dead
+from dataflow.core.states import NOT_RUN, UNSETTLED, Skip, is_dead
 from dataflow.scheduler.reports import report_end
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
-from dataflow.core.tokens import UNSETTLED, is_dead
+from dataflow.core.states import UNSETTLED, is_dead
 from dataflow.scheduler.frames import OpenedFlow, OpenedLoop, OpenedMap
 
 if TYPE_CHECKING:

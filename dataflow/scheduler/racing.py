@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataflow.core.events import EventKind
-from dataflow.core.states import CANCELLED, DONE, NOT_RUN, PAUSED, READY, RUNNING, SKIPPED, WAITING, NodeState
-from dataflow.core.tokens import UNSETTLED, Errored, Skip
+from dataflow.core.states import (
+    CANCELLED,
+    DONE,
+    NOT_RUN,
+    PAUSED,
+    READY,
+    RUNNING,
+    SKIPPED,
+    UNSETTLED,
+    WAITING,
+    Errored,
+    NodeState,
+    Skip,
+)
 from dataflow.scheduler.frames import OpenedMap, Unhandled
 from dataflow.scheduler.readiness import first_value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.core.tokens import NO_EDGE, UNSETTLED, Errored, Skip, is_dead
+from dataflow.core.states import NO_EDGE, UNSETTLED, Errored, Skip, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

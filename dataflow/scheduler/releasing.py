@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.compiler.graph import Join
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
+from dataflow.core.context import merge_live
 from dataflow.core.events import EventKind
-from dataflow.core.merging import merge_live
 from dataflow.core.ports import DONE as DONE_PORT
 from dataflow.core.ports import ERROR as ERROR_PORT
 from dataflow.core.ports import SKIP, Signal
-from dataflow.core.states import CANCELLED, DONE, NOT_RUN, SKIPPED, WAITING
-from dataflow.core.tokens import Errored, Skip
+from dataflow.core.states import CANCELLED, DONE, NOT_RUN, SKIPPED, WAITING, Errored, Skip
 from dataflow.errors import NodeFailed
 from dataflow.scheduler.outcome import exits_taken
 from dataflow.scheduler.readiness import Conflict, Fires, Poisoned, Skipped, decide, first_live, live_values
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.compiler.plan import PlanNode
-    from dataflow.core.merging import MergeFunction
+    from dataflow.core.context import MergeFunction
     from dataflow.scheduler.frames import Frame, Unhandled
     from dataflow.scheduler.scheduler import Scheduler
 

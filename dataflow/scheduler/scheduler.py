@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.copies import separate
 from dataflow.core.events import EventKind
-from dataflow.core.states import READY
-from dataflow.core.tokens import Skip, is_dead
+from dataflow.core.states import READY, Skip, is_dead
 from dataflow.scheduler.admission import Admission
 from dataflow.scheduler.asks import Asking
 from dataflow.scheduler.failing import Failing

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from dataflow.base.failure import Failure
 from dataflow.core.context import ExecutionContext
 from dataflow.core.functions import module_name
-from dataflow.core.messages import Image, Message, ToolCall
 from dataflow.core.ports import Signal
+from dataflow.core.turns import Image, Message, ToolCall
 from dataflow.secrets.secret import Secret
 from dataflow.types.shapes import bare, behind_alias, is_alias, is_typed_dict, keys_of
 from dataflow.values.fields import field_types, has_fields

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from dataflow import Event, Flow, NodeState, Result, RunFailed
-from dataflow.core.tokens import LET_GO, UNSETTLED, is_dead
+from dataflow.core.states import LET_GO, UNSETTLED, is_dead
 from tests.behaviour.nodes import Tally, tallying
 
 ENDED: Final = {

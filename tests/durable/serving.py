@@ -20,7 +20,7 @@ from typing import Any
 import anyio
 
 from dataflow import Flow, Result
-from dataflow.core.asks import Ask
+from dataflow.core.inputs import Ask
 from dataflow.errors import RunTaken
 from dataflow.stores import Answer, Batch
 from dataflow.stores.sqlite import SqliteStore

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError
-from dataflow.core.remarks import Remark
+from dataflow.core.wiring import Remark
 from dataflow.formats.choosing import formats
 from tests.installed import install
 

@@ -30,7 +30,7 @@ from dataflow import (
 from dataflow.builder.built_in import BUILT_IN
 from dataflow.builder.declare import Node
 from dataflow.compiler.compiling import examine
-from dataflow.core.function_fields import FunctionReference
+from dataflow.core.config import FunctionReference
 from dataflow.core.nodetype import NodeType
 from dataflow.core.policy import EachOptions, Policy, Settings
 from dataflow.core.wiring import (

@@ -6,7 +6,7 @@ import json
 import re
 from typing import NoReturn
 
-from dataflow.core.asks import ASK_ID, USER_INPUT_ID
+from dataflow.core.inputs import ASK_ID, USER_INPUT_ID
 from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING, InPort, OutPort
 from dataflow.types.shapes import type_name

@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import ExecutionContext, Flow, FlowInvalid, Message
 from dataflow.builder.built_in import BUILT_IN
-from dataflow.core.schema_types import TYPE_NAMES
+from dataflow.core.config import TYPE_NAMES
 from dataflow_control import Approval, approval
 
 ASKING: Final = """

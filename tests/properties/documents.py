@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from dataflow.core.names import parse_reference, write_reference
-from dataflow.core.wiring import Reference
+from dataflow.core.wiring import Reference, parse_reference, write_reference
 
 RESERVED: Final = ("$in", "$carry", "$item")
 

@@ -16,8 +16,7 @@ from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.core.remarks import Remark
-    from dataflow.core.wiring import Block
+    from dataflow.core.wiring import Block, Remark
 
 __all__ = ["check"]
 

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from dataflow.core.functions import NamedFunction, is_function_name, name_of_function
-from dataflow.core.names import parse_reference, write_reference
 from dataflow.core.policy import EachOptions
 from dataflow.core.wiring import (
     All,
@@ -20,6 +19,8 @@ from dataflow.core.wiring import (
     MergeContexts,
     Race,
     Reference,
+    parse_reference,
+    write_reference,
 )
 from dataflow.errors import ValueMismatch
 from dataflow.expressions.expression import ExpressionOf, written_function

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import ValidationError
 
 from dataflow.base.wording import within_file
+from dataflow.core.config import type_of_schema
 from dataflow.core.discovery import OWN_PACKS
-from dataflow.core.names import parse_reference
 from dataflow.core.ports import MISSING
-from dataflow.core.schema_types import type_of_schema
 from dataflow.core.wiring import (
     Block,
     Carried,
@@ -30,6 +29,7 @@ from dataflow.core.wiring import (
     Reference,
     Rounds,
     Wiring,
+    parse_reference,
 )
 from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
 from dataflow.expressions.expression import written_function

@@ -8,8 +8,8 @@ from annotated_types import MinLen
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from typing_extensions import TypeAliasType
 
-from dataflow.core.names import parse_reference
 from dataflow.core.policy import ItemErrors
+from dataflow.core.wiring import parse_reference
 from dataflow.formats.native.parts import Count, Part, WrittenFunction
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from dataflow.cli import main
-from dataflow.core.names import node_of_path
+from dataflow.core.wiring import node_of_path
 from tests.formats.cagent.test_golden import GOLDEN
 
 #: What the agents answer, one after the other: the first translation is not approved.

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, NodeState
-from dataflow.core.names import node_of_path
+from dataflow.core.wiring import node_of_path
 from dataflow_formats.hifide.cache_nodes import Cache, Keep, cache_by, keep_by
 from dataflow_formats.hifide.kinds import MISSING
 from tests.formats.hifide.flows import Played, chatting, flow_of, node, play, said_in

@@ -1,4 +1,4 @@
-"""Asks: what is asked of somebody outside, and how an answer becomes values of ports (S11.1)."""
+"""What enters a run from outside: its inputs, and asks with their answers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from dataflow.base.copies import separate
 from dataflow.base.markers import Marker
 from dataflow.base.wording import choices
 from dataflow.core.ports import CONTEXT, MISSING, SKIP
-from dataflow.errors import AnswerRefused, NodeFailed, ValueMismatch
+from dataflow.errors import AnswerRefused, FlowInvalid, NodeFailed, ValueMismatch
 from dataflow.types.validation import check_json, check_value, described, json_schema, object_schema
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dataflow.core.ports import OutPort
+    from dataflow.core.wiring import FlowInput
+
 
 __all__ = [
     "ASK",
@@ -27,7 +30,9 @@ __all__ = [
     "Request",
     "ports_left",
     "read_answer",
+    "read_inputs",
     "read_request",
+    "read_some",
     "schema_of",
     "told_metadata",
 ]
@@ -158,3 +163,38 @@ def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> o
 def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a node that paused without the description of its ask."""
     return {name: value for name, value in metadata.items() if name != ASK}
+
+
+def read_inputs(flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Check what a run of the flow is given; raises FlowInvalid with every problem."""
+    missing = [
+        f"input {name!r} is required"
+        for name, port in declared.items()
+        if given.get(name, port.default) is MISSING
+    ]
+    defaults = {name: port.default for name, port in declared.items() if port.default is not MISSING}
+    return _read_input(flow, declared, {**defaults, **given}, missing)
+
+
+def read_some(flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Check new values of some inputs; raises FlowInvalid with every problem."""
+    return _read_input(flow, declared, given, [])
+
+
+def _read_input(
+    flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any], missing: list[str]
+) -> dict[str, Any]:
+    problems = [f"there is no input {name!r}; {choices(declared)}" for name in given if name not in declared]
+    problems += missing
+    values = {}
+    for name, port in declared.items():
+        value = given.get(name, MISSING)
+        if value is MISSING:
+            continue
+        try:
+            values[name] = separate(check_value(value, port.type))  # the caller keeps its own (S3.4)
+        except ValueMismatch as mismatch:
+            problems.append(f"input {name!r}: {mismatch}")
+    if problems:
+        raise FlowInvalid(flow, problems)
+    return values
