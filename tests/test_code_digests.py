@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import threaded
-from dataflow.values.code_digests import code_digest, codes_of
+from dataflow.values.functions import code_digest, codes_of
 from tests.processes import printed_with
 from tests.quick_nodes import Adder, awaiting, inc, plain
 

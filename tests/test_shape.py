@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from dataflow import Flow, gather, node
 from dataflow.durable.shape import FlowShape, NodeShape, shape_of
-from dataflow.values.code_digests import digest_of
+from dataflow.values.functions import digest_of
 from tests.processes import printed_with
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs, sample

@@ -9,7 +9,7 @@ from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.states import UNSETTLED
 from dataflow.core.wiring import CARRY, INPUT, ITEM
 from dataflow.values.canonical import NO_NAMES, told_value
-from dataflow.values.code_digests import codes_of, digest_of
+from dataflow.values.functions import codes_of, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

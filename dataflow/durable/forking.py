@@ -28,7 +28,7 @@ from dataflow.errors import AnswerRefused, FlowInvalid, StoreError, ValueRefused
 from dataflow.runtime.run import new_run_id
 from dataflow.stores import Batch, StoredRun
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

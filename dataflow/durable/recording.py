@@ -11,7 +11,7 @@ from dataflow.core.states import RunStatus
 from dataflow.durable.journal import Entry
 from dataflow.errors import ValueRefused
 from dataflow.secrets.known import redacted
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

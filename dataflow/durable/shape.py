@@ -13,7 +13,7 @@ from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.compiler.scope_tree import scopes_of
 from dataflow.durable.feeding import Feeding
 from dataflow.values.canonical import NO_NAMES, told_value
-from dataflow.values.code_digests import codes_of, digest_of
+from dataflow.values.functions import codes_of, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

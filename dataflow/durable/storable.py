@@ -16,8 +16,8 @@ from dataflow.durable.flow_reads import reads_of
 from dataflow.durable.shape import shape_of
 from dataflow.errors import FlowInvalid, SecretMissing, ValueRefused
 from dataflow.secrets.secret import Secret
-from dataflow.values.unstorable import unstorable
-from dataflow.values.writing import Writer
+from dataflow.values.classes import unstorable
+from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

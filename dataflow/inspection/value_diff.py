@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import shortened, visible
 from dataflow.values.kinds import BY_NAME
-from dataflow.values.places import step_into
+from dataflow.values.refusals import step_into
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

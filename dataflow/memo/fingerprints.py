@@ -7,11 +7,10 @@ from hashlib import blake2b
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dataflow.values.code_digests import PYTHON
 from dataflow.values.digest_leaves import Digested, listed, text
 from dataflow.values.digests import NoDigest, digest, type_of
-from dataflow.values.function_graphs import NAME, FunctionGraph, is_plain
-from dataflow.values.parts import caches_of
+from dataflow.values.forms import caches_of
+from dataflow.values.functions import NAME, PYTHON, FunctionGraph, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ from dataflow.core.states import UNSETTLED, Errored, Remembered
 from dataflow.scheduler.binding import checked, is_live
 from dataflow.values.digest_leaves import listed
 from dataflow.values.digests import NoDigest, digest
-from dataflow.values.function_graphs import is_plain
+from dataflow.values.functions import is_plain
 
 if TYPE_CHECKING:
     from dataflow.compiler.plan import Call, Feed, PlanNode

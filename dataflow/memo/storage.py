@@ -18,11 +18,11 @@ from dataflow.memo.flights import Flights
 from dataflow.scheduler.hits import Origin, Outcome
 from dataflow.scheduler.memo_telling import MOST_CANDIDATES, Candidate, why_missed
 from dataflow.stores import StoredOutcome
+from dataflow.values.classes import unstorable
 from dataflow.values.digests import NoDigest, digest
 from dataflow.values.reader import Reader
-from dataflow.values.refusing import UnknownClass
-from dataflow.values.unstorable import unstorable
-from dataflow.values.writing import Writer
+from dataflow.values.refusals import UnknownClass
+from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dataflow.memo.fingerprints import Fingerprint
     from dataflow.stores import OutcomeTable, Store
     from dataflow.values.classes import Classes
-    from dataflow.values.leaves import Json
+    from dataflow.values.writer import Json
 
 __all__ = ["Found", "StoredMemo"]
 

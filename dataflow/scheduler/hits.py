@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dataflow.core.policy import Reach
-    from dataflow.values.leaves import Json
+    from dataflow.values.writer import Json
 
 __all__ = ["Hit", "Origin", "Outcome", "begun_by", "hit_of"]
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 from dataflow.base.failure import text_of_error
 from dataflow.types.shapes import type_name
 from dataflow.types.validation import described
-from dataflow.values.digest_classes import is_known, register, taking_of
 from dataflow.values.digest_leaves import LEAVES
-from dataflow.values.digest_parts import TAKINGS, Apart, Underivable
-from dataflow.values.places import MOST_STEPS
+from dataflow.values.digest_parts import TAKINGS, Apart, Underivable, is_known, register, taking_of
+from dataflow.values.refusals import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,10 +1,12 @@
-"""How instances of classes are taken apart and put together again, without their constructors (S12.3)."""
+"""Take instances of classes apart and rebuild them without calling their constructors."""
 
 from __future__ import annotations
 
 import dataclasses
+import typing
 from enum import Enum, Flag
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -12,11 +14,116 @@ from pydantic_core import PydanticUndefined
 from dataflow.base.wording import choices
 from dataflow.core.ports import Signal
 from dataflow.secrets.secret import Secret
-from dataflow.values.fields import is_named_tuple
-from dataflow.values.parts import ABSENT, Fields, caches_of, has_other_base, more_of, slots_of, with_more
-from dataflow.values.refusing import Refused, Unreadable, reason_against
+from dataflow.values.refusals import Refused, Unreadable, reason_against
 
-__all__ = ["Form", "form_of"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+
+__all__ = [
+    "ABSENT",
+    "NOTED",
+    "Fields",
+    "Form",
+    "caches_of",
+    "field_types",
+    "form_of",
+    "has_fields",
+    "has_other_base",
+    "is_named_tuple",
+    "more_of",
+    "slots_of",
+    "with_more",
+]
+
+#: In place of a value that there is not.
+ABSENT: Final = object()
+#: What typing notes on an instance that a parametrised class has made; says nothing about its value.
+NOTED: Final = "__orig_class__"
+
+
+class Fields:
+    """Completes the fields that were stored to those that the class has today."""
+
+    __slots__ = ("kind", "names")
+
+    def __init__(self, kind: type, names: Iterable[str]) -> None:
+        self.kind = kind
+        self.names = dict.fromkeys(names)  # in their order
+
+    def complete(
+        self, stored: dict[str, Any], default: Callable[[str], object], unset: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        """Return all fields by name; raises Unreadable for a lost one, or one that lacks a default.
+
+        `default` gives the default of a field, or ABSENT; those that are `unset` stay so.
+        """
+        lost = next((name for name in stored if name not in self.names), None)
+        if lost is not None:
+            raise Unreadable(f"class {self.kind.__qualname__} has no field {lost!r} any more")
+        if len(stored) == len(self.names):
+            return stored
+        return dict(self._completed(stored, default, set(unset)))
+
+    def _completed(
+        self, stored: dict[str, Any], default: Callable[[str], object], unset: set[str]
+    ) -> Iterator[tuple[str, Any]]:
+        for name in self.names:
+            if name in stored:
+                yield name, stored[name]
+            elif name not in unset:
+                value = default(name)
+                if value is ABSENT:
+                    what = f"has a field {name!r} now, which the stored value lacks"
+                    raise Unreadable(f"class {self.kind.__qualname__} {what}; give it a default")
+                yield name, value
+
+
+def more_of(
+    value: Any, fields: Iterable[str], caches: frozenset[str] = frozenset(), slots: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Find what an instance holds besides its fields; nothing that a cached property would compute again."""
+    held = getattr(value, "__dict__", {})
+    more = {name: held[name] for name in held if name not in fields and name not in caches and name != NOTED}
+    more |= {name: getattr(value, name) for name in sorted(slots) if hasattr(value, name)}
+    return {"more": more} if more else {}
+
+
+def with_more(made: Any, more: Mapping[str, Any]) -> object:
+    """Give an instance what it held besides its fields."""
+    for name, value in more.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def caches_of(kind: type) -> frozenset[str]:
+    """Name the cached properties of a class."""
+    members = (item for base in kind.__mro__ for item in vars(base).items())
+    return frozenset(name for name, member in members if isinstance(member, cached_property))
+
+
+def slots_of(kind: type) -> set[str]:
+    """Name the slots of a class, as its instances have them."""
+    found: set[str] = set()
+    for base in kind.__mro__:
+        given = vars(base).get("__slots__", ())
+        names = [given] if isinstance(given, str) else given
+        found.update(_mangled(name, base.__name__) for name in names)
+    return found - {"__dict__", "__weakref__"}
+
+
+def _mangled(name: str, kind: str) -> str:
+    is_private = name.startswith("__") and not name.endswith("__")
+    return f"_{kind.lstrip('_')}{name}" if is_private else name
+
+
+def has_other_base(kind: type) -> bool:
+    """Tell whether an instance is also a dict, an exception or the like, and holds what no field tells."""
+    try:
+        object.__new__(kind)
+    except TypeError:
+        return not getattr(kind, "__abstractmethods__", None)
+    return False
 
 
 class Form(Protocol):
@@ -243,3 +350,29 @@ def _names(parts: dict[str, Any], key: str) -> list[str]:
     if type(found) is not list or not all(type(name) is str for name in found):
         raise Unreadable(f"expected a list of names under {key!r}")
     return found
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Tell whether this is the class of a NamedTuple."""
+    return issubclass(kind, tuple) and isinstance(getattr(kind, "_fields", None), tuple)
+
+
+def has_fields(kind: type) -> bool:
+    """Tell whether instances of this class can be taken apart and put together again."""
+    return issubclass(kind, Enum | BaseModel) or dataclasses.is_dataclass(kind) or is_named_tuple(kind)
+
+
+def field_types(kind: type) -> Iterator[object]:
+    """Yield the types of the fields, those that can be found."""
+    if issubclass(kind, BaseModel):
+        yield from (field.annotation for field in kind.model_fields.values())
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except Exception:  # noqa: BLE001 - an annotation is any expression; what it names may not be there
+        hints = {name: hint for base in kind.__mro__ for name, hint in _written(base).items()}
+    yield from hints.values()
+
+
+def _written(kind: type) -> dict[str, Any]:
+    hints: dict[str, Any] = vars(kind).get("__annotations__", {})
+    return hints

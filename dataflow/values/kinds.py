@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from pydantic_core import TzInfo
 
 from dataflow.core.context import Variables
-from dataflow.values.refusing import Refused, Unreadable
+from dataflow.values.refusals import Refused, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from dataflow.errors import SecretMissing, StoreError
 from dataflow.secrets.known import filled, filled_bytes
 from dataflow.secrets.secret import look_up
 from dataflow.values.kinds import BY_NAME
-from dataflow.values.refusing import UnknownClass, Unreadable
+from dataflow.values.refusals import UnknownClass, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dataflow.values.classes import Classes
     from dataflow.values.forms import Form
     from dataflow.values.kinds import Kind
-    from dataflow.values.leaves import Json
+    from dataflow.values.writer import Json
 
 __all__ = ["Reader"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dataflow.values.digests import NoDigest, digest
-from dataflow.values.function_graphs import is_plain
+from dataflow.values.functions import is_plain
 from tests.test_code_digests import ONE, OTHER, SAME
 from tests.test_code_digests import made as compiled
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from dataflow import ExecutionContext, Message, Secret, Signal
 from dataflow.values.classes import classes_of
 from dataflow.values.digests import digest
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 from tests.values.examples import Color, Frozen, Item, Kind, Level, Person, Point, Right, Tree, Word
 
 CLASSES = classes_of([Color, Frozen, Item, Kind, Level, Person, Point, Right, Tree, Word])

@@ -17,7 +17,7 @@ from dataflow.stores import Store
 from dataflow.testing.samples import new_run
 from dataflow.types.validation import check_value
 from dataflow.values.classes import classes_of
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from dataflow import Secret
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 from tests.known_secrets import forgetting
 from tests.messages.telling import Row, Stimulus
 

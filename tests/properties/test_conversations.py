@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from dataflow import BudgetExceeded, ExecutionContext, Message, ToolCall, merged_context
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 
 CLASSES: Final = classes_of([])
 PINS: Final = ("rules", "facts")

@@ -14,7 +14,7 @@ from dataflow.errors import ValueRefused
 from dataflow.stores.store import Record
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 
 CLASSES = classes_of([])
 

@@ -10,10 +10,9 @@ import pytest
 from dataflow.errors import ValueRefused
 from dataflow.values.classes import OWN, classes_of
 from dataflow.values.kinds import KINDS, NUMBER_BITS
-from dataflow.values.leaves import MOST_BYTES, MOST_TEXT
-from dataflow.values.places import MOST_LEVELS
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.refusals import MOST_LEVELS
+from dataflow.values.writer import MOST_BYTES, MOST_TEXT, Writer
 from tests.docs.pages import DOCS
 
 PAGE: Final = (DOCS / "reference" / "stored-values.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from dataflow.errors import StoreError, ValueRefused
 from dataflow.values.digests import digest
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 from tests.values.examples import CLASSES, VALUES, Color, Item, Kind, Point, Right, same
 
 EACH_VALUE: Final = pytest.mark.parametrize("name", VALUES)

@@ -16,7 +16,7 @@ from dataflow import ExecutionContext, Message, Secret, SecretMissing
 from dataflow.secrets.known import known
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 from tests.known_secrets import forgetting
 from tests.values.examples import CLASSES, VALUES, Box, same
 

@@ -26,7 +26,7 @@ from pydantic import BaseModel, EmailStr
 from typing_extensions import TypeAliasType
 
 from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall, Tools
-from dataflow.values.unstorable import unstorable
+from dataflow.values.classes import unstorable
 from tests.values.examples import TYPES, Item, Note
 
 T = TypeVar("T")

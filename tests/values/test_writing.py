@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from dataflow.base.markers import MISSING, SKIP
 from dataflow.errors import ValueRefused
 from dataflow.values.classes import Classes, classes_of
-from dataflow.values.writing import Writer
+from dataflow.values.writer import Writer
 from tests.values.examples import Color, Point
 
 

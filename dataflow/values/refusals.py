@@ -1,8 +1,9 @@
-"""Why a value cannot be stored, and what would help (S12.3)."""
+"""Why a value cannot be stored, and where in it the reason is."""
 
 from __future__ import annotations
 
 import io
+import json
 import typing
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -16,11 +17,31 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from dataflow.base.markers import Marker
+from dataflow.base.wording import shortened
+from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NO_FIELDS", "Refused", "UnknownClass", "Unreadable", "reason_against"]
+
+__all__ = [
+    "MOST_LEVELS",
+    "NO_FIELDS",
+    "TOO_DEEP",
+    "Refused",
+    "UnknownClass",
+    "Unreadable",
+    "place_of",
+    "reason_against",
+    "step_into",
+]
+
+MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
+TOO_DEEP: Final = f"it is nested too deep; at most {MOST_LEVELS} levels of containers and objects are stored"
+#: How many characters of a key and of a whole place are shown.
+MOST_OF_KEY: Final = 60
+MOST_STEPS: Final = 20
+_SHOWN: Final = (int, float, bool, bytes, type(None))
 
 
 class Refused(Exception):
@@ -47,9 +68,16 @@ class UnknownClass(Unreadable):
 NO_FIELDS: Final = (
     "its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
 )
+
+
 _CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
+
+
 _PLAIN: Final = (str, int, float, list, dict, tuple, set, frozenset, bytes, bytearray)
+
+
 _STANDARD: Final = (datetime, date, time, timedelta, Decimal, PurePath, UUID)
+
 
 #: What is said of classes, the first that fits.
 _REASONS: Final[Sequence[tuple[type | tuple[type, ...], str]]] = (
@@ -78,3 +106,39 @@ def reason_against(kind: type) -> str:
     if issubclass(kind, _CALLABLE):
         return "it is a function; make it inside the node that needs it, or pass what it would return"
     return NO_FIELDS
+
+
+def step_into(key: object) -> str:
+    """Write the step to the value of a key; of a key that could not be shown whole, what it is."""
+    if type(key) is str:
+        return f"[{json.dumps(shortened(key, MOST_OF_KEY), ensure_ascii=False)}]"
+    shown = repr(redacted(key)) if type(key) in _SHOWN and not _is_long(key) else type(key).__name__
+    return f"[{shown}]"
+
+
+def place_of(place: str, refused: Refused) -> tuple[str, object, str]:
+    """Tell where something was refused, what it is and why; of what is in itself, where that closes."""
+    path = refused.path[::-1]
+    steps = [step for _, step in path]
+    seen: dict[int, int] = {}
+    for index, (holder, _) in enumerate(path):
+        first = seen.setdefault(id(holder), index)
+        if first != index:
+            whole = _joined(place, steps[:first])
+            return (
+                _joined(place, steps[:index]),
+                holder,
+                f"it is in itself: it is {whole}; pass what it is made of",
+            )
+    return _joined(place, steps), refused.value, refused.reason
+
+
+def _joined(place: str, steps: list[str]) -> str:
+    rest = len(steps) - MOST_STEPS
+    return place + "".join(steps[:MOST_STEPS]) + (f" and {rest} more steps" if rest > 0 else "")
+
+
+def _is_long(key: object) -> bool:
+    if isinstance(key, int):
+        return key.bit_length() > 4 * MOST_OF_KEY
+    return isinstance(key, bytes) and len(key) > MOST_OF_KEY

@@ -1,11 +1,12 @@
-"""Writing values: as JSON that gives the same values back, or not at all (S12.3)."""
+"""Encode values as JSON that the reader decodes to equal values."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from hashlib import sha256
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from dataflow.base.failure import text_of_error
@@ -14,11 +15,17 @@ from dataflow.errors import ValueRefused
 from dataflow.secrets.known import known
 from dataflow.types.shapes import type_name
 from dataflow.values.classes import class_name
-from dataflow.values.fields import has_fields
-from dataflow.values.kinds import BY_TYPE, is_plain_number
-from dataflow.values.leaves import MOST_TEXT, Json, Leaves
-from dataflow.values.places import MOST_LEVELS, TOO_DEEP, place_of, step_into
-from dataflow.values.refusing import NO_FIELDS, Refused, reason_against
+from dataflow.values.forms import has_fields
+from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
+from dataflow.values.refusals import (
+    MOST_LEVELS,
+    NO_FIELDS,
+    TOO_DEEP,
+    Refused,
+    place_of,
+    reason_against,
+    step_into,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,10 +34,15 @@ if TYPE_CHECKING:
     from dataflow.secrets.known import Secrets
     from dataflow.values.classes import Classes
 
-__all__ = ["Writer"]
+
+__all__ = ["MOST_BYTES", "MOST_TEXT", "Json", "Leaves", "Writer"]
 
 _FREE: Final = frozenset({bool, NoneType})  # of whose values none needs a look
 _TEXT: Final = frozenset({str})
+#: What json.dumps takes: texts, numbers, booleans, None, and lists and dicts of them.
+Json: TypeAlias = Any
+MOST_TEXT: Final = 16_384  # bytes in UTF-8; longer text is a blob
+MOST_BYTES: Final = 1_024
 
 
 class Writer:
@@ -240,3 +252,49 @@ def _refuse(value: object, kind: type) -> NoReturn:
         "could not be read back; name it in the type of the port",
         value,
     )
+
+
+class Leaves:
+    """Writes texts, numbers and bytes; `secrets` are those that are known now."""
+
+    __slots__ = ("_put_blob", "secrets")
+
+    def __init__(self, put_blob: Callable[[str, bytes], None]) -> None:
+        self._put_blob = put_blob
+        self.secrets: Secrets | None = None
+
+    def number(self, number: float) -> Json:
+        if not is_plain_number(number):
+            kind = BY_TYPE[type(number)]
+            return {"$": kind.name, "v": self.text(kind.apart(number))}
+        text = self.text(str(number)) if type(number) is int else ""
+        return number if type(text) is str else {"$": "int", "v": text}  # the number is a secret
+
+    def text(self, text: str) -> Json:
+        marked = self.secrets.mark(text) if self.secrets else None
+        if marked is not None:
+            return {"$": "secret", "v": [self._sized(marked.value), marked.spans]}
+        return self._sized(text)
+
+    def _sized(self, text: str) -> Json:
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            return {"$": "str", "v": self._sized(escaped(text))}
+        return text if len(data) <= MOST_TEXT else {"$": "text", "v": self.blob(data)}
+
+    def data(self, data: bytes) -> Json:
+        marked = self.secrets.mark_bytes(data) if self.secrets else None
+        if marked is not None:
+            return {"$": "secret", "v": [self._sized_bytes(marked.value), marked.spans]}
+        return self._sized_bytes(data)
+
+    def _sized_bytes(self, data: bytes) -> Json:
+        if len(data) > MOST_BYTES:
+            return {"$": "blob", "v": self.blob(data)}
+        return {"$": "bytes", "v": BY_TYPE[bytes].apart(data)}
+
+    def blob(self, data: bytes) -> str:
+        name = sha256(data).hexdigest()
+        self._put_blob(name, data)
+        return name
