@@ -1,9 +1,11 @@
-"""Expressions, templates, and the expressions that documents write for functions (S16)."""
+"""`Expression` and `Template`, and config fields that hold them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic_core import core_schema
 
 from dataflow.base.failure import text_of_error
 from dataflow.base.wording import choices
@@ -16,12 +18,13 @@ if TYPE_CHECKING:
 
     from pydantic_core import CoreSchema
 
-    from dataflow.expressions.parsing import Compute
-    from dataflow.expressions.templates import Write
+    from dataflow.expressions.parser import Compute, Write
 
-__all__ = ["Expression", "ExpressionOf", "Template", "written_function"]
+
+__all__ = ["Expression", "ExpressionOf", "Template", "schema_of_source", "written_function"]
 
 T = TypeVar("T")
+S = TypeVar("S", "Expression", "Template")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Expression:
     _compute: Compute = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        from dataflow.expressions.parsing import parse_expression
+        from dataflow.expressions.parser import parse_expression
 
         compiled, names = _told(self.source, lambda: parse_expression(self.source))
         object.__setattr__(self, "_compute", compiled)
@@ -67,7 +70,6 @@ class Expression:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-        from dataflow.expressions.fields import schema_of_source
 
         return schema_of_source(cls)
 
@@ -90,7 +92,7 @@ class Template:
     _write: Write = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        from dataflow.expressions.templates import parse_template
+        from dataflow.expressions.parser import parse_template
 
         compiled, names = _told(self.source, lambda: parse_template(self.source), "template")
         object.__setattr__(self, "_write", compiled)
@@ -112,7 +114,6 @@ class Template:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-        from dataflow.expressions.fields import schema_of_source
 
         return schema_of_source(cls)
 
@@ -182,3 +183,26 @@ def written_function(text: str, name: str, *, is_condition: bool = False) -> Nam
     if is_function_name(text):
         return NamedFunction(text)
     return ExpressionOf(name, text, is_condition)
+
+
+def schema_of_source(kind: type[S]) -> CoreSchema:
+    """Make the schema of a field that is written as its source and held compiled."""
+
+    def read(given: object) -> S:
+        if isinstance(given, kind):
+            return given
+        if not isinstance(given, str):
+            raise ValueError(f"expected the source as text, found {type(given).__name__}")
+        try:
+            return kind(given)
+        except ExpressionError as error:
+            raise ValueError(str(error)) from error
+
+    written = core_schema.plain_serializer_function_ser_schema(
+        _source_of, return_schema=core_schema.str_schema()
+    )
+    return core_schema.no_info_plain_validator_function(read, serialization=written)
+
+
+def _source_of(compiled: Expression | Template) -> str:
+    return compiled.source

@@ -1,8 +1,4 @@
-"""Going over the text of an expression or template before it is parsed (S16.1).
-
-What the parser would stumble over is told here, with line and column: `$` in a name, brackets too deep, names
-with an underscore in front, escapes that are none, and what a template has besides `{{ }}` and `{% if %}`.
-"""
+"""Check the source of an expression before it is parsed, and word the errors of the parser."""
 
 from __future__ import annotations
 
@@ -12,13 +8,19 @@ from typing import Final
 from dataflow.base.wording import shortened
 from dataflow.expressions.limits import MOST_QUOTED, Refused, short
 
-__all__ = ["KEYWORD", "MOST_CHARACTERS", "MOST_DEPTH", "prepared_expression", "prepared_template"]
+__all__ = [
+    "KEYWORD",
+    "MOST_CHARACTERS",
+    "MOST_DEPTH",
+    "in_our_words",
+    "prepared_expression",
+    "prepared_template",
+]
 
 MOST_CHARACTERS: Final = 10_000
 MOST_DEPTH: Final = 20
 #: Stands before a word that `$` makes a name of: `$in` is a name, `in` is none. No author can write it.
 KEYWORD: Final = "_word_"
-
 _WORDS_OF_THE_LANGUAGE: Final = {
     "and", "else", "false", "False", "if", "in", "is", "none", "None", "not", "or", "true", "True",
 }  # fmt: skip
@@ -31,6 +33,18 @@ _STEP: Final = re.compile(
 _ESCAPE: Final = re.compile(r"""\\(?:[\\'"abfnrtv\n]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})""")
 _OPENING: Final = re.compile(r"\{[{%#]")
 _ENDS: Final = {"{{": "}}", "{%": "%}"}
+#: How jinja2 says that it has met something else than it can take.
+_MET: Final = re.compile(
+    r"(?:[Ee]xpected (?:token '(?P<expected>.+)'|an expression), got|[Uu]nexpected(?! char)) "
+    r"'?(?P<found>end of [a-z ]+|.+?)'?(?:[,.] .+)?$"
+)
+_TAG: Final = re.compile("Encountered unknown tag '(.+?)'")
+#: What it calls the ends, and what is said of one that comes too early.
+_ENDINGS: Final = {
+    "end of template": "ends too early",
+    "end of print statement": "what stands in {{ }} ends too early",
+    "end of statement block": "what stands in {% %} ends too early",
+}
 
 
 def prepared_expression(source: str) -> str:
@@ -165,3 +179,21 @@ class _Code:
             raise Refused(
                 f"brackets are nested too deep{_place(self.source, position)}; at most {MOST_DEPTH}"
             )
+
+
+def in_our_words(message: str) -> str:
+    """Turn a message of jinja2, which speaks of tokens and blocks, into one of ours."""
+    if met := _MET.match(message):
+        expected, found = met["expected"], met["found"]
+        if found in _ENDINGS:
+            return f"{_ENDINGS[found]}{': {% endif %} is missing' if 'endif' in message else ''}"
+        if expected is None or expected in _ENDINGS:
+            return f"unexpected {found!r}"
+        return f"expected {expected!r}, found {found!r}"
+    if tag := _TAG.match(message):  # the others were refused before
+        return f"'{{% {tag[1]} %}}' belongs to no {{% if %}}"
+    if message == "expected name or number":
+        return "expected a name after '.'"
+    if message.startswith("unexpected char "):
+        return f"unexpected {message.split()[2]}"  # its place is one in what was prepared
+    return message[:200]

@@ -1,31 +1,39 @@
-"""Making functions of expressions: jinja2 parses, and each part is allowed by name (S16.1).
-
-Only the parser is jinja2's. What it compiles itself compares, joins and looks up as Python does, without
-bounds; here each part becomes a function of ours, so what is not in the tables cannot happen.
-"""
+"""Parse expressions and templates with jinja2, and allow each part by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
-from dataflow.expressions.comparing import COMPARISONS, checked_key
 from dataflow.expressions.functions import FUNCTIONS, text_of
+from dataflow.expressions.lexer import (
+    KEYWORD,
+    MOST_DEPTH,
+    in_our_words,
+    prepared_expression,
+    prepared_template,
+)
 from dataflow.expressions.limits import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed, short
-from dataflow.expressions.operators import ARITHMETIC, item_of, negative, positive
-from dataflow.expressions.scanning import KEYWORD, MOST_DEPTH, prepared_expression
-from dataflow.expressions.wording import in_our_words
+from dataflow.expressions.operators import ARITHMETIC, COMPARISONS, checked_key, item_of, negative, positive
 
-__all__ = ["ENVIRONMENT", "Compute", "Parts", "not_allowed", "parse_expression", "parsed"]
+__all__ = [
+    "ENVIRONMENT",
+    "Compute",
+    "Parts",
+    "Write",
+    "not_allowed",
+    "parse_expression",
+    "parse_template",
+    "parsed",
+]
 
 Compute: TypeAlias = Callable[[Evaluation], Any]
-
 ENVIRONMENT: Final = Environment(keep_trailing_newline=True, autoescape=False)  # noqa: S701 - it only parses
-
 _SIGNS: Final[dict[type[nodes.Node], str]] = {
     nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/", nodes.FloorDiv: "//", nodes.Mod: "%",
     nodes.Pow: "**",
@@ -38,6 +46,7 @@ _ALLOWED: Final = (
     "there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and "
     f"the functions {', '.join(FUNCTIONS)}"
 )
+Write: TypeAlias = Callable[[Evaluation], Iterator[str]]
 
 
 def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
@@ -246,3 +255,52 @@ _MAKERS: Final[dict[type[nodes.Node], Callable[..., Compute]]] = {
     nodes.Getitem: Parts.item,
     nodes.Call: Parts.call,
 }
+
+
+def parse_template(source: str) -> tuple[Write, frozenset[str]]:
+    """Parse a template; returns what fills it piece by piece, and its names. Raises Refused."""
+    template = parsed(partial(ENVIRONMENT.parse, prepared_template(source)))
+    parts = Parts()
+    return _writer(parts, template.body, 0), frozenset(parts.names)
+
+
+def _writer(parts: Parts, body: list[nodes.Node], depth: int) -> Write:
+    """Make what writes the parts of a template in order."""
+    writers: list[Write] = []
+    for node in body:
+        match node:
+            case nodes.Output():
+                writers.extend(_writer_of_one(parts, part, depth) for part in node.nodes)
+            case nodes.If():
+                writers.append(_writer_of_if(parts, node, depth + 1))
+            case _:
+                raise not_allowed(node)
+
+    def write(evaluation: Evaluation) -> Iterator[str]:
+        for one in writers:
+            yield from one(evaluation)
+
+    return write
+
+
+def _writer_of_one(parts: Parts, node: nodes.Expr, depth: int) -> Write:
+    if isinstance(node, nodes.TemplateData):
+        text = node.data
+        return lambda _: iter((text,))
+    compute = parts.compute(node, depth)
+    return lambda evaluation: iter((text_of(evaluation, compute(evaluation)),))
+
+
+def _writer_of_if(parts: Parts, node: nodes.If, depth: int) -> Write:
+    branches = [
+        (parts.compute(one.test, depth), _writer(parts, one.body, depth)) for one in (node, *node.elif_)
+    ]
+    otherwise = _writer(parts, node.else_, depth)
+
+    def write(evaluation: Evaluation) -> Iterator[str]:
+        for test, body in branches:
+            if boolean(test(evaluation)):
+                return body(evaluation)
+        return otherwise(evaluation)
+
+    return write
