@@ -1,10 +1,9 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from .base.failure import Failure
+from .builder.blocks import Carry, Loop, When
 from .builder.declare import Node, node, threaded
-from .builder.joins import collect, each, fallback, gather, merge, merge_contexts, race
-from .builder.looping import Carry, Loop, When
-from .builder.steps import Step
+from .builder.sources import Step, collect, each, fallback, gather, merge, merge_contexts, race
 from .core.config import Config
 from .core.context import ExecutionContext, Tools, merged_context
 from .core.events import Event, EventKind

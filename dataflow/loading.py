@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.base.failure import text_of_error
 from dataflow.base.wording import choices
-from dataflow.builder.built_in import BUILT_IN
+from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.core.nodetype import NodeType, opaque_type
 from dataflow.errors import DataflowError, FormatError, PackError

@@ -8,9 +8,9 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
-from dataflow.builder.flow_types import configurable_type
-from dataflow.builder.placeholders import Placeholder
+from dataflow.builder.declare import configurable_type
 from dataflow.builder.placement import place, wire
+from dataflow.builder.sources import Placeholder
 from dataflow.core.nodetype import opaque_type
 from dataflow.core.ports import MISSING, plain_type
 from dataflow.core.signature import hints_of, is_config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from dataflow.builder.placeholders import Expression, literally
+from dataflow.builder.sources import Expression, literally
 from dataflow.core.wiring import Every
 
 __all__ = ["every"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict
 import pytest
 
 from dataflow import Flow, FlowInvalid, PortMisuse, collect, each, fallback, gather, merge
-from dataflow.builder.placeholders import Expression, PortRef, literally, ports_within
+from dataflow.builder.sources import Expression, PortRef, literally, ports_within
 from dataflow.core.wiring import Literally
 
 BRANCH = "decide with f.when(port, predicate) or inside a node"

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pytest
 
 from dataflow import PackError, threaded
-from dataflow.builder.branching import IF, SWITCH
+from dataflow.builder.builtin import IF, SWITCH
 from dataflow.core.discovery import Fault, Offer, PackStatus, offers
 from dataflow.packs.registry import InstalledPack, find_type, installed_packs, is_offered, shared_ids
 from tests.installed import install

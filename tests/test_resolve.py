@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dataflow import Flow, FlowInvalid, PackError, each
-from dataflow.builder.branching import IF, SWITCH
+from dataflow.builder.builtin import IF, SWITCH
 from dataflow.core.functions import NamedFunction, import_function
 from dataflow.core.nodetype import NodeType, derive, opaque_type
 from dataflow.core.policy import EachOptions

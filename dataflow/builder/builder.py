@@ -9,12 +9,10 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from dataflow.builder.blocks import OpenBlock, ids_within, source_of
+from dataflow.builder.blocks import Exits, Loop, OpenBlock, When, ids_within, source_of
 from dataflow.builder.declare import Node
-from dataflow.builder.looping import Exits, Loop, When
-from dataflow.builder.placeholders import PortRef, literally
 from dataflow.builder.placement import branch, configured, connect, feed, id_for, order_after, place, wire
-from dataflow.builder.steps import Step
+from dataflow.builder.sources import PortRef, Step, literally
 from dataflow.core.context import CONTEXT_ID
 from dataflow.core.inputs import ASK_ID
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type

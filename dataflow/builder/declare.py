@@ -1,31 +1,41 @@
-"""`@node` and `@threaded`: functions declared as node types, still callable as what they are."""
+"""`node` and `threaded`: declare functions as node types; flows as node types."""
 
 from __future__ import annotations
 
 from copy import copy
-from functools import cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from dataflow.base.markers import Valueless
-from dataflow.core.nodetype import NodeType, derive
+from dataflow.core.nodetype import NodeType, check_names, derive, never_called
 from dataflow.core.policy import NO_POLICY, policy_of
 from dataflow.core.ports import MISSING, Ports
-from dataflow.core.signature import Shape
-from dataflow.errors import PortMisuse
+from dataflow.core.signature import (
+    OUT,
+    Parameters,
+    Shape,
+    hints_of,
+    passing_on,
+    qualified_id,
+    read_parameters,
+    read_result,
+)
+from dataflow.errors import FlowInvalid, PortMisuse
 from dataflow.types.validation import object_schema
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 
     from dataflow.core.policy import Memo, MemoPolicy, OnError, Policy, Retry
-    from dataflow.core.ports import NodeOutput
+    from dataflow.core.ports import InPort, NodeOutput, OutPort
+    from dataflow.core.wiring import Nested
 
-__all__ = ["Node", "node", "threaded"]
+
+__all__ = ["Node", "configurable_type", "flow_type", "node", "threaded"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-
 # The marker for "not given", typed as every setting so that signatures show what a setting takes.
 _UNSET: Any = MISSING
 
@@ -166,10 +176,16 @@ class Declaring(Protocol):
 
 @overload
 def node(fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
+
+
 @overload
 def node(fn: Callable[P, AsyncIterator[T]], /) -> Node[P, list[T]]: ...
+
+
 @overload
 def node(fn: Callable[P, Awaitable[R]], /) -> Node[P, R]: ...
+
+
 @overload
 def node(
     *,
@@ -186,6 +202,8 @@ def node(
     cutoff: Callable[[Any, Any], bool] = ...,
     ports: Callable[[Any], Ports] | Ports = ...,
 ) -> Declaring: ...
+
+
 def node(
     fn: Callable[..., Any] | None = None,
     /,
@@ -226,3 +244,59 @@ def threaded(fn: Callable[P, R], /) -> Node[P, R]:
     """
     given: object = fn
     return given.in_a_thread() if isinstance(given, Node) else Node(fn, in_thread=True)
+
+
+def flow_type(
+    flow: Nested,
+    inputs: Mapping[str, InPort],
+    outputs: Mapping[str, OutPort],
+    policy: Policy,
+    documented: object = None,
+) -> NodeType:
+    """Make the node type of a flow: its inputs and outputs are the ports (S1.1)."""
+    parameters = Parameters(tuple(inputs.values()), positional=tuple(inputs))
+    made = NodeType(
+        f"flow {flow.name}",
+        never_called,
+        parameters,
+        inputs,
+        outputs,
+        Shape.PORTS,
+        policy=policy,
+        name=flow.name,
+        flow=flow,
+        documented=documented,
+    )
+    check_names(made)
+    return made
+
+
+def configurable_type(
+    function: Callable[..., Any], flow_of: Callable[[Any], Nested], name: str, policy: Policy
+) -> NodeType:
+    """Make the node type of a function that wires a flow for a config; raises FlowInvalid.
+
+    `flow_of` wires it. The outputs are those that the signature tells of.
+    """
+    hints, problems = hints_of(function)
+    parameters, more = read_parameters(partial(function, None), hints, False)
+    returns, yet_more = read_result(function, hints.get("return", Any))
+    if problems := [*problems, *more, *yet_more]:
+        raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems], "node type")
+    ports = [
+        port for port in passing_on(returns, parameters).ports if len(returns.ports) == 1 or port.name != OUT
+    ]
+    made = NodeType(
+        qualified_id(function),
+        never_called,
+        parameters,
+        {port.name: port for port in parameters.ports},
+        {port.name: port for port in ports},
+        Shape.PORTS,
+        policy=policy,
+        name=name,
+        flow_of=flow_of,
+        documented=function,
+    )
+    check_names(made)
+    return made

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from dataflow.base.wording import choices, counted
 from dataflow.builder.blocks import source_of
-from dataflow.builder.placeholders import Placeholder, PortRef, literally
+from dataflow.builder.sources import Placeholder, PortRef, literally
 from dataflow.core.nodetype import VALUE, config_problems, opaque_type
 from dataflow.core.ports import DONE
 from dataflow.core.wiring import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dataflow.builder.blocks import OpenBlock
-    from dataflow.builder.steps import Step
+    from dataflow.builder.sources import Step
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested, Wiring
@@ -93,7 +93,7 @@ def configured(block: OpenBlock, id: str, base: str, explicit: str | None, **set
 
     Settings that cannot be are a problem like any other.
     """
-    from dataflow.builder.built_in import (
+    from dataflow.builder.builtin import (
         BUILT_IN,  # their configs are pydantic models, which take a while to make
     )
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dataflow.base.wording import choices
-from dataflow.builder.placeholders import PortRef
-from dataflow.builder.steps import Step
+from dataflow.builder.sources import PortRef, Step
 from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
 from dataflow.compiler.scope_tree import scopes_of
 from dataflow.core.ports import DONE, ERROR

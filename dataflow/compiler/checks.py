@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dataflow.base.wording import choices
-from dataflow.builder.placeholders import is_no_constant
+from dataflow.builder.sources import is_no_constant
 from dataflow.compiler.address_checks import check_addresses
 from dataflow.compiler.context_checks import check_contexts
 from dataflow.compiler.graph import (

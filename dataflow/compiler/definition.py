@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.builder.builder import Builder
-from dataflow.builder.flow_types import flow_type
+from dataflow.builder.declare import flow_type
 from dataflow.builder.placement import place_flow
 from dataflow.core.functions import import_function
 from dataflow.core.policy import Policy, Settings, policy_of

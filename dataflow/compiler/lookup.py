@@ -136,7 +136,7 @@ class Lookup:
         """Look up the functions that a branch's config names, and compile its conditions."""
         if config is None:
             return None
-        from dataflow.builder.branching import (  # they are pydantic models, which take a while to make
+        from dataflow.builder.builtin import (  # they are pydantic models, which take a while to make
             Choose,
             Decide,
         )

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from dataflow.base.wording import choices
 from dataflow.builder.builder import Builder
 from dataflow.builder.declare import Node
-from dataflow.builder.steps import Step
+from dataflow.builder.sources import Step
 from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
 from dataflow.core.nodetype import NodeType, derive
 from dataflow.core.wiring import LoopBlock, MapBlock, PlacedNode, encode

@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from dataflow.base.wording import choices, nearest
-from dataflow.builder.built_in import BUILT_IN
+from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
 from dataflow.core.functions import import_function, importing, is_function_name
 from dataflow.errors import PackError

@@ -27,7 +27,7 @@ from dataflow import (
     merge,
     node,
 )
-from dataflow.builder.built_in import BUILT_IN
+from dataflow.builder.builtin import BUILT_IN
 from dataflow.builder.declare import Node
 from dataflow.compiler.compiling import examine
 from dataflow.core.config import FunctionReference

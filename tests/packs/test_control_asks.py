@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, Flow, FlowInvalid, Message
-from dataflow.builder.built_in import BUILT_IN
+from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.config import TYPE_NAMES
 from dataflow_control import Approval, approval
 

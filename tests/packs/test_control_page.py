@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow.builder.built_in import BUILT_IN
+from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.nodetype import NodeType
 from dataflow_control import pack
 from tests.packs.pages import config_cell, input_cell, output_cell, rows_of

@@ -66,7 +66,7 @@ def _describe(id: str, out: TextIO | None, *, as_json: bool) -> None:
 
 
 def _list(name: str | None, out: TextIO | None, *, as_json: bool, tracebacks: bool) -> None:
-    from dataflow.builder.built_in import BUILT_IN
+    from dataflow.builder.builtin import BUILT_IN
     from dataflow.cli.json_output import write_json
     from dataflow.packs.registry import installed_packs, shared_ids, unknown_pack
 

@@ -1,23 +1,36 @@
-"""What stands for a value while a flow is wired: ports, and expressions over ports.
-
-A type checker sees the type of the value that will flow. At run time these objects hold no value, so
-every use as one is refused with advice (S20).
-"""
+"""What a port can be connected to: output ports of steps, expressions and joins."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 from dataflow.base.copies import separate
 from dataflow.base.markers import Marker, Valueless
-from dataflow.core.wiring import PARAMETERS, Literally, Reference
+from dataflow.core.policy import EachOptions
+from dataflow.core.ports import DONE, ERROR
+from dataflow.core.wiring import (
+    PARAMETERS,
+    Collect,
+    Each,
+    Fallback,
+    Gather,
+    Literally,
+    Merge,
+    MergeContexts,
+    Race,
+    Reference,
+)
 from dataflow.errors import PortMisuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from dataflow.base.failure import Failure
     from dataflow.builder.blocks import OpenBlock
+    from dataflow.core.context import ExecutionContext, MergePolicy
+    from dataflow.core.ports import Signal
     from dataflow.core.wiring import Source
+
 
 __all__ = [
     "Expression",
@@ -25,16 +38,22 @@ __all__ = [
     "Operand",
     "Placeholder",
     "PortRef",
+    "Step",
+    "collect",
+    "each",
+    "fallback",
+    "gather",
     "is_no_constant",
     "literally",
+    "merge",
     "ports_within",
+    "race",
 ]
 
 #: How deep joins may be nested in one another.
 DEEPEST: Final = 100
 #: How many joins an expression may hold, one counted as often as it is used.
 LARGEST: Final = 10_000
-
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
 _EACH = "wire each(port) into a node to run it once per item"
@@ -45,6 +64,9 @@ _ADVICE = {
     "await": "a port is wired, not awaited; its value is in the result of the run", "with": _NODE,
     "int": _NODE, "float": _NODE, "index": _NODE, "arithmetic": _NODE,
 }  # fmt: skip
+R_co = TypeVar("R_co", covariant=True)
+T = TypeVar("T")
+D = TypeVar("D")
 
 
 def _refusal(use: str) -> Callable[..., NoReturn]:
@@ -184,3 +206,117 @@ def ports_within(value: object) -> bool:
             seen.add(id(one))
             todo.extend([*one.keys(), *one.values()] if isinstance(one, dict) else one)
     return False
+
+
+class Step(Handle, Generic[R_co]):
+    """A placed node: its ports are read from `out`, `done` and `error`."""
+
+    __slots__ = ("_block", "_id")
+
+    def __init__(self, block: OpenBlock, id: str) -> None:
+        self._block = block
+        self._id = id
+
+    def _port(self, name: str) -> Any:
+        return PortRef(self._block, Reference(self._id, name))
+
+    @property
+    def out(self) -> R_co:
+        """The result; a result with named fields has a port a field: `step.out.title`."""
+        port: Any = PortRef(self._block, Reference(self._id, "out"))
+        return port  # type: ignore[no-any-return]  # a port is typed as its value
+
+    @property
+    def error(self) -> Failure:
+        """The failure of the node, a skip if it succeeded. Wiring it handles the failure (S9.3)."""
+        port: Failure = self._port(ERROR)
+        return port
+
+    @property
+    def done(self) -> Signal:
+        """The signal that the node has succeeded, or failed with a `default=` (S1.3)."""
+        port: Signal = self._port(DONE)
+        return port
+
+    if not TYPE_CHECKING:  # a type checker is to refuse any other name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise PortMisuse(
+                repr(self), f"the attribute {name!r}", f"a field of the result is step.out.{name}"
+            )
+
+    def __repr__(self) -> str:
+        return f"<step {self._id}>"
+
+
+def _expression(
+    name: str, operands: tuple[object, ...], build: Callable[[tuple[Source, ...]], Source]
+) -> Any:
+    return Expression(name, tuple(literally(operand) for operand in operands), build)
+
+
+def each(
+    xs: Iterable[T],
+    *,
+    key: Callable[[T], str] | None = None,
+    max_concurrency: int | None = None,
+    on_error: Literal["fail", "collect", "skip"] = "fail",
+) -> T:
+    """Open a map over the list: what reads the item runs once per item, and so does what reads that.
+
+    With `key` the items are named by it instead of by position; equal keys fail. `max_concurrency` bounds
+    the items in flight. An item that fails fails the map; with `on_error="skip"` it is left out of the
+    lists, with `"collect"` a `Failure` stands in its place (S7.2). Raises ValueError for an option that
+    cannot be.
+    """
+    options = EachOptions(key, max_concurrency, on_error)
+    result: T = _expression("each", (xs,), lambda parts: Each(parts[0], options))
+    return result
+
+
+def collect(x: T) -> list[T]:
+    """Close the innermost map: the items' values in item order, without those that are skips (S7.1)."""
+    result: list[T] = _expression("collect", (x,), lambda parts: Collect(parts[0]))
+    return result
+
+
+def gather(*xs: T) -> list[T]:
+    """List the live values in declared order; none live is a skip."""
+    result: list[T] = _expression("gather", xs, Gather)
+    return result
+
+
+def merge(*xs: T) -> T:
+    """Take the first in declared order that is not a skip, as soon as it is known; none live is a skip."""
+    result: T = _expression("merge", xs, Merge)
+    return result
+
+
+def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[..., Any]) -> ExecutionContext:
+    """Make one conversation of those that are live (S10.4).
+
+    `pick` takes the first; `append` goes on from the first with the new messages of each other; `results`
+    goes on from what all have in common with the last answer of each. A function gets the list of them. In
+    documents the node type `agent.merge_contexts` does the same.
+    """
+    result: ExecutionContext = _expression(
+        "merge_contexts", contexts, lambda parts: MergeContexts(parts, how)
+    )
+    return result
+
+
+def race(*xs: T) -> T:
+    """Take the first to settle with a value; what only the others need is cancelled (S5.3).
+
+    A source that fails does not win; if all do, the failures count. None live is a skip.
+    """
+    result: T = _expression("race", xs, Race)
+    return result
+
+
+def fallback(x: T, default: D) -> T | D:
+    """Take the value unless it is a skip, else the default, which may be a port (S5.3)."""
+    result: T | D = _expression("fallback", (x, default), lambda parts: Fallback(*parts))
+    return result

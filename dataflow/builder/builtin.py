@@ -1,0 +1,291 @@
+"""The built-in node types: branches, questions and conversations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+
+from pydantic import (
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from dataflow.base.wording import choices
+from dataflow.core.config import Config, FunctionReference, TypeField
+from dataflow.core.context import (
+    CONTEXT_ID,
+    ExecutionContext,  # noqa: TC001 - a hint that is read when the type is made
+)
+from dataflow.core.firing import this_firing
+from dataflow.core.inputs import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID
+from dataflow.core.nodetype import IF_ID, SWITCH_ID, VALUE, NodeType, checked_answer, derive
+from dataflow.core.ports import MISSING, InPort, NodeOutput, OutPort, Port, PortKind, Ports
+from dataflow.core.signature import Parameters, Shape
+from dataflow.core.wiring import node_of_path
+from dataflow.errors import NodeFailed, ValueMismatch
+from dataflow.types.validation import check_json, check_value, described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+
+__all__ = [
+    "BUILT_IN",
+    "CONTEXT",
+    "IF",
+    "QUESTION",
+    "SWITCH",
+    "USER_INPUT",
+    "Choose",
+    "Conversation",
+    "Decide",
+    "Question",
+    "UserInput",
+]
+
+SHOW: Final = "show"
+TYPE: Final = "the type of the answer: a JSON Schema, or the name of a type"
+
+
+class Branching(Config):
+    """What the configs of the branches share: what is not given is not written either."""
+
+    @model_serializer(mode="wrap")
+    def _given(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if value is not None}
+
+
+class Decide(Branching):
+    """Config of `control.if`: a function of the value that gives a bool, or an expression over `value`."""
+
+    predicate: FunctionReference = None
+    condition: str | None = None
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.predicate is None) == (self.condition is None):
+            raise ValueError("a branch has one of `predicate`, a function, and `condition`, an expression")
+        return self
+
+    def decided_by(self, condition: Callable[[Any], bool]) -> Decide:
+        """Return the config with its condition compiled."""
+        return self.model_copy(update={"predicate": condition})
+
+
+Cases = Annotated[
+    Annotated[tuple[str, ...], Tag("<names>")] | Annotated[dict[str, str], Tag("<conditions>")],
+    Discriminator(lambda value: "<conditions>" if isinstance(value, dict) else "<names>"),
+]
+
+
+class Choose(Branching):
+    """Config of `control.switch`: a function of the value that names a case; `default` may be one.
+
+    Or the cases with their conditions, expressions over `value`: the first that holds, in order.
+    """
+
+    pick: FunctionReference = None
+    cases: Cases
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.pick is None) != isinstance(self.cases, dict):
+            raise ValueError("a switch has `pick`, a function, and a list of `cases`, or conditions by case")
+        return self
+
+    def decided_by(self, conditions: Mapping[str, Callable[[Any], bool]]) -> Choose:
+        """Return the config with its conditions compiled."""
+
+        def pick(value: Any) -> str | None:
+            return next((case for case, holds in conditions.items() if holds(value)), None)
+
+        return self.model_copy(update={"pick": pick})
+
+
+async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
+    """Pass the value on to `yes` or to `no`, as the predicate or the condition says of it.
+
+    Fails with NodeFailed if the answer is no bool, with ExpressionError if the condition cannot be
+    evaluated; nothing is guessed from a text or a number (S16.3).
+    """
+    answer = checked_answer(config.predicate(value), node_of_path(this_firing().path), "predicate")
+    return {"yes" if answer else "no": value}
+
+
+async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
+    """Pass the value on to the exit of one case: the one picked, or the first whose condition holds.
+
+    Without any it goes to `default` if that is a case, else nowhere. Fails with NodeFailed for a picked
+    name that is no case.
+    """
+    case = config.pick(value)
+    if case is None:
+        return {}
+    if case in config.cases:
+        return {case: value}
+    if "default" in config.cases:
+        return {"default": value}
+    known = f"{choices(config.cases)}, or None for none of them"
+    raise NodeFailed(node_of_path(this_firing().path), f"picked {described(case)}, which is no case; {known}")
+
+
+def _exits(names: Iterable[str]) -> dict[str, OutPort]:
+    """Make the exits of a branch: conditional ports that pass the value on, with its type."""
+    return {
+        name: OutPort(name, Any, PortKind.DATA, conditional=True, same_as=VALUE, exit=name) for name in names
+    }
+
+
+def _branching(
+    id: str,
+    call: Callable[..., Any],
+    config: type[Config],
+    exits: tuple[str, ...] = (),
+    ports_of: Callable[[Any], Ports] | None = None,
+) -> NodeType:
+    return NodeType(
+        id=id,
+        call=call,
+        parameters=Parameters(
+            ports=(InPort(VALUE, Any, PortKind.DATA),),
+            positional=("config", VALUE),
+            config=config,
+            config_name="config",
+        ),
+        inputs={VALUE: InPort(VALUE, Any, PortKind.DATA)},
+        outputs=_exits(exits),
+        shape=Shape.PORTS,
+        ports_of=ports_of,
+        name=id.partition(".")[2],
+    )
+
+
+IF: Final = _branching(IF_ID, _decide, Decide, ("yes", "no"))
+
+
+SWITCH: Final = _branching(
+    SWITCH_ID, _choose, Choose, ports_of=lambda config: Ports(outputs=_exits(config.cases))
+)
+
+
+class Question(Config):
+    """Config of `control.ask`: what is asked, and the type of the answer."""
+
+    prompt: str = Field(description="what is asked")
+    type: TypeField = Field(default={}, validate_default=True, description=TYPE)
+    expires: float | None = Field(
+        default=None,
+        gt=0,
+        le=MOST_SECONDS,
+        allow_inf_nan=False,
+        description="seconds after which the ask takes its default, or fails without one",
+    )
+    default: Any = Field(default=None, description="the answer if there is none in time; it needs `expires`")
+
+    @field_validator("default")
+    @classmethod
+    def _check_default(cls, default: object, info: ValidationInfo) -> object:
+        if info.data.get("expires", MISSING) is None:
+            raise ValueError("it needs `expires`: it is what the ask takes when its time is over")
+        return _fitting(default, info.data["type"]) if "type" in info.data else default
+
+    @property
+    def has_default(self) -> bool:
+        return "default" in self.model_fields_set
+
+    @model_serializer(mode="wrap")
+    def _given(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in write(self).items() if name in self.model_fields_set}
+
+    def asked(self, show: object) -> dict[str, Any]:
+        """Describe the ask."""
+        described = {"prompt": self.prompt, "show": show, "expires": self.expires}
+        return {**described, "default": self.default} if self.has_default else described
+
+
+class UserInput(Question):
+    """Config of `control.user_input`: what is asked, and the type of the answer, text unless it is given."""
+
+    prompt: str = Field(default="", description="what is asked")
+    type: TypeField = Field(default="string", validate_default=True, description=TYPE)
+
+
+def _fitting(value: object, expected: object) -> object:
+    """Return a default as a value of its type; raises ValueError."""
+    try:
+        return check_value(value, expected)
+    except ValueMismatch as mismatch:
+        try:
+            return check_json(value, expected)
+        except ValueMismatch:
+            raise ValueError(str(mismatch)) from None
+
+
+async def _ask(inputs: dict[str, Any], config: Question) -> NodeOutput:
+    """Ask somebody; the answer is the value of `out`.
+
+    The run goes on with everything that does not need the answer, and pauses when nothing else is left.
+    `show` is what the person is shown who answers.
+    """
+    return NodeOutput(status="paused", metadata={ASK: config.asked(inputs[SHOW])})
+
+
+async def _listen(
+    inputs: dict[str, Any],
+    context: ExecutionContext | None,
+    config: UserInput = UserInput(),  # noqa: B008 - frozen
+) -> NodeOutput:
+    """Ask somebody in a conversation, which passes on as it is; the answer is the value of `out`.
+
+    What is said becomes part of the conversation where it is answered: wire `out` to the message of the next
+    node and `context` to its context. `show` is what the person is shown who answers, without it what the
+    conversation has last come to.
+    """
+    show = inputs[SHOW]
+    if show is None and context is not None:
+        show = context.current_output or None
+    return NodeOutput(status="paused", context=context, metadata={ASK: config.asked(show)})
+
+
+def _ports(config: Question) -> Ports:
+    return Ports(outputs={"out": Port(config.type)})
+
+
+def _asking(id: str, call: Callable[..., Any], *, has_context: bool) -> NodeType:
+    """Make a node type that asks; of its ports only the answer depends on the config."""
+    made = derive(call, id=id, ports=_ports)
+    show = {SHOW: InPort(SHOW, Any, PortKind.DATA, None)}
+    if has_context:
+        return replace(made, inputs={**made.inputs, **show})
+    return replace(made, inputs=show, outputs={})
+
+
+QUESTION: Final = _asking(ASK_ID, _ask, has_context=False)
+
+
+USER_INPUT: Final = _asking(USER_INPUT_ID, _listen, has_context=True)
+
+
+class Conversation(Config):
+    """Config of `control.context`: the instructions and the model of the conversation."""
+
+    system: str | None = None
+    model: str = ""
+
+
+async def _begin(config: Conversation = Conversation()) -> ExecutionContext:  # noqa: B008 - frozen
+    """Begin a conversation whose id no other run, round or item has."""
+    firing = this_firing()
+    context_id = f"{firing.run_id}/{firing.path}"
+    return ExecutionContext(context_id, model=config.model, system_instructions=config.system)
+
+
+CONTEXT: Final = derive(_begin, id=CONTEXT_ID)
+
+
+BUILT_IN: Final[dict[str, NodeType]] = {made.id: made for made in (IF, SWITCH, CONTEXT, QUESTION, USER_INPUT)}
