@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
-    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.compiler.names import FindFunction, FindType
     from dataflow.core.wiring import Remark, Wiring
     from dataflow.live.session import Live
     from dataflow.runtime.result import Result

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import ModuleType
 
-    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.compiler.names import FindFunction, FindType
     from dataflow.core.wiring import Nested, Remark, Wiring
     from dataflow.formats.foreign import FormatOptions
     from dataflow.formats.native.reader import Nest

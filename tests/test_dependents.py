@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dataflow import Flow, RunFailed, collect, each, fallback, gather, merge, node, race
-from dataflow.compiler.scope_tree import address_of, form_of
+from dataflow.compiler.addresses import address_of, form_of
 from dataflow.core.events import EventKind
 from dataflow.durable.dependents import dependents
 from tests.properties.playing import flow_of

@@ -9,8 +9,8 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError, PackError
 from dataflow.cli.flow_targets import find_flow
-from dataflow.compiler.called import CallAction
-from dataflow.compiler.lookup import FindFunction, FindType
+from dataflow.compiler.graph import CallAction
+from dataflow.compiler.names import FindFunction, FindType
 from dataflow.core.wiring import Wiring
 from dataflow.loading import read_document
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dataflow import RunFailed
-from dataflow.compiler.scope_tree import address_of, form_of, scopes_of
+from dataflow.compiler.addresses import address_of, form_of, scopes_of
 from dataflow.core.events import EventKind
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import sample

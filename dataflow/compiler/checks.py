@@ -1,18 +1,19 @@
-"""The static checks of a graph: types, kinds, scopes and arities (S1.4, S1.7, S5.2)."""
+"""Check a resolved graph: port types and kinds, scopes, addresses and conversations."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 from dataflow.base.wording import choices
 from dataflow.builder.sources import is_no_constant
-from dataflow.compiler.address_checks import check_addresses
-from dataflow.compiler.context_checks import check_contexts
 from dataflow.compiler.graph import (
     CallAction,
     Constant,
     Graph,
     Input,
+    Join,
+    JoinAction,
     LoopAction,
     MapAction,
     Scope,
@@ -20,17 +21,21 @@ from dataflow.compiler.graph import (
     Spot,
     Terminal,
     Vertex,
+    names_scope,
 )
-from dataflow.compiler.inferring import Types, list_of, or_failure, passed_on
-from dataflow.compiler.scoping import scope_of, wires_within
-from dataflow.compiler.sureness import Sureness
+from dataflow.compiler.inference import Sureness, Together, Types, list_of, or_failure, passed_on
+from dataflow.compiler.scopes import scope_of, wires_within
 from dataflow.core.inputs import ASK_ID, USER_INPUT_ID
 from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
 from dataflow.types.validation import check_json, check_value
 
-__all__ = ["check"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+
+__all__ = ["check", "check_addresses", "check_contexts"]
 
 
 def check(graph: Graph, ordered: list[Vertex]) -> None:
@@ -216,3 +221,84 @@ class _Checker:
                 "before the round, use `until` for what a round makes",
                 spot,
             )
+
+
+def check_addresses(graph: Graph) -> None:
+    """Refuse a node with the path of one inside the flow node that its map or loop is named after.
+
+    Ids differ along nested blocks; only a flow has ids of its own.
+    """
+    naming = [(vertex, scopes) for vertex in graph.vertices if (scopes := list(_named_after(vertex)))]
+    if not naming:
+        return
+    members: dict[Scope, list[Vertex]] = defaultdict(list)
+    for vertex in graph.vertices:
+        if vertex.scope is not None and not isinstance(vertex.action, JoinAction):
+            members[vertex.scope].append(vertex)
+    for named, scopes in naming:
+        assert isinstance(named.action, CallAction), "a flow node"
+        assert named.action.type.flow is not None, "as above"
+        taken = named.action.type.flow.wiring.block.nodes.keys() - {named.id}
+        for scope, vertex in ((at, one) for at in scopes for one in members[at] if one.id in taken):
+            graph.problem(
+                f"node {vertex.id!r} in the {scope.kind.value} of {named.id!r} would have the path of the "
+                f"node of that name inside flow {named.id!r}; give one of them another name",
+                vertex.spot,
+            )
+
+
+def _named_after(vertex: Vertex) -> Iterator[Scope]:
+    """Go outwards through the maps and loops that are named after a flow node."""
+    if isinstance(vertex.action, CallAction) and vertex.action.type.flow is not None:
+        scope = vertex.scope
+        while scope is not None and names_scope(vertex, scope.owner):
+            yield scope
+            scope = scope.owner.scope if scope.owner is not None else None
+
+
+def check_contexts(
+    graph: Graph, ordered: Sequence[Vertex], type_of: Callable[[Terminal], object], routed: Iterable[object]
+) -> None:
+    """Check what is merged, and refuse ports in which two conversations could come together.
+
+    `routed` are the vertices whose failures are wired.
+    """
+    together: Together | None = None
+    for vertex in ordered:
+        if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
+            for told in _no_contexts(vertex, type_of):
+                graph.problem(told, vertex.spot)
+        if isinstance(vertex.action, CallAction) and not vertex.action.has_context:
+            continue
+        for reader, wires in _meetings(vertex, type_of):
+            together = together or Together(ordered, routed)
+            if (pair := together.first_pair(wires)) is not None:
+                graph.problem(
+                    f"{reader} could get two conversations, from {pair[0].label} and from {pair[1].label}; "
+                    "make one of them with merge_contexts",
+                    reader,
+                )
+
+
+def _no_contexts(join: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[str]:
+    for wire in join.inputs["sources"].wires:
+        found = type_of(wire)
+        if not is_any(found) and kind_of(found) is not PortKind.CONTEXT:
+            yield f"merge_contexts reads {wire.label}, which is {type_name(found)}; expected ExecutionContext"
+
+
+def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[Spot, list[Terminal]]]:
+    """Go through the ports into which several conversations lead."""
+    match vertex.action:
+        case CallAction():
+            for given in vertex.inputs.values():
+                if len(given.wires) > 1 and given.port is not None and given.port.kind is PortKind.CONTEXT:
+                    yield vertex.spot_of(given.name, given.steps), given.wires
+        case JoinAction(mode=Join.GATHER):
+            wires = vertex.inputs["sources"].wires
+            contexts = [wire for wire in wires if kind_of(type_of(wire)) is PortKind.CONTEXT]
+            if len(contexts) > 1:
+                label = f"gather({', '.join(wire.label for wire in wires)})"
+                yield vertex.spot._replace(label=label), contexts
+        case _:
+            return

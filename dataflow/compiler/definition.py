@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.builder.blocks import OpenBlock
-    from dataflow.compiler.compiling import Compiled, Pulled
     from dataflow.compiler.graph import Graph
-    from dataflow.compiler.lookup import FindFunction, FindType
+    from dataflow.compiler.names import FindFunction, FindType
+    from dataflow.compiler.passes import Compiled, Pulled
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import NodeErrors, OnError, Retry
@@ -103,7 +103,7 @@ class Definition(Builder):
 
     def examine(self) -> Graph:
         """Return the flow with its names looked up and checked: its problems and what was not looked into."""
-        from dataflow.compiler.compiling import (
+        from dataflow.compiler.passes import (
             examine,  # a third of the engine, which no flow needs to be wired
         )
 
@@ -120,7 +120,7 @@ class Definition(Builder):
         with self._lock:
             compiled = self._compiled.get(version)
             if compiled is None:
-                from dataflow.compiler.compiling import compile_whole  # as above
+                from dataflow.compiler.passes import compile_whole  # as above
 
                 compiled = compile_whole(wiring, self._find_type, self._find_function)
                 self._compiled.clear()
@@ -129,7 +129,7 @@ class Definition(Builder):
 
     def compile_other(self, wiring: Wiring) -> FlowPlan:
         """Compile another wiring as this one's; raises FlowInvalid."""
-        from dataflow.compiler.compiling import compile_flow  # as above
+        from dataflow.compiler.passes import compile_flow  # as above
 
         return compile_flow(wiring, self._find_type, self._find_function)
 
@@ -180,8 +180,8 @@ class Definition(Builder):
 
     def compile_for(self, port: object) -> FlowPlan:
         """Compile only what a port of the flow needs; raises DataflowError if there is none (S8.1)."""
-        from dataflow.compiler.addressing import Addresses  # as above
-        from dataflow.compiler.compiling import Pulled, compile_flow
+        from dataflow.compiler.addresses import Addresses  # as above
+        from dataflow.compiler.passes import Pulled, compile_flow
 
         whole, version = self.compile(), self.version
         addresses = Addresses(whole)

@@ -1,11 +1,10 @@
-"""From graph to plan: what each node is given, and who waits for what (S2.4)."""
+"""Lay the graph out as a plan: nodes, feeds, memo slots and provisions."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from dataflow.compiler.connecting import connect
 from dataflow.compiler.graph import (
     CallAction,
     CollectAction,
@@ -19,22 +18,45 @@ from dataflow.compiler.graph import (
     is_constant,
     names_scope,
 )
-from dataflow.compiler.memo_slots import note_memo_slots
-from dataflow.compiler.plan import Call, Feed, FlowOf, FlowPlan, JoinOf, LoopOf, MapOf, PlanNode, nested_plan
-from dataflow.compiler.provisions import has_limits, has_settings, memos, named_limits, unused, with_settings
+from dataflow.compiler.plan import (
+    Call,
+    Feed,
+    FlowOf,
+    FlowPlan,
+    JoinOf,
+    LoopOf,
+    MapOf,
+    MemoSlots,
+    PlanNode,
+    nested_plan,
+)
+from dataflow.compiler.readers import connect
 from dataflow.compiler.slots import Slots
 from dataflow.core.attempts import bounds_of
-from dataflow.core.policy import Policy
+from dataflow.core.policy import NO_POLICY, Policy
 from dataflow.core.ports import MISSING, PortKind
 from dataflow.core.wiring import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from dataflow.compiler.plan import Action
+    from dataflow.compiler.graph import Action as GraphAction
+    from dataflow.compiler.plan import Action, ScopePlan
+    from dataflow.core.policy import Reach
     from dataflow.core.wiring import Nested
 
-__all__ = ["lay_out"]
+
+__all__ = [
+    "has_limits",
+    "has_settings",
+    "inputs_of_call",
+    "lay_out",
+    "memos",
+    "named_limits",
+    "note_memo_slots",
+    "unused",
+    "with_settings",
+]
 
 AFTER: Final = "$after"
 #: What most calls give by keyword: one for all of them.
@@ -247,3 +269,129 @@ def _direct(positional: Sequence[Feed | int], star: Feed | None) -> tuple[int, .
     if star is None:
         return tuple(found)
     return (*found, *star.slots) if star.many and star.check is None and not star.is_signal else None
+
+
+def with_settings(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
+    """Go through those with settings, or with a flow that may have some: most have neither."""
+    return (vertex for vertex in vertices if has_settings(vertex.action))
+
+
+def has_settings(action: GraphAction) -> bool:
+    """Tell whether what a node does has settings, or is a flow that may have some."""
+    return isinstance(action, CallAction) and (action.policy is not NO_POLICY or action.type.flow is not None)
+
+
+def has_limits(vertices: Iterable[Vertex]) -> bool:
+    """Tell whether a node has a limit, or one of a flow in the flow."""
+    return any(
+        action.policy.limit not in (MISSING, None) or (flow is not None and nested_plan(flow).has_limits)
+        for _, action, flow in _calls(vertices)
+    )
+
+
+def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
+    """Pair each node with the name of its limit, where the flow itself or its run must set it (S15.1)."""
+    for node, action, flow in _calls(vertices):
+        if isinstance(action.policy.limit, str):
+            yield node, action.policy.limit
+        if flow is not None:
+            known = flow.settings.limits or {}
+            inner = nested_plan(flow).named_limits
+            yield from ((f"{node}/{path}", limit) for path, limit in inner if limit not in known)
+
+
+def memos(vertices: Iterable[Vertex]) -> frozenset[Reach]:
+    """Tell how far outcomes of nodes are remembered, of those of flows in the flow too (S13.1)."""
+    found: set[Reach] = set()
+    for _, action, flow in _calls(vertices):
+        if flow is not None:
+            found |= nested_plan(flow).memos
+        elif action.memo is not None:
+            found.add(action.memo.reach)
+    return frozenset(found)
+
+
+def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
+    """Name the settings that have no effect where they stand: they count for whole runs."""
+    for node, _, flow in _calls(vertices):
+        if flow is not None:
+            yield from nested_plan(flow).unused_policies
+            if flow.settings.max_concurrency is not None:
+                yield f"max_concurrency of the flow of node {node!r}"
+            if not flow.settings.keep:
+                yield f"keep of the flow of node {node!r}"
+            if flow.settings.memo is not None:
+                yield f"memo of the flow of node {node!r}"
+            if flow.settings.telemetry is not None:
+                yield f"telemetry of the flow of node {node!r}"
+
+
+def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested | None]]:
+    for vertex in vertices:
+        if isinstance(vertex.action, CallAction):
+            yield vertex.id, vertex.action, vertex.action.type.flow
+
+
+def note_memo_slots(plans: Iterable[ScopePlan]) -> None:
+    """Note in the connected scopes of a flow what their nodes with a memo read, if there are any."""
+    scopes = list(plans)
+    if any(_is_remembered(node) for plan in scopes for node in plan.nodes):
+        for plan in scopes:
+            outer = {own: slot for slot, own in plan.imports}
+            reads = {node.index: found for node in plan.nodes if (found := _reads(node)) is not None}
+            plan.memo = MemoSlots(outer, _unread(plan), reads)
+
+
+def _is_remembered(node: PlanNode) -> bool:
+    return isinstance(node.action, Call) and node.action.memo is not None
+
+
+def _is_stored(node: PlanNode) -> bool:
+    return (
+        isinstance(node.action, Call) and node.action.memo is not None and node.action.memo.reach == "store"
+    )
+
+
+def inputs_of_call(call: Call) -> Iterator[tuple[str, Feed | int]]:
+    """Go through the input ports of a call, without its config, in any order."""
+    parameters = call.type.parameters
+    named = (*zip(parameters.positional, call.positional, strict=False), *call.keywords.items())
+    yield from (pair for pair in named if pair[0] != parameters.config_name)
+    if call.star is not None:
+        yield parameters.star or "", call.star
+
+
+def _reads(node: PlanNode) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
+    """Tell where the inputs of a node with a memo stand, if each is what one slot holds."""
+    if not isinstance(node.action, Call) or node.action.memo is None:
+        return None
+    reads: dict[str, int] = {}
+    for port, given in inputs_of_call(node.action):
+        if isinstance(given, int):
+            reads[port] = given
+        elif given.many or len(given.slots) != 1 or given.check is not None or given.is_signal:
+            return None
+        else:
+            reads[port] = given.slots[0]
+    ports = tuple(sorted(reads))
+    return ports, tuple([reads[port] for port in ports])
+
+
+def _unread(plan: ScopePlan) -> frozenset[int]:
+    """Find the slots whose value may stay in the store, since none but calls that may be there too read it.
+
+    Whoever else hears of a slot is in one of the tables of the plan. A value that is checked when it enters a
+    port has to be there; that of a lazy port is asked for in a way of its own.
+    """
+    checked = {slot for node in plan.nodes for feed in node.feeds if feed.check for slot in feed.slots}
+    elsewhere = {*checked, *plan.collects, *plan.at_end, *plan.settled}
+    return frozenset(
+        slot
+        for node in plan.nodes
+        if _is_stored(node)
+        for slot in node.outputs.values()
+        if not plan.is_told[slot]
+        and slot not in elsewhere
+        and plan.readers[slot]
+        and all(_is_stored(plan.nodes[reader]) for reader in plan.readers[slot])
+    )

@@ -16,7 +16,7 @@ from dataflow.compiler.graph import (
     Vertex,
 )
 from dataflow.compiler.plan import ScopePlan
-from dataflow.compiler.scoping import every_wire, resolved, scope_of
+from dataflow.compiler.scopes import every_wire, resolved, scope_of
 from dataflow.core.ports import DONE, ERROR
 from dataflow.core.states import UNSETTLED
 

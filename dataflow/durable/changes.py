@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import choices, nearest
+from dataflow.compiler.addresses import address_of, scopes_of
 from dataflow.compiler.plan import Call
-from dataflow.compiler.scope_tree import address_of, scopes_of
 from dataflow.core.inputs import ports_left
 from dataflow.core.wiring import INPUT
 from dataflow.durable.rewiring import configs_of

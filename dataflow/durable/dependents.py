@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.compiler.scope_tree import scopes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
-    from dataflow.compiler.scope_tree import PlacedScope
 
 __all__ = ["dependents", "passed_inside", "readers_of"]
 

@@ -14,8 +14,8 @@ from dataflow.values.functions import codes_of, digest_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import Feed, PlanNode
-    from dataflow.compiler.scope_tree import PlacedScope
 
 __all__ = ["Feeding"]
 

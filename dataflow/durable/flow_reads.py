@@ -6,15 +6,15 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.compiler.scope_tree import scopes_of
 from dataflow.core.wiring import INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
-    from dataflow.compiler.scope_tree import PlacedScope
 
 __all__ = ["FlowReads", "Source", "ports_in", "reads_of"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from dataflow.compiler.addresses import address_of, form_of, scopes_of
 from dataflow.compiler.plan import FlowOf
-from dataflow.compiler.scope_tree import address_of, form_of, scopes_of
 from dataflow.core.former_names import former_names, listed_ids
 from dataflow.core.states import NodeState
 from dataflow.durable.dependents import dependents

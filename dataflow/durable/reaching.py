@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from dataflow.compiler.addresses import address_of, opener_of, path_of, scopes_of
 from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
-from dataflow.compiler.scope_tree import address_of, opener_of, path_of, scopes_of
 from dataflow.durable.dependents import passed_inside, readers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import FlowPlan, PlanNode
-    from dataflow.compiler.scope_tree import PlacedScope
     from dataflow.durable.past import Past
 
 __all__ = ["Reached", "reach_of"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
+from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.definition import Definition
 from dataflow.compiler.plan import Call, FlowOf
-from dataflow.compiler.scope_tree import scopes_of
 from dataflow.core.nodetype import NodeType, config_problems
 from dataflow.core.wiring import LoopBlock, MapBlock, PlacedNode
 from dataflow.errors import FlowInvalid, ValueMismatch

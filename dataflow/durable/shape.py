@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.compiler.scope_tree import scopes_of
 from dataflow.durable.feeding import Feeding
 from dataflow.values.canonical import NO_NAMES, told_value
 from dataflow.values.functions import codes_of, digest_of
@@ -18,8 +18,8 @@ from dataflow.values.functions import codes_of, digest_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import FlowPlan, PlanNode
-    from dataflow.compiler.scope_tree import PlacedScope
     from dataflow.core.nodetype import NodeType
 
 __all__ = ["FlowShape", "NodeShape", "in_terms_of", "shape_of"]

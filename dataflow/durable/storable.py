@@ -9,8 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
-from dataflow.compiler.addressing import classes_in, types_given
-from dataflow.compiler.scope_tree import scopes_of
+from dataflow.compiler.addresses import classes_in, scopes_of, types_given
 from dataflow.core.ports import MISSING
 from dataflow.durable.flow_reads import reads_of
 from dataflow.durable.shape import shape_of

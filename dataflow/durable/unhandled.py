@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from dataflow.compiler.addresses import form_of, opener_of, scopes_of
 from dataflow.compiler.plan import FlowOf
-from dataflow.compiler.scope_tree import form_of, opener_of, scopes_of
 from dataflow.core.states import NodeState, RunStatus
 from dataflow.scheduler.failing import handles_failures, tolerates_failures
 
 if TYPE_CHECKING:
+    from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import FlowPlan, PlanNode
-    from dataflow.compiler.scope_tree import PlacedScope
     from dataflow.durable.past import Past
 
 __all__ = ["unhandled_in"]

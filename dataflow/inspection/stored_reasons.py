@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import moment
-from dataflow.compiler.scope_tree import address_of
+from dataflow.compiler.addresses import address_of
 from dataflow.core.states import ENDED, NodeState
 from dataflow.core.wiring import INPUT
 from dataflow.durable.flow_reads import FlowReads, ports_in

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.compiler.scope_tree import address_of
+from dataflow.compiler.addresses import address_of
 from dataflow.core.events import EventKind
 from dataflow.core.wiring import INPUT
 from dataflow.durable.edits import CODE, compare

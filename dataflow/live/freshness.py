@@ -9,7 +9,7 @@ from collections import Counter
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from dataflow.compiler.uses import links_of
+from dataflow.compiler.plan import links_of
 from dataflow.core.states import NOT_RUN
 from dataflow.live.activating import Activation, unsettle
 from dataflow.live.overtaking import overtake

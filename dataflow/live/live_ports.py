@@ -15,7 +15,7 @@ from dataflow.runtime.result import special_token
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dataflow.compiler.addressing import RootPort
+    from dataflow.compiler.addresses import RootPort
     from dataflow.live.live_engine import LiveEngine
 
 __all__ = ["LivePorts", "Seen"]

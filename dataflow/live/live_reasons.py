@@ -13,7 +13,7 @@ from dataflow.runtime.reasons import Explanation, Reason, ReasonKind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from dataflow.compiler.addressing import RootPort
+    from dataflow.compiler.addresses import RootPort
     from dataflow.compiler.plan import PlanNode
     from dataflow.live.known import Known
     from dataflow.live.live_engine import LiveEngine

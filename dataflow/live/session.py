@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dataflow.base.copies import separate
-from dataflow.compiler.addressing import Addresses, RootPort, end_of, name_of
+from dataflow.compiler.addresses import Addresses, RootPort, end_of, name_of
 from dataflow.core.inputs import read_some
 from dataflow.core.states import Errored, Skip
 from dataflow.errors import DataflowError

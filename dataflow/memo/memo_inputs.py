@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.compiler.memo_slots import inputs_of_call
+from dataflow.compiler.layout import inputs_of_call
 from dataflow.core.ports import Signal
 from dataflow.core.states import UNSETTLED, Errored, Remembered
 from dataflow.scheduler.binding import checked, is_live

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.base.backend import new_event
 from dataflow.base.copies import separate
-from dataflow.compiler.addressing import classes_in
+from dataflow.compiler.addresses import classes_in
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
 from dataflow.core.states import RUNNING

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataflow.base.copies import separate
+from dataflow.compiler.addresses import address_of
 from dataflow.compiler.plan import Call, LoopOf
-from dataflow.compiler.scope_tree import address_of
 from dataflow.core.events import EventKind, Stream
 from dataflow.core.signature import Shape
 from dataflow.core.states import LET_GO, UNSETTLED, is_dead, value_of
@@ -14,7 +14,7 @@ from dataflow.core.states import LET_GO, UNSETTLED, is_dead, value_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from dataflow.compiler.addressing import RootPort
+    from dataflow.compiler.addresses import RootPort
     from dataflow.compiler.plan import PlanNode
     from dataflow.core.events import Event, Reporter
     from dataflow.scheduler.frames import Frame

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.base.copies import separate
 from dataflow.base.wording import choices
-from dataflow.compiler.addressing import Addresses, RootPort, let_go, name_of
+from dataflow.compiler.addresses import Addresses, RootPort, let_go, name_of
 from dataflow.compiler.plan import LoopOf
 from dataflow.core.ports import DONE, MISSING, Signal
 from dataflow.core.states import LET_GO, STATES, UNSETTLED, Errored, NodeState, Skip, chain, is_dead, value_of

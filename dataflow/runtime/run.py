@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import separate
 from dataflow.base.wording import choices
-from dataflow.compiler.addressing import Addresses, let_go, name_of
+from dataflow.compiler.addresses import Addresses, let_go, name_of
 from dataflow.core.states import LET_GO, UNSETTLED, RunStatus, is_dead
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.runtime.engine import Engine

@@ -25,8 +25,7 @@ from dataflow.scheduler.readiness import first_value
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from dataflow.compiler.plan import PlanNode
-    from dataflow.compiler.uses import Uses
+    from dataflow.compiler.plan import PlanNode, Uses
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 

@@ -29,7 +29,7 @@ from dataflow import (
 )
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.builder.declare import Node
-from dataflow.compiler.compiling import examine
+from dataflow.compiler.passes import examine
 from dataflow.core.config import FunctionReference
 from dataflow.core.nodetype import NodeType
 from dataflow.core.policy import EachOptions, Policy, Settings

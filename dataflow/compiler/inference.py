@@ -1,31 +1,48 @@
-"""Inferring: the type of the values that each terminal of a graph carries (S1.7)."""
+"""Infer what is known of each value before a run: its type, certainty and mutual exclusions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+from itertools import combinations
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+)
 
-from dataflow.base.failure import Failure
+from dataflow.base.failure import Failure, takes_failure
 from dataflow.compiler.graph import (
     CallAction,
     CollectAction,
     Constant,
+    Input,
     Join,
     JoinAction,
     LoopAction,
     MapAction,
+    Scope,
     Terminal,
     Vertex,
 )
-from dataflow.compiler.scoping import resolved
+from dataflow.compiler.scopes import every_wire, resolved
 from dataflow.core.ports import DONE, ERROR, MISSING, Signal, plain_type
 from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any, type_name
 
 if TYPE_CHECKING:
-    from dataflow.compiler.graph import Graph, Input, Scope
+    from collections.abc import Iterable, Sequence
+
+    from dataflow.compiler.graph import Graph
     from dataflow.core.policy import ItemErrors
     from dataflow.core.ports import OutPort
 
-__all__ = ["Types", "list_of", "or_failure", "passed_on"]
+
+__all__ = ["Sureness", "Together", "Types", "list_of", "or_failure", "passed_on"]
 
 
 class Types:
@@ -243,3 +260,191 @@ def _united(members: list[object]) -> object:
 def list_of(item: object) -> object:
     """Return the type of a list of such items."""
     return list[item]  # type: ignore[valid-type]  # a type known at run time only
+
+
+class Sureness:
+    """Tells whether vertices and edges always bring a value; sources are noted before their readers."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._sure: set[Vertex] = set()
+        self._sure_carries: dict[Terminal, bool] = {}  # carried ports that begin with a value in any case
+        self.routed = {owner for owner, port in every_wire(graph) if port == ERROR}  # to skips (S9.3)
+
+    def note(self, vertex: Vertex) -> None:
+        """Tell of a vertex, once that is told of all it reads."""
+        if self._is_sure(vertex):
+            self._sure.add(vertex)
+        if isinstance(vertex.action, LoopAction):
+            for name, given in vertex.inputs.items():
+                self._sure_carries[Terminal(vertex.action.scope, name)] = self._has_sure_edge(given)
+            for name in vertex.action.scope.labels:  # no edge brings a value in every round
+                self._sure_carries[Terminal(vertex.action.scope, name)] = False
+
+    def _is_sure(self, vertex: Vertex) -> bool:
+        match vertex.action:
+            case CallAction(is_sure=is_sure):
+                return is_sure and vertex not in self.routed and self._has_what_it_needs(vertex)
+            case JoinAction():
+                return self._has_sure_edge(vertex.inputs["sources"])
+            case LoopAction() | MapAction():
+                return vertex not in self.routed and all(
+                    self._has_sure_edge(given) for given in vertex.inputs.values()
+                )
+            case CollectAction():
+                return False  # never asked: edges lead to the map's output
+
+    def _has_what_it_needs(self, vertex: Vertex) -> bool:
+        """Tell whether each required port has a sure edge; without such ports one of those connected."""
+        any_sure, any_required = not vertex.inputs, False
+        for given in vertex.inputs.values():
+            if self._has_sure_edge(given):
+                any_sure = True
+            elif given.required:
+                return False
+            any_required = any_required or given.required
+        return any_sure or any_required
+
+    def _has_sure_edge(self, given: Input) -> bool:
+        for wire in given.wires:
+            owner, port = wire
+            if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):  # as most owners are
+                if owner in self._sure and port not in owner.action.conditional:
+                    return True
+            elif self.is_sure_edge(wire):
+                return True
+        return False
+
+    def is_sure_edge(self, terminal: Terminal) -> bool:
+        """Tell whether a terminal always brings a value, following what leaves loops."""
+        seen: set[Terminal] = set()
+        while True:
+            owner, port = terminal = resolved(terminal)
+            if terminal in seen:
+                return False
+            seen.add(terminal)
+            match owner:
+                case Constant():
+                    return True
+                case Scope():
+                    return self._sure_carries.get(terminal, True)
+                case Vertex(action=CallAction(conditional=conditional)):
+                    return owner in self._sure and port not in conditional
+                case Vertex(action=LoopAction(test=test, finals=finals, results=results, alls=alls)):
+                    if port in alls:
+                        return owner in self._sure
+                    may_not_run = test is not None and test.kind == "while"
+                    if owner not in self._sure or (port in results and may_not_run):
+                        return False
+                    if port not in results:
+                        return port in finals
+                    terminal = results[port]
+                case _:
+                    return owner in self._sure and port != ERROR
+
+
+class Answer(NamedTuple):
+    """What a live value tells of a vertex: the exit it took, or whether it failed."""
+
+    vertex: Vertex
+    question: str
+    answer: str
+
+    def a_round_before(self) -> Answer:
+        return self._replace(question=f"{self.question}, a round before")
+
+
+Answers: TypeAlias = frozenset[Answer]
+
+
+NOTHING: Answers = frozenset()
+
+
+class Together:
+    """Tells what live values have in common; `ordered` has sources before their readers."""
+
+    def __init__(self, ordered: Sequence[Vertex], routed: Iterable[object]) -> None:
+        self._routed = set(routed)  # whose failures are wired
+        self._fired: dict[Vertex, Answers] = {}
+        for vertex in ordered:
+            self._fired[vertex] = self._of_vertex(vertex)
+
+    def first_pair(self, wires: Sequence[Terminal]) -> tuple[Terminal, Terminal] | None:
+        """Return two of the wires that can both bring a value, the first in order; None if no two can."""
+        told = [self._of(wire) for wire in wires]
+        for one, other in combinations(range(len(wires)), 2):
+            if not _differ(told[one], told[other]):
+                return wires[one], wires[other]
+        return None
+
+    def _of_vertex(self, vertex: Vertex) -> Answers:
+        """Say what is known once a vertex has fired: what all its required ports tell together.
+
+        Without required ports one of those that are connected has a value. What a body tells is not known
+        outside, where the values of several rounds or items come together.
+        """
+        opener = vertex.scope.owner if vertex.scope is not None else None
+        found = self._fired.get(opener, NOTHING) if opener is not None else NOTHING
+        inputs = list(vertex.inputs.values())
+        required = [given for given in inputs if given.required]
+        for given in required:
+            found |= self._of_input(given)
+        if inputs and not required:
+            found |= _common([self._of_input(given) for given in inputs])
+        return found
+
+    def _of_input(self, given: Input) -> Answers:
+        if given.port is not None and takes_failure(given.port.type):  # which an error may come to as well
+            return _common([_of_failure(wire) for wire in given.wires])
+        return _common([self._of(wire) for wire in given.wires])
+
+    def _of(self, terminal: Terminal) -> Answers:
+        owner, port = resolved(terminal)
+        match owner:
+            case Constant():
+                return NOTHING
+            case Scope(is_lifted=True, owner=Vertex(action=LoopAction() as action) as loop):
+                return self._of_carried(loop, action, port)
+            case Scope():
+                return self._fired.get(owner.owner, NOTHING) if owner.owner is not None else NOTHING
+            case Vertex():
+                return self._fired.get(owner, NOTHING) | self._told_by(owner, port)
+
+    def _of_carried(self, loop: Vertex, action: LoopAction, port: str) -> Answers:
+        """Say what an edge tells that counts in the first round of a loop, or in all others (S6.3)."""
+        first = loop.inputs.get(port)
+        told = {Answer(loop, "is it the first round", str(first is not None))}
+        if first is not None:
+            told |= self._of(first.wires[0])
+        else:
+            told |= {one.a_round_before() for one in self._of(action.nexts[port])}
+        return self._fired.get(loop, NOTHING) | told
+
+    def _told_by(self, vertex: Vertex, port: str) -> Answers:
+        if not isinstance(vertex.action, CallAction):
+            return NOTHING
+        told = {_has_failed(vertex, port == ERROR)} if vertex in self._routed else set()
+        if (taken := vertex.action.exits.get(port)) is not None:
+            told.add(Answer(vertex, "which exit", taken))
+        return frozenset(told)
+
+
+def _has_failed(vertex: Vertex, answer: bool) -> Answer:
+    return Answer(vertex, "has it failed", str(answer))
+
+
+def _of_failure(terminal: Terminal) -> Answers:
+    """Say what a port that takes failures tells: of `$error` that the other ports have no value."""
+    match resolved(terminal):
+        case Terminal(Vertex(action=CallAction()) as vertex, port) if port == ERROR:
+            return frozenset({_has_failed(vertex, True)})
+        case _:
+            return NOTHING
+
+
+def _common(several: Sequence[Answers]) -> Answers:
+    return frozenset.intersection(*several) if several else NOTHING
+
+
+def _differ(one: Answers, other: Answers) -> bool:
+    answers = {(told.vertex, told.question): told.answer for told in one}
+    return any(answers.get((t.vertex, t.question), t.answer) != t.answer for t in other)

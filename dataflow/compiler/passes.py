@@ -1,0 +1,243 @@
+"""The passes of the compiler in order: examine, refuse, prune and lay out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dataflow.base.wording import listed, on_one_line
+from dataflow.compiler.checks import check
+from dataflow.compiler.graph import (
+    CallAction,
+    CollectAction,
+    Graph,
+    LoopAction,
+    MapAction,
+    Scope,
+    Terminal,
+    Vertex,
+)
+from dataflow.compiler.layout import lay_out
+from dataflow.compiler.natural_loops import lift
+from dataflow.compiler.resolution import resolve
+from dataflow.compiler.scope_placement import find_own_lists, place
+from dataflow.compiler.scopes import in_order, wires_of
+from dataflow.core.functions import import_function
+from dataflow.core.ports import PortKind
+from dataflow.core.wiring import Reference
+from dataflow.errors import FlowInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.compiler.names import FindFunction, FindType
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.ports import OutPort
+    from dataflow.core.wiring import Source, Wiring
+
+
+__all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine", "prune", "show_lifted"]
+
+PULLED: Final = "$pulled"  # no output of a flow has this name
+
+
+class Pulled(NamedTuple):
+    """The one source that is wanted of a flow, and what the output is called that is made of it."""
+
+    name: str
+    source: Source
+
+
+class Compiled(NamedTuple):
+    """What a whole flow comes to: its outputs as a flow around it sees them, and its plan."""
+
+    name: str
+    ports: Mapping[str, OutPort]
+    opaque: Sequence[str]  # what was not looked into
+    laid_out: FlowPlan | None  # None if something was not
+
+    @property
+    def plan(self) -> FlowPlan:
+        """The plan; raises FlowInvalid for a flow that cannot run."""
+        if self.laid_out is None:
+            raise FlowInvalid(self.name, [_not_looked_into(self.opaque)])
+        return self.laid_out
+
+
+def examine(
+    wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
+) -> tuple[Graph, list[Vertex]]:
+    """Look up, place and check a whole flow; the problems found are in the graph."""
+    graph = resolve(wiring, find_type, find_function)
+    if graph.round_edges:
+        lift(graph)
+    ordered = in_order(graph)
+    place(graph, ordered)
+    find_own_lists(graph, ordered)
+    check(graph, ordered)
+    return graph, ordered
+
+
+def compile_whole(
+    wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
+) -> Compiled:
+    """Compile a flow as far as it may be looked into; raises FlowInvalid with all its problems."""
+    graph, ordered = examine(wiring, find_type, find_function)
+    _refuse(graph)
+    laid_out = None if graph.opaque else _laid_out(graph, ordered)
+    return Compiled(wiring.name, graph.output_ports, tuple(graph.opaque), laid_out)
+
+
+def compile_flow(
+    wiring: Wiring,
+    find_type: FindType,
+    find_function: FindFunction = import_function,
+    *,
+    pulled: Pulled | None = None,
+) -> FlowPlan:
+    """Compile a flow, or what one source of its root needs, which is then its only output (S8.1).
+
+    Raises FlowInvalid with all problems of the whole flow.
+    """
+    if pulled is None:
+        return compile_whole(wiring, find_type, find_function).plan
+    outputs = {**wiring.block.outputs, PULLED: pulled.source}
+    wiring = replace(wiring, block=replace(wiring.block, outputs=outputs))
+    graph, ordered = examine(wiring, find_type, find_function)
+    _refuse(graph)
+    if graph.opaque:
+        raise FlowInvalid(wiring.name, [_not_looked_into(graph.opaque)])
+    graph.outputs = {pulled.name: graph.outputs[PULLED]}
+    return lay_out(graph, prune(graph, ordered))
+
+
+def _refuse(graph: Graph) -> None:
+    if graph.problems:
+        raise FlowInvalid(graph.wiring.name, graph.problems_in_order)
+
+
+def _not_looked_into(opaque: Sequence[str]) -> str:
+    names = list(dict.fromkeys(opaque))
+    return on_one_line(f"these were not looked into, so the flow cannot run: {listed(names, len(names))}")
+
+
+def _laid_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
+    if graph.round_edges:
+        show_lifted(graph)
+    return lay_out(graph, ordered)
+
+
+def prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:
+    """Take out of a placed graph whatever leads to none of its outputs; returns the vertices left, in order.
+
+    What a loop needs for its rounds stays; of what leaves loops and maps only what is wanted does.
+    """
+    wanted: set[Terminal] = set()
+    kept: set[Vertex] = set()
+    todo = [*graph.outputs.values()]
+    while todo:
+        terminal = todo.pop()
+        if terminal in wanted:
+            continue
+        wanted.add(terminal)
+        owner = terminal.owner
+        todo.extend(_left_from(terminal))
+        vertex = owner.owner if isinstance(owner, Scope) else owner
+        if isinstance(vertex, Vertex) and vertex not in kept:
+            kept.add(vertex)
+            todo.extend(_behind(vertex))
+    for vertex in kept:
+        _drop_outputs(vertex, wanted)
+    graph.vertices = [vertex for vertex in graph.vertices if vertex in kept]
+    return [vertex for vertex in ordered if vertex in kept]
+
+
+def _behind(vertex: Vertex) -> Iterator[Terminal]:
+    """Go through what a vertex needs, and what opens the scope it fires in."""
+    yield from wires_of(vertex)
+    opener = vertex.fires_in.owner
+    if opener is not None:
+        yield Terminal(opener, "")
+    if isinstance(vertex.action, LoopAction):
+        yield from vertex.action.nexts.values()
+        if vertex.action.test_wire is not None:
+            yield vertex.action.test_wire
+
+
+def _left_from(terminal: Terminal) -> Iterator[Terminal]:
+    """Go from what leaves a loop or map to where it comes from."""
+    owner, port = terminal
+    if not isinstance(owner, Vertex):
+        return
+    match owner.action:
+        case LoopAction(results=wires) | MapAction(collects=wires):
+            if port in wires:
+                yield wires[port]
+        case CollectAction(output=Terminal() as output):
+            yield output
+        case _:
+            return
+
+
+def _drop_outputs(vertex: Vertex, wanted: set[Terminal]) -> None:
+    match vertex.action:
+        case LoopAction(results=wires) | MapAction(collects=wires):
+            for name in [name for name in wires if Terminal(vertex, name) not in wanted]:
+                del wires[name]
+        case _:
+            return
+
+
+def show_lifted(graph: Graph) -> None:
+    """Let the last value of each port leave the loops around its node, for those who ask the result for it.
+
+    What is read outside leaves them already. A node of a map in a loop is not shown, nor is a loop in a map.
+    """
+    around: dict[Scope, list[_Shown]] = {}
+    for vertex in graph.vertices:
+        scope = vertex.scope
+        if scope is None or not scope.is_lifted or not isinstance(vertex.action, SHOWN):
+            continue
+        if scope not in around:
+            around[scope] = _around(graph, scope)
+        for port in _ports(vertex) if around[scope] else ():
+            wire = Terminal(vertex, port)
+            name = wire.label  # in each of the loops
+            for loop in around[scope]:
+                if name not in loop.action.results:
+                    loop.action.shown[name] = wire
+                    loop.action.block.body.outputs[name] = loop.reference
+                wire = Terminal(loop.vertex, name)
+
+
+class _Shown(NamedTuple):
+    """A loop out of which values are shown."""
+
+    vertex: Vertex
+    action: LoopAction
+    reference: Reference
+
+
+#: What a result is asked for.
+SHOWN = (CallAction, LoopAction, MapAction)
+
+
+def _ports(vertex: Vertex) -> list[str]:
+    if vertex.is_lifted or (isinstance(vertex.action, MapAction) and not vertex.action.named):
+        return []
+    if isinstance(vertex.action, CallAction):
+        ports = vertex.action.type.outputs.values()
+        return [port.name for port in ports if port.kind is not PortKind.TOOLS]
+    return list(vertex.output_names)
+
+
+def _around(graph: Graph, inmost: Scope) -> list[_Shown]:
+    """List the loops around what fires in a scope, inner ones first; none if something else is."""
+    loops: list[_Shown] = []
+    scope: Scope | None = inmost
+    while scope is not None and scope.is_lifted and scope.owner is not None:
+        loop = scope.owner
+        assert isinstance(loop.action, LoopAction), "feedback edges make loops"
+        loops.append(_Shown(loop, loop.action, Reference(loop.id)))
+        scope = loop.scope
+    return loops if scope is graph.root else []

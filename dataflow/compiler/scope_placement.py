@@ -1,0 +1,372 @@
+"""Place vertices into scopes; edges that leave maps, and lists that are read inside their own map."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataflow.compiler.graph import (
+    CollectAction,
+    Constant,
+    Graph,
+    LoopAction,
+    MapAction,
+    Scope,
+    ScopeKind,
+    Terminal,
+    Vertex,
+)
+from dataflow.compiler.scopes import Crossing, body_of, resolved, scope_of, wires_of, wires_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from dataflow.compiler.graph import Spot
+
+
+__all__ = ["common_scope", "find_own_lists", "nearest_to_all", "outside_of_edges", "place"]
+
+
+def place(graph: Graph, ordered: list[Vertex]) -> None:
+    """Give each vertex the innermost scope of what it reads; `ordered` comes from `in_order`."""
+    if graph.is_flat:
+        for vertex in ordered:
+            vertex.scope = graph.root
+        return
+    crossing = Crossing()
+    entering = _entering(ordered, crossing)
+    for vertex in ordered:
+        if isinstance(vertex.action, MapAction) and vertex.action.is_every:
+            vertex.scope = nearest_to_all(vertex)
+            continue
+        wires = [(scope_of(wire), wire) for wire in wires_of(vertex)]
+        if isinstance(vertex.action, LoopAction | MapAction):
+            wires += _read_within(vertex, entering.get(vertex, {}), crossing)
+        vertex.scope = _innermost(graph, vertex, wires)
+        if isinstance(vertex.action, CollectAction):
+            _close(graph, vertex, vertex.action)
+    graph.outputs = {name: outside_of_edges(wire) for name, wire in graph.outputs.items()}
+
+
+def _entering(ordered: Sequence[Vertex], crossing: Crossing) -> dict[Vertex, dict[Vertex, list[Terminal]]]:
+    """List by loop or map in block form, and by reader, the edges into its body that begin outside of it."""
+    entering: dict[Vertex, dict[Vertex, list[Terminal]]] = defaultdict(lambda: defaultdict(list))
+    for vertex in ordered:
+        for wire in wires_of(vertex):
+            begin, home = _declared_in(wire), vertex.home
+            if begin is None:
+                continue
+            around = crossing.around(begin)
+            while home.owner is not None and home not in around:
+                entering[home.owner][vertex].append(wire)
+                home = home.owner.home
+    return entering
+
+
+def _declared_in(wire: Terminal) -> Scope | None:
+    """Return the block that an edge begins in, also if that is a parameter of it; None for a constant."""
+    owner = wire.owner
+    if isinstance(owner, Constant):
+        return None
+    return owner.home if isinstance(owner, Vertex) else owner
+
+
+def _read_within(
+    opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], crossing: Crossing
+) -> Iterator[tuple[Scope | None, Terminal]]:
+    """List what the body of a loop or map in block form reads from outside, with the scope that it is in.
+
+    A map over edges in it is in the maps that all its edges are in; the others give it lists (S7.4).
+    """
+    for vertex, wires in entering.items():
+        outside = [wire for wire in wires if not _is_inside(wire, opener, crossing)]
+        if not isinstance(vertex.action, MapAction) or not vertex.action.is_every:
+            yield from ((scope_of(wire), wire) for wire in outside)
+        elif len(outside) == len(list(wires_of(vertex))):
+            scopes = [scope for wire in outside if (scope := scope_of(wire)) is not None]
+            yield common_scope(scopes), outside[0]
+    for wire in wires_within(opener):
+        if not _is_inside(wire, opener, crossing):
+            yield scope_of(wire), wire
+
+
+def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
+    """Tell whether a wire begins inside the body of a loop or map in block form."""
+    body, scope = body_of(opener), scope_of(wire)
+    if scope is None:
+        return True  # a constant, or a vertex of the body, which is placed after its owner
+    if scope is body or scope.owner is None:
+        return scope is body
+    return body in crossing.around(scope.owner.home)
+
+
+def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Terminal]]) -> Scope:
+    """Find the innermost scope; two scopes neither inside the other are a problem (S7.1)."""
+    found, why, is_told = vertex.home, "", False
+    for scope, wire in wires:
+        if scope is None or scope is found or scope in found.around():
+            continue
+        if found in scope.around():
+            found, why = scope, wire.label
+            continue
+        if vertex in graph.circling:  # so may be what opens the scope, and that is told
+            continue
+        if vertex.home not in scope.around():  # the loop or map around reads it too, and is told of
+            assert graph.problems, "what is around is placed first"
+            continue
+        if not is_told:
+            graph.problem(
+                f"{vertex.kind} {vertex.id!r} reads two maps neither inside the other: {why} and "
+                f"{wire.label}; collect one of them first",
+                vertex.spot,
+            )
+        is_told = True
+    return found
+
+
+def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
+    """Make a collect an output of the map it closes, and put it where that map's owner is."""
+    scope = scope_of(action.source)
+    owner = scope.owner if scope is not None and scope.kind is ScopeKind.MAP else None
+    if vertex in graph.circling:
+        return  # where its source is is not known, and that is told
+    if owner is None or owner.home is not vertex.home:
+        graph.problem(
+            f"collect({action.source.label}): the port is not inside a map opened by each in this block",
+            vertex.spot,
+        )
+        return
+    assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
+    name = f"collect({action.source.label})"
+    if name in owner.action.collects:
+        name = f"{name} {len(owner.action.collects)}"
+    owner.action.collects[name] = action.source
+    action.output = Terminal(owner, name)
+    vertex.scope = owner.scope
+
+
+def common_scope(scopes: Sequence[Scope]) -> Scope:
+    """Find the nearest scope that is around all of these."""
+    return next(scope for scope in scopes[0].around() if all(scope in other.around() for other in scopes))
+
+
+def nearest_to_all(vertex: Vertex) -> Scope:
+    """Find the nearest scope common to all edges that a map goes over (S7.4).
+
+    An edge from a deeper map becomes an output of that map, and of those around it: a list with indexes. So
+    does one from a map outside of the block, unless the block is in that map too.
+    """
+    given, home = next(iter(vertex.inputs.values())), vertex.home
+    around = set(home.around())
+    brought = [_brought(home, around, wire) for wire in given.wires]
+    common = common_scope([scope for scope, _ in brought])
+    given.wires = [_led_to(common, scope, wire) for scope, wire in brought]
+    return common
+
+
+def _brought(home: Scope, around: set[Scope], wire: Terminal) -> tuple[Scope, Terminal]:
+    """Lead an edge to where a block can read it: what comes from around is as if it were made there."""
+    scope = scope_of(wire)
+    if scope is None or scope in around:
+        return home, wire
+    if home in scope.around():
+        return scope, wire
+    nearest = next((outer for outer in scope.around() if outer in around), scope)  # none in a cycle
+    return home, _led_to(nearest, scope, wire)
+
+
+def _led_to(common: Scope, scope: Scope, wire: Terminal) -> Terminal:
+    """Lead an edge out of the maps around it, up to a scope."""
+    name = f"arrivals({wire.label})"
+    while scope is not common:
+        owner = _map_of(scope)
+        wire, scope = _leave(owner, wire, name, indexed=True), owner.fires_in
+    return wire
+
+
+def outside_of_edges(wire: Terminal) -> Terminal:
+    """Close the maps over edges around an output of the flow, as `collect` would; no other map (S7.4)."""
+    closed, scope, label = wire, scope_of(wire), wire.label
+    while scope is not None and scope.kind is ScopeKind.MAP:
+        owner = _map_of(scope)
+        assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
+        if not owner.action.is_every:
+            return wire
+        label = f"collect({label})"
+        closed, scope = _leave(owner, closed, label), owner.scope
+    return closed
+
+
+def _map_of(scope: Scope) -> Vertex:
+    assert scope.owner is not None, "the root is no map"
+    return scope.owner
+
+
+def _leave(owner: Vertex, wire: Terminal, name: str, *, indexed: bool = False) -> Terminal:
+    """Make what an edge brings in each frame of a map an output of the map, unless it is one already."""
+    assert isinstance(owner.action, MapAction), "only maps are left with lists"
+    collects, action = owner.action.collects, owner.action
+    known = (one for one, source in collects.items() if source == wire and (one in action.indexed) is indexed)
+    if (found := next(known, None)) is not None:
+        return Terminal(owner, found)
+    free = name if name not in collects else f"{name} {len(collects)}"
+    collects[free] = wire
+    if indexed:
+        action.indexed.add(free)
+    return Terminal(owner, free)
+
+
+class _Reading(NamedTuple):
+    """A port inside a map that waits for one of its lists."""
+
+    spot: Spot
+    wire: Terminal
+
+
+def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
+    """Have lists that are read inside their map settle with their last value; refuse those that cannot.
+
+    Sources come before their readers, and it is known in which scope each vertex fires.
+    """
+    maps = [vertex for vertex in ordered if isinstance(vertex.action, MapAction) and not vertex.action.named]
+    if not maps:
+        return
+    known = _Known(ordered)
+    for opener in maps:
+        action = opener.action
+        assert isinstance(action, MapAction), "as they were chosen"
+        why = _why_late(action)
+        found = known.own_lists(opener, are_whole=why is None)
+        if why is None:
+            action.early.update(found)
+            continue
+        for name, reading in [*found.items()][:1]:  # others wait for the same
+            _refuse(graph, action, name, reading, why)
+
+
+def _refuse(graph: Graph, action: MapAction, name: str, reading: _Reading, why: str) -> None:
+    begin = _begin(action.collects[name])
+    own = f"collect({begin.label})"
+    waits_for = f"its list {own}"
+    hint = f"; read the list outside of the map, or go over it anew by each({own})"
+    if name in action.indexed:  # nothing that a flow says gives this list
+        own, waits_for, hint = begin.label, f"all that {begin.label} brings", ""
+    way = _begin(reading.wire).label
+    read = "" if way == own else f", by way of {way},"
+    told = f"{reading.spot} waits inside {action.scope.label}{read} for {waits_for}, which {why}{hint}"
+    graph.problem(told, reading.spot)
+
+
+def _begin(wire: Terminal) -> Terminal:
+    """Return where an edge begins that has been led out of maps, to one over edges (S7.4)."""
+    owner = wire.owner
+    while isinstance(owner, Vertex) and isinstance(owner.action, MapAction):
+        if wire.port not in owner.action.indexed:
+            break
+        wire = owner.action.collects[wire.port]
+        owner = wire.owner
+    return wire
+
+
+def _why_late(action: MapAction) -> str | None:
+    """Tell why the lists of a map are not known before all its items have ended; None if they may be."""
+    if action.is_every:
+        return "is known when all edges have settled and all their frames have ended"
+    if action.options.on_error != "fail":
+        return f"with on_error={action.options.on_error!r} is known when all items have ended"
+    if action.options.max_concurrency is not None:
+        return "with max_concurrency is known when all items have ended: some begin when others have"
+    return None
+
+
+class _Known:
+    """Which vertices are in which scope, and how far behind."""
+
+    def __init__(self, ordered: Sequence[Vertex]) -> None:
+        self.position = {vertex: position for position, vertex in enumerate(ordered)}
+        self.members: dict[Scope, list[Vertex]] = defaultdict(list)
+        for vertex in ordered:
+            if not isinstance(vertex.action, CollectAction):
+                self.members[vertex.fires_in].append(vertex)
+
+    def own_lists(self, opener: Vertex, *, are_whole: bool) -> dict[str, _Reading]:
+        """Find the outputs of a map that something inside it waits for, each with the first that does.
+
+        `are_whole` says that lists of other maps are known when these have ended, even where that is earlier.
+        """
+        body = body_of(opener)
+        assert body is not None, "it is a map"
+        found: dict[str, _Reading] = {}
+        seen: set[Terminal] = set()
+        for vertex in self._inside(body):
+            for spot, wire in _readings(vertex):
+                todo = [wire]
+                for read in todo:  # grows while it is walked
+                    terminal = resolved(read)
+                    if terminal in seen or not self._is_behind(read, opener, body):
+                        continue
+                    seen.add(terminal)
+                    if terminal.owner is opener:
+                        found.setdefault(terminal.port, _Reading(spot, wire))
+                    todo += self._waits_for(terminal, opener.fires_in, are_whole=are_whole)
+        return found
+
+    def _inside(self, body: Scope) -> Iterator[Vertex]:
+        """Go through the vertices in a scope, and in those inside it."""
+        todo = [body]
+        for scope in todo:  # grows while it is walked
+            for vertex in self.members.get(scope, ()):
+                yield vertex
+                if (inner := body_of(vertex)) is not None:
+                    todo.append(inner)
+
+    def _is_behind(self, terminal: Terminal, opener: Vertex, body: Scope) -> bool:
+        """Tell whether a terminal is outside of a map, and may wait for it."""
+        scope, owner = scope_of(terminal), terminal.owner
+        if scope is None or body in scope.around():
+            return False
+        match owner:
+            case Vertex(action=MapAction(named=False)):  # it may open before, and end after
+                return True
+            case Vertex():
+                return self.position[owner] > self.position[opener]
+            case _:
+                return scope.owner is not None and self.position[scope.owner] > self.position[opener]
+
+    def _waits_for(self, terminal: Terminal, around: Scope, *, are_whole: bool) -> Iterator[Terminal]:
+        """List what must be known before a terminal is, and before its frame opens unless that is around."""
+        owner, port = terminal
+        match owner:
+            case Vertex(action=MapAction() as action):
+                yield from wires_of(owner)
+                if not are_whole and _why_late(action) is None and not action.named:
+                    yield action.collects[port]
+                else:
+                    yield from self._whole(action.scope)
+            case Vertex(action=LoopAction(scope=scope)):
+                yield from wires_of(owner)
+                yield from self._whole(scope)
+            case Vertex():
+                yield from wires_of(owner)
+            case _:
+                pass
+        home = scope_of(terminal)
+        if home is not None and home.owner is not None and home not in around.around():
+            yield from wires_of(home.owner)
+            if isinstance(home.owner.action, LoopAction):  # a round follows another
+                yield from self._whole(home)
+
+    def _whole(self, scope: Scope) -> Iterator[Terminal]:
+        for vertex in self._inside(scope):
+            yield from wires_of(vertex)
+            yield from wires_within(vertex)
+
+
+def _readings(vertex: Vertex) -> Iterator[_Reading]:
+    """List what a vertex reads, and where that is told of."""
+    for given in vertex.inputs.values():
+        spot = vertex.read_at or given.read_at or vertex.spot_of(given.name, given.steps)
+        for wire in given.wires:
+            yield _Reading(spot, wire)
+    for wire in wires_within(vertex):
+        yield _Reading(vertex.spot, wire)
