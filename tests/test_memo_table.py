@@ -9,8 +9,7 @@ import pytest
 
 from dataflow import EventKind, MemoStats, ProcessMemo
 from dataflow.memo.memo_table import Entry
-from dataflow.scheduler.hits import Origin, Outcome, hit_of
-from dataflow.scheduler.memo_telling import Candidate, told_of_memo, why_missed
+from dataflow.scheduler.hits import Candidate, Origin, Outcome, hit_of, told_of_memo, why_missed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

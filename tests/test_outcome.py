@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import SKIP, Config, Maybe, NodeFailed, Port, Ports
 from dataflow.core.nodetype import derive
-from dataflow.scheduler.outcome import exits_taken, outputs_of
+from dataflow.scheduler.arguments import exits_taken, outputs_of
 
 T = TypeVar("T")
 

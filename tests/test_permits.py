@@ -6,7 +6,7 @@ import math
 import threading
 
 from dataflow.core.policy import TAKEN, Gate
-from dataflow.scheduler.permits import Permit
+from dataflow.scheduler.admission import Permit
 
 
 class Waiting:

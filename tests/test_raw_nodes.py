@@ -12,7 +12,7 @@ from dataflow import Config, ExecutionContext, FlowInvalid, Lazy, NodeFailed, No
 from dataflow.core.nodetype import derive
 from dataflow.core.ports import InPort, OutPort, PortKind
 from dataflow.core.signature import Shape
-from dataflow.scheduler.outcome import check_status, outputs_of
+from dataflow.scheduler.arguments import check_status, outputs_of
 
 CONTEXT_IN = InPort("context", ExecutionContext, PortKind.CONTEXT, None)
 CONTEXT_OUT = OutPort("context", ExecutionContext, PortKind.CONTEXT, conditional=True)

@@ -9,7 +9,7 @@ import pytest
 from dataflow import Failure
 from dataflow.compiler.plan import Feed
 from dataflow.core.states import NO_EDGE, UNSETTLED, Errored, Skip
-from dataflow.scheduler.readiness import (
+from dataflow.scheduler.firing_rule import (
     Conflict,
     Decision,
     Fires,

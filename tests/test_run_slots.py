@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from dataflow.compiler.plan import ScopePlan
 from dataflow.core.states import CANCELLED, READY
+from dataflow.scheduler.admission import RunSlots
 from dataflow.scheduler.frames import FiringId, Frame
-from dataflow.scheduler.run_slots import RunSlots
 
 NODES = 8
 

@@ -17,7 +17,7 @@ from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, Errored, Nod
 from dataflow.durable.recalling import Recalling
 from dataflow.errors import StoreError
 from dataflow.scheduler.asks import ReadAnswer
-from dataflow.scheduler.memo_telling import told_of_memo
+from dataflow.scheduler.hits import told_of_memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

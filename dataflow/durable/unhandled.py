@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.compiler.addresses import form_of, opener_of, scopes_of
 from dataflow.compiler.plan import FlowOf
 from dataflow.core.states import NodeState, RunStatus
-from dataflow.scheduler.failing import handles_failures, tolerates_failures
+from dataflow.scheduler.failures import handles_failures, tolerates_failures
 
 if TYPE_CHECKING:
     from dataflow.compiler.addresses import PlacedScope

@@ -20,7 +20,7 @@ from dataflow.durable.storing import plan_of_run
 from dataflow.inspection.stored_nodes import INTERRUPTED, stored_node
 from dataflow.runtime.explaining import KINDS, ask_text, kind_of_skip
 from dataflow.runtime.reasons import Explanation, Finding, ReasonKind, explain
-from dataflow.scheduler.memo_telling import told_of_memo
+from dataflow.scheduler.hits import told_of_memo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

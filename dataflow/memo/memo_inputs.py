@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.compiler.layout import inputs_of_call
 from dataflow.core.ports import Signal
 from dataflow.core.states import UNSETTLED, Errored, Remembered
-from dataflow.scheduler.binding import checked, is_live
+from dataflow.scheduler.arguments import checked, is_live
 from dataflow.values.digest_leaves import listed
 from dataflow.values.digests import NoDigest, digest
 from dataflow.values.functions import is_plain

@@ -18,7 +18,7 @@ from dataflow.memo.memo_inputs import input_digests
 from dataflow.memo.memo_table import ProcessMemo, process_memo
 from dataflow.memo.seeking import Sought, Unsought
 from dataflow.memo.storage import StoredMemo
-from dataflow.scheduler.memo_telling import MOST_CANDIDATES, Candidate, MemoTold, why_missed
+from dataflow.scheduler.hits import MOST_CANDIDATES, Candidate, MemoTold, why_missed
 from dataflow.scheduler.reports import report_start
 from dataflow.values.digests import NoDigest, digest
 
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import PlanNode
     from dataflow.core.policy import Memo, Reach
     from dataflow.memo.seeking import Seeker
-    from dataflow.scheduler.admission import Admission
+    from dataflow.scheduler.admission import Admission, RunSlots
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.hits import Hit
-    from dataflow.scheduler.run_slots import RunSlots
     from dataflow.scheduler.scheduler import Scheduler
 
 __all__ = ["Memoizing"]

@@ -16,8 +16,8 @@ from dataflow.core.threads import call_in_thread
 from dataflow.errors import StoreError
 from dataflow.memo.memo_table import Entry
 from dataflow.memo.storage import StoredMemo
+from dataflow.scheduler.arguments import outputs_of
 from dataflow.scheduler.hits import Hit, Origin, Outcome, begun_by, hit_of
-from dataflow.scheduler.outcome import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -15,8 +15,7 @@ from dataflow.base.failure import text_of_error
 from dataflow.core.states import Remembered
 from dataflow.errors import SecretMissing, StoreError, ValueRefused
 from dataflow.memo.flights import Flights
-from dataflow.scheduler.hits import Origin, Outcome
-from dataflow.scheduler.memo_telling import MOST_CANDIDATES, Candidate, why_missed
+from dataflow.scheduler.hits import MOST_CANDIDATES, Candidate, Origin, Outcome, why_missed
 from dataflow.stores import StoredOutcome
 from dataflow.values.classes import unstorable
 from dataflow.values.digests import NoDigest, digest

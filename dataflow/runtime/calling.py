@@ -18,9 +18,8 @@ from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.errors import NodeFailed, ValueRefused
 from dataflow.runtime.isolation import as_coroutine, isolated
-from dataflow.scheduler.binding import bind
-from dataflow.scheduler.outcome import check_status
-from dataflow.scheduler.permits import nothing_kept
+from dataflow.scheduler.admission import nothing_kept
+from dataflow.scheduler.arguments import bind, check_status
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

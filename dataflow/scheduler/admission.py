@@ -1,4 +1,4 @@
-"""Admission: which ready firings may start, where a run or a node has limits (S15.1)."""
+"""Admission control: which ready firings may start under the limits of run and nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dataflow.compiler.plan import Call, FlowOf
 from dataflow.core.policy import TAKEN, Gate, Limit
 from dataflow.core.ports import MISSING
 from dataflow.core.states import READY, RUNNING
-from dataflow.scheduler.permits import Permit, nothing_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.timers import Timers
 
-__all__ = ["Admission", "unused_limits"]
+
+__all__ = ["Admission", "Permit", "RunSlots", "nothing_kept", "unused_limits"]
 
 #: What a queue is for: a limit of the run by its name, one of the settings of a nested flow, the limit of one
 #: node; None for the run's own slots alone.
 Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"
-
 #: Has the run's event loop take a step of the scheduler soon; any thread may call it.
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
 
@@ -257,3 +256,100 @@ def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[s
         for name in limits or ()
         if name not in named
     ]
+
+
+class RunSlots:
+    """What `Admission` comes to with `max_concurrency` alone: first come, first served."""
+
+    def __init__(self, count: int) -> None:
+        self.later: Later | None = None  # set by the acting side
+        self._free = count
+        self._waiting: deque[FiringId] = deque()
+        self._holding: set[FiringId] = set()
+        self._kept: dict[FiringId, Permit] = {}  # of those that have left a thread behind
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether a firing waits for a slot; those that were cancelled meanwhile count until their turn."""
+        return bool(self._waiting)
+
+    def admit(self, newly: Sequence[FiringId]) -> list[FiringId]:
+        """Return the firings that may start now, of these and of those that wait."""
+        waiting, granted = self._waiting, []
+        waiting.extend(newly)
+        while waiting and self._free:
+            frame, index = firing = waiting.popleft()
+            if frame.states[index] in (READY, RUNNING):  # else its frame was closed while it waited or asked
+                self._free -= 1
+                self._holding.add(firing)
+                granted.append(firing)
+        return granted
+
+    def begun(self, firing: FiringId) -> None:
+        """Note that a firing has entered its function: no starts are counted."""
+
+    def ended(self, firing: FiringId, *, has_begun: bool = True) -> None:  # noqa: ARG002 - as in Admission
+        """Take back the slot of a firing, unless a thread that it has left behind keeps it."""
+        if firing not in self._holding:
+            return
+        self._holding.discard(firing)
+        kept = self._kept.pop(firing, None) if self._kept else None
+        if kept is None or kept.drop():
+            self._free += 1
+
+    def keep(self, firing: FiringId) -> Callable[[], None]:
+        """Keep the slot of a firing for a thread that runs on; returns what to call when it returns."""
+        if firing not in self._holding:
+            return nothing_kept
+        permit = self._kept.setdefault(firing, Permit(None))
+        permit.keep()
+        return partial(self._returned, permit)
+
+    def close(self) -> None:
+        """Wait for nothing any more: the run has ended."""
+        self._waiting.clear()
+        self._holding.clear()
+        self._kept.clear()
+
+    def _returned(self, permit: Permit) -> None:
+        """Take back, in the thread that has returned, what it kept."""
+        if permit.drop() and self.later is not None:
+            self.later(self._take_back)
+
+    def _take_back(self) -> None:
+        self._free += 1
+
+
+class Permit:
+    """The slots of one firing, until it and every thread that it left behind have ended."""
+
+    __slots__ = ("_holders", "_lock", "gate", "has_begun")
+
+    def __init__(self, gate: Gate | None) -> None:
+        self.gate = gate
+        self.has_begun = False
+        self._holders = 1
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        if not self.has_begun:
+            self.has_begun = True
+            if self.gate is not None:
+                self.gate.started()
+
+    def keep(self) -> None:
+        with self._lock:
+            self._holders += 1
+
+    def drop(self) -> bool:
+        """Let go once; tells whether that was the last hold. Any thread may call it."""
+        with self._lock:
+            self._holders -= 1
+            is_last = not self._holders
+        if is_last and self.gate is not None:
+            self.gate.release(has_begun=self.has_begun)
+        return is_last
+
+
+def nothing_kept() -> None:
+    """Keep nothing, so there is nothing to give back."""

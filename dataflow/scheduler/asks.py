@@ -15,7 +15,7 @@ from dataflow.core.inputs import Ask, ports_left, read_answer, read_request, sch
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
-from dataflow.scheduler.outcome import outputs_given
+from dataflow.scheduler.arguments import outputs_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -17,10 +17,9 @@ from dataflow.core.ports import ERROR
 from dataflow.core.states import DONE, RUNNING, Errored, Skip
 from dataflow.core.wiring import encode
 from dataflow.errors import NodeFailed
-from dataflow.scheduler.arrivals import Arrivals
+from dataflow.scheduler.arrivals import Arrivals, list_or_error, lists_of, passed_on
 from dataflow.scheduler.frames import OpenedMap
-from dataflow.scheduler.leaving import list_or_error, lists_of, passed_on
-from dataflow.scheduler.opening import AT_ONCE
+from dataflow.scheduler.scopes import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from dataflow.core.ports import SKIP
 from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, DONE
 from dataflow.errors import ValueRefused
+from dataflow.scheduler.arguments import outputs_of
+from dataflow.scheduler.firing_rule import tokens_of
 from dataflow.scheduler.hits import Hit
-from dataflow.scheduler.outcome import outputs_of
-from dataflow.scheduler.releasing import tokens_of
 from dataflow.scheduler.reports import report_value
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.copies import separate
 from dataflow.core.events import EventKind
 from dataflow.core.states import DONE, FAILED, STATES, TIMED_OUT, UNSETTLED, Errored, Skip
-from dataflow.scheduler.binding import inputs_of
+from dataflow.scheduler.arguments import inputs_of
 
 if TYPE_CHECKING:
     from dataflow.compiler.plan import PlanNode

@@ -1,37 +1,26 @@
-"""The scheduler: what may fire next. Pure and synchronous; nothing in it awaits (S2 to S9).
-
-The engine calls it with the outcome of a firing and gets the firings that this made ready. A work list
-carries what has settled, so that a long dead path needs no recursion.
-"""
+"""The scheduler: a work list that settles nodes and makes their dependents ready."""
 
 from __future__ import annotations
 
 from collections import deque
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.base.copies import separate
 from dataflow.core.events import EventKind
-from dataflow.core.states import READY, Skip, is_dead
-from dataflow.scheduler.admission import Admission
+from dataflow.core.states import READY, UNSETTLED, Skip, is_dead
+from dataflow.scheduler.admission import Admission, RunSlots
 from dataflow.scheduler.asks import Asking
-from dataflow.scheduler.failing import Failing
-from dataflow.scheduler.frames import Frame
+from dataflow.scheduler.demand import Pulling, Racing
+from dataflow.scheduler.failures import Failing, Repeating
+from dataflow.scheduler.firing_rule import Releasing
+from dataflow.scheduler.frames import Frame, OpenedFlow, OpenedLoop, OpenedMap
 from dataflow.scheduler.loops import Loops
 from dataflow.scheduler.maps import Maps
-from dataflow.scheduler.nesting import Nesting
-from dataflow.scheduler.opening import Opening
 from dataflow.scheduler.outcomes import Settling
-from dataflow.scheduler.pulling import Pulling
-from dataflow.scheduler.pushing import Pushing
-from dataflow.scheduler.racing import Racing
-from dataflow.scheduler.releasing import Releasing
-from dataflow.scheduler.repeating import Repeating
 from dataflow.scheduler.reports import report_end
-from dataflow.scheduler.run_slots import RunSlots
-from dataflow.scheduler.standing import Standing
-from dataflow.scheduler.timers import Timers
-from dataflow.scheduler.timing import Clock, Timing
+from dataflow.scheduler.scopes import Nesting, Opening
+from dataflow.scheduler.timers import Clock, Standing, Timers, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -46,7 +35,8 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId
     from dataflow.scheduler.timers import Timer
 
-__all__ = ["Scheduler"]
+
+__all__ = ["Pushing", "Scheduler"]
 
 #: How many steps of the work list are done before the event loop is given a chance.
 MOST_STEPS: Final = 1_000
@@ -263,3 +253,78 @@ def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list
 def _declared_order(firing: FiringId) -> tuple[int, int]:
     frame, index = firing
     return frame.number, index
+
+
+class Pushing:
+    """The part of the scheduler that passes on that a port has settled or a frame has ended."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def push(self, frame: Frame, slot: int) -> None:
+        """Tell everybody who waits for a slot that it has settled."""
+        if frame.is_closing:
+            return
+        scheduler, plan, waits = self.scheduler, frame.plan, frame.waits
+        token = frame.values[slot]
+        is_odd = is_dead(token)
+        for reader in plan.readers[slot]:
+            if is_odd:
+                frame.note_odd(reader)
+            waits[reader] -= 1
+            if not waits[reader]:
+                scheduler.releasing.release(frame, reader)
+        if plan.is_told[slot]:
+            self._tell(frame, slot, token)
+        if slot in plan.collects:
+            scheduler.maps.collect(frame, slot, token)
+        if frame.holders is not None:
+            frame.let_go((slot,))
+
+    def _tell(self, frame: Frame, slot: int, token: Any) -> None:
+        """Tell those who hear of a slot apart from the nodes that wait for it."""
+        scheduler, plan = self.scheduler, frame.plan
+        if slot in plan.lazy:
+            scheduler.pulling.settled(frame, slot)
+        for join in plan.early.get(slot, ()):
+            scheduler.releasing.consider(frame, plan.nodes[join], slot)
+        if slot in plan.exports:
+            self._export(frame, slot, token)
+        if slot in frame.awaits:
+            scheduler.opening.await_no_more(frame, (slot,))
+        if slot == plan.test:
+            scheduler.loops.tested(frame)
+
+    def _export(self, frame: Frame, slot: int, token: Any) -> None:
+        """Hand a value on to the open frames inside that read it."""
+        for owner, inner in frame.plan.exports[slot]:
+            if owner in frame.opened:
+                for child in frame.opened[owner].live.values():
+                    if child.values[inner] is UNSETTLED:  # a child that has just opened has it already
+                        self.scheduler.put(child, inner, token)
+
+    def end(self, frame: Frame) -> None:
+        """Let what opened a frame go on, once all of it has settled and no more was demanded since."""
+        if frame.unsettled or frame.has_ended:
+            return
+        frame.has_ended = True
+        scheduler = self.scheduler
+        scheduler.timers.drop_of(frame)
+        if frame.undemanded:
+            scheduler.pulling.never_demanded(frame)
+        if frame.parent is None:
+            scheduler.has_ended = scheduler.live is None  # a session goes on
+            return
+        owner = frame.parent.plan.nodes[frame.owner]
+        opened = frame.parent.opened[frame.owner]
+        opened.live.pop(frame.number, None)
+        match opened:
+            case OpenedMap():
+                scheduler.maps.item_ended(frame, owner, opened)
+            case OpenedLoop():
+                scheduler.loops.round_ended(frame, owner, opened)
+            case OpenedFlow():
+                scheduler.nesting.ended(frame, owner)
+            case _:
+                assert_never(opened)
+        frame.release()

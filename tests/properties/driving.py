@@ -14,7 +14,7 @@ from dataflow.core.firing import CURRENT, Firing
 from dataflow.core.ports import MISSING
 from dataflow.core.states import READY, RUNNING, RunStatus
 from dataflow.runtime.run import outcome
-from dataflow.scheduler.binding import bind
+from dataflow.scheduler.arguments import bind
 from dataflow.scheduler.frames import Attempts, Frame
 from dataflow.scheduler.reports import unsettled_ports
 from dataflow.scheduler.scheduler import Scheduler

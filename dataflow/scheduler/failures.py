@@ -1,14 +1,17 @@
-"""Failures: what handles one, and how a frame fails, is closed and ends (S9.3, S9.4)."""
+"""Handle failures: fallbacks, retries, and the closing of scopes."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.base.copies import separate
 from dataflow.base.failure import failure_of, is_interruption
 from dataflow.compiler.plan import FlowOf, MapOf
+from dataflow.core.attempts import wait_before_next
+from dataflow.core.events import EventKind
 from dataflow.core.ports import DONE, ERROR, MISSING, Signal
 from dataflow.core.states import (
     CANCELLED,
@@ -27,14 +30,18 @@ from dataflow.errors import NodeFailed, NodeTimeout
 from dataflow.scheduler.frames import Unhandled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dataflow.base.failure import Failure
     from dataflow.compiler.plan import PlanNode
-    from dataflow.scheduler.frames import Frame
+    from dataflow.core.attempts import Bounds
+    from dataflow.scheduler.frames import Attempts, Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["Failing", "handles_failures", "tolerates_failures"]
+
+__all__ = ["Failing", "Repeating", "handles_failures", "tolerates_failures"]
+
+Step: TypeAlias = "Callable[[], None]"
 
 
 class Failing:
@@ -226,3 +233,80 @@ def tolerates_failures(opener: PlanNode | None) -> bool:
             return policy.errors == "collect"
         case _:
             return False
+
+
+class Repeating:
+    """The part of the scheduler that decides about another attempt."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+
+    def attempt_again(
+        self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException, again: Step
+    ) -> bool:
+        """Have `again` begin another attempt at a node, after a wait; tells whether it will.
+
+        While it waits the node is ready: it has no slot and no worker, and closing its frame cancels it.
+        """
+        wait = None if frame.has_stopped(node.index) else self.wait_after(frame, node, bounds, error)
+        if wait is None or bounds is None:
+            return False
+        attempts = frame.attempts[node.index]
+        failure = failure_of(error, node.id, frame.path_of(node), attempts.number)
+        self.scheduler.report(
+            EventKind.ATTEMPT_FAILED, frame, node, attempt=attempts.number, error=failure, delay=wait
+        )
+        self.void_pieces(frame, node)
+        attempts.number += 1
+        frame.states[node.index] = READY
+        if bounds.deadline is not None and attempts.ends is None:
+            self._bound(frame, node, bounds, attempts)
+        if wait:
+            until = self.scheduler.reporter.now() + timedelta(seconds=wait)
+            self.scheduler.report(EventKind.TIMER_SET, frame, node, until=until)
+            attempts.waits = self.scheduler.timers.set(wait, again, frame)
+        else:
+            again()
+        return True
+
+    def wait_after(
+        self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException
+    ) -> float | None:
+        """Tell how long to wait before another attempt, None if none follows."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is None or bounds is None or attempts.is_last:
+            return None
+        wait = wait_before_next(bounds.retry, attempts.number - attempts.earlier, error)
+        if wait is not None and bounds.deadline is not None:
+            assert attempts.begun is not None, "an attempt that failed has begun"
+            if self.scheduler.clock() + wait >= attempts.begun + bounds.deadline:
+                return None
+        return wait
+
+    def _bound(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: Attempts) -> None:
+        """Have a node fail that waits, for a slot or its next attempt, when the time of all is over."""
+        begun, clock = attempts.begun, self.scheduler.clock
+        assert begun is not None, "an attempt that failed has begun"
+        assert bounds.deadline is not None, "there is a time to be over"
+
+        def end() -> None:
+            if frame.states[node.index] == READY:
+                self.give_up(frame, node)
+                self.scheduler.failing.failed(frame, node, bounds.timed_out(node.id, begun, clock()))
+
+        attempts.ends = self.scheduler.timers.set(
+            begun + bounds.deadline - clock(), end, frame, is_awaited=False
+        )
+
+    def give_up(self, frame: Frame, node: PlanNode) -> None:
+        """Let the next attempt at a node be, if it waits for one."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is not None and attempts.waits is not None:
+            self.scheduler.timers.drop(attempts.waits)
+
+    def void_pieces(self, frame: Frame, node: PlanNode) -> None:
+        """Tell that the pieces of a failed attempt do not count (S3.5)."""
+        attempts = frame.attempts.get(node.index)
+        if attempts is not None and attempts.has_pieces:
+            attempts.has_pieces = False
+            self.scheduler.report(EventKind.PIECES_VOID, frame, node)
