@@ -65,7 +65,7 @@ _find, __dir__, __all__ = _attach(
         "flows": ["Flow"],
         "inspection.differing": ["Difference", "DifferenceKind", "Differences", "diff"],
         "live.session": ["Counts", "Live"],
-        "memo.memo_table": ["MemoStats", "ProcessMemo", "process_memo"],
+        "memo.table": ["MemoStats", "ProcessMemo", "process_memo"],
         "packs.pack": ["Pack"],
         "runtime.reasons": ["Explanation", "Reason", "ReasonKind"],
         "runtime.result": ["Result"],

@@ -39,7 +39,7 @@ from .expressions.expression import Expression, Template
 from .flows import Flow
 from .inspection.differing import Difference, DifferenceKind, Differences, diff
 from .live.session import Counts, Live
-from .memo.memo_table import MemoStats, ProcessMemo, process_memo
+from .memo.table import MemoStats, ProcessMemo, process_memo
 from .packs.pack import Pack
 from .runtime.reasons import Explanation, Reason, ReasonKind
 from .runtime.result import Result

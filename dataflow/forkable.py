@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.policy import Errors, Limit, Telemetry
     from dataflow.inspection.differing import Differences
-    from dataflow.memo.memo_table import ProcessMemo
+    from dataflow.memo.table import ProcessMemo
     from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
     from dataflow.stores import Store
@@ -98,7 +98,7 @@ class Forkable(Definition):
 
 def _check_places(store: object, memo: object) -> None:
     """Raise ValueError for what runs cannot live in, or outcomes be remembered in."""
-    from dataflow.memo.memo_table import ProcessMemo  # both only where one is given
+    from dataflow.memo.table import ProcessMemo  # both only where one is given
     from dataflow.stores import Store
 
     if not isinstance(store, Store | None):

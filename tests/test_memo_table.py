@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dataflow import EventKind, MemoStats, ProcessMemo
-from dataflow.memo.memo_table import Entry
+from dataflow.memo.table import Entry
 from dataflow.scheduler.hits import Candidate, Origin, Outcome, hit_of, told_of_memo, why_missed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
     from dataflow.core.firing import Firing
-    from dataflow.memo.memo_table import ProcessMemo
+    from dataflow.memo.table import ProcessMemo
     from dataflow.stores import Store
 
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from dataflow.base.failure import text_of_error
 from dataflow.core.states import Remembered
 from dataflow.errors import SecretMissing, StoreError, ValueRefused
-from dataflow.memo.flights import Flights
+from dataflow.memo.table import Flights
 from dataflow.scheduler.hits import MOST_CANDIDATES, Candidate, Origin, Outcome, why_missed
 from dataflow.stores import StoredOutcome
 from dataflow.values.classes import unstorable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Settings
-    from dataflow.memo.memoizing import Memoizing
+    from dataflow.memo.lookup import Memoizing
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
     from dataflow.scheduler.scheduler import Scheduler
@@ -125,7 +125,7 @@ def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memoizing] | None:
     """Return what makes the part of a scheduler that asks the memo; None if no node of the plan asks it."""
     if not plan.memos:
         return None
-    from dataflow.memo.memoizing import Memoizing  # loads a lot
+    from dataflow.memo.lookup import Memoizing  # loads a lot
 
     return Memoizing
 

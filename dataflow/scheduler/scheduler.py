@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dataflow.durable.recording import Recording
     from dataflow.durable.restoring import Restoring
     from dataflow.live.reusing import Reusing
-    from dataflow.memo.memoizing import Memoizing
+    from dataflow.memo.lookup import Memoizing
     from dataflow.scheduler.frames import FiringId
     from dataflow.scheduler.timers import Timer
 

@@ -13,8 +13,7 @@ import anyio.lowlevel
 import pytest
 
 from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
-from dataflow.memo.flights import Flights
-from dataflow.memo.memo_table import Entry
+from dataflow.memo.table import Entry, Flights
 from tests.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 
