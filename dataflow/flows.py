@@ -69,7 +69,7 @@ class Flow(Forkable):
 
         Raises as `run` does. Ctrl-C cancels the run.
         """
-        from dataflow.runtime.sync import run_sync  # as below
+        from dataflow.runtime.tasks import run_sync  # as below
 
         started = self.start(**inputs)
         inputs.clear()  # from here on only the run holds them (S8.5)
@@ -82,8 +82,8 @@ class Flow(Forkable):
         block cancels it. A port is given as to `pull`, and is then the only output, called like it. Call
         `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
         """
-        from dataflow.runtime.preparing import prepare_anew  # brings asyncio, which no flow needs to be wired
         from dataflow.runtime.run import executing, new_run_id  # as above
+        from dataflow.runtime.start import prepare_anew  # brings asyncio, which no flow needs to be wired
 
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
@@ -127,7 +127,7 @@ class Flow(Forkable):
         one_of("edited", edited, Edited)
         given = dict(answers or {})
         if not isinstance(run, str) and (run.lives_in_memory or self.settings.store is None):
-            from dataflow.runtime.preparing import prepare_again  # as above
+            from dataflow.runtime.start import prepare_again  # as above
 
             return executing(partial(prepare_again, self.compile(), run, given))
         if self.settings.store is None:

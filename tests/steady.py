@@ -6,9 +6,8 @@ from typing import Final
 
 import pytest
 
-from dataflow.runtime.inline import Inline
-from dataflow.runtime.isolation import Driver
-from dataflow.runtime.workers import Workers
+from dataflow.runtime.call import Driver
+from dataflow.runtime.workers import Inline, Workers
 from tests.source import home_of
 
 __all__ = ["NO_END", "STEADY", "end_slices_after", "let_no_slice_end", "warn_of_blocking"]

@@ -16,10 +16,10 @@ from dataflow import SKIP, EventKind, Flow, Maybe, node
 from dataflow.core.events import Reporter
 from dataflow.core.firing import CURRENT
 from dataflow.core.states import CANCELLED, STATES
-from dataflow.runtime.calling import CurrentFiring
-from dataflow.runtime.inline import Inline, following
+from dataflow.runtime.attempts import Worker
+from dataflow.runtime.call import CurrentFiring
 from dataflow.runtime.shared import Shared
-from dataflow.runtime.worker import Worker
+from dataflow.runtime.workers import Inline, following
 from dataflow.scheduler.frames import FiringId, Frame
 from dataflow.scheduler.scheduler import Scheduler
 

@@ -12,7 +12,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from dataflow.core.firing import Firing, ThreadSource
-from dataflow.runtime.isolation import MOST_BLOCKING, as_coroutine, isolated
+from dataflow.runtime.call import MOST_BLOCKING, as_coroutine, isolated
 from tests.steady import warn_of_blocking
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")

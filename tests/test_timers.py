@@ -17,7 +17,7 @@ from dataflow.core.events import Reporter
 from dataflow.core.policy import Settings
 from dataflow.core.states import RunStatus
 from dataflow.runtime.engine import Engine
-from dataflow.runtime.starting import NewStart
+from dataflow.runtime.start import NewStart
 from dataflow.scheduler.frames import Frame
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.scheduler.timers import Timer

@@ -13,7 +13,7 @@ from dataflow.durable.replaying import replay
 from dataflow.durable.restoring import Restoring
 from dataflow.durable.storable import storable_of
 from dataflow.runtime.result import Result
-from dataflow.runtime.starting import memo_for
+from dataflow.runtime.start import memo_for
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.values.reader import Reader
 

@@ -22,7 +22,7 @@ from dataflow.durable.storable import make_known, storable_of, throwaway_writer
 from dataflow.durable.unhandled import unhandled_in
 from dataflow.errors import AnswerRefused, RunTaken
 from dataflow.runtime.run import Prepared
-from dataflow.runtime.starting import NewStart, ResumedStart, ResumeWarning, memo_for, reporter_for
+from dataflow.runtime.start import NewStart, ResumedStart, ResumeWarning, memo_for, reporter_for
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.stores import StoredRun
 from dataflow.values.classes import classes_of

@@ -18,8 +18,7 @@ from dataflow.durable.flow_reads import FlowReads, ports_in
 from dataflow.durable.storable import storable_of
 from dataflow.durable.storing import plan_of_run
 from dataflow.inspection.stored_nodes import INTERRUPTED, stored_node
-from dataflow.runtime.explaining import KINDS, ask_text, kind_of_skip
-from dataflow.runtime.reasons import Explanation, Finding, ReasonKind, explain
+from dataflow.runtime.reasons import KINDS, Explanation, Finding, ReasonKind, ask_text, explain, kind_of_skip
 from dataflow.scheduler.hits import told_of_memo
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataflow.errors import DataflowError
 from dataflow.live.live_ports import LivePorts
 from dataflow.live.read_digests import digest_of
 from dataflow.live.reusing import Reusing
-from dataflow.runtime.starting import memo_for, reporter_for, warn_of_memo, warn_of_settings
+from dataflow.runtime.start import memo_for, reporter_for, warn_of_memo, warn_of_settings
 from dataflow.runtime.workers import Workers
 from dataflow.scheduler.scheduler import Scheduler
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Settings
-    from dataflow.runtime.sleepers import Spawn
+    from dataflow.runtime.tasks import Spawn
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
 

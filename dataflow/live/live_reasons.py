@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.core.states import Errored, Skip
 from dataflow.live.freshness import Stage
-from dataflow.runtime.explaining import ask_text, explain_token
-from dataflow.runtime.reasons import Explanation, Reason, ReasonKind
+from dataflow.runtime.reasons import Explanation, Reason, ReasonKind, ask_text, explain_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

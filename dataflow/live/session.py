@@ -18,7 +18,7 @@ from dataflow.live.live_reasons import explain
 from dataflow.live.live_results import failed
 from dataflow.live.replacement import address_in, check_layout, places_in, type_of, with_replaced
 from dataflow.runtime.result import no_value_text
-from dataflow.runtime.task_blocks import owning_tasks
+from dataflow.runtime.tasks import owning_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

@@ -1,17 +1,43 @@
-"""Reasons: why something in a run is what it is, with the chain of causes, as data and as text (S3.3)."""
+"""Explain the state of a port of a run in memory: why it has a value, was skipped or failed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
+
+from dataflow.base.wording import moment
+from dataflow.compiler.plan import JoinOf
+from dataflow.core.states import LET_GO, STATES, UNSETTLED, Errored, NodeState, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-__all__ = ["Explanation", "Finding", "Reason", "ReasonKind", "explain"]
+    from dataflow.compiler.plan import PlanNode
+    from dataflow.core.inputs import Ask
+    from dataflow.scheduler.frames import Frame
+
+
+__all__ = [
+    "NOT_OPENED",
+    "Explanation",
+    "Finding",
+    "Reason",
+    "ReasonKind",
+    "ask_text",
+    "explain",
+    "explain_earlier",
+    "explain_firing",
+    "explain_token",
+    "kind_of_skip",
+    "makers_of",
+]
 
 K = TypeVar("K", bound="Hashable")
+#: A cause: what a port has come to, a firing, a slot that something waits for, or an open ask.
+Thing: TypeAlias = "Skip | Errored | tuple[Frame, int] | tuple[Frame, int, str] | str"
+#: What is said of firings whose causes are not there.
+NOT_OPENED: Final = "and was not opened again: its causes are not kept"
 
 
 class ReasonKind(StrEnum):
@@ -120,3 +146,162 @@ def explain(start: K, look: Callable[[K], Finding]) -> Explanation:
             for kind, place, text, causes in found
         )
     )
+
+
+#: The reasons of skips that are kinds of their own, by how they begin.
+SKIPS: Final = {
+    "not demanded": ReasonKind.NOT_DEMANDED,
+    "race lost": ReasonKind.RACE_LOST,
+    "disabled": ReasonKind.DISABLED,
+}
+
+
+KINDS: Final = {
+    NodeState.WAITING: ReasonKind.WAITING,
+    NodeState.READY: ReasonKind.READY,
+    NodeState.RUNNING: ReasonKind.RUNNING,
+    NodeState.PAUSED: ReasonKind.WAITING,
+    NodeState.DONE: ReasonKind.VALUE,
+    NodeState.SKIPPED: ReasonKind.SKIP,
+    NodeState.FAILED: ReasonKind.FAILURE,
+    NodeState.TIMED_OUT: ReasonKind.FAILURE,
+    NodeState.CANCELLED: ReasonKind.CANCELLED,
+    NodeState.NOT_RUN: ReasonKind.NOT_RUN,
+}
+
+
+def kind_of_skip(reason: str) -> ReasonKind:
+    """Tell what kind of a reason a skip has."""
+    return next((kind for text, kind in SKIPS.items() if reason.startswith(text)), ReasonKind.SKIP)
+
+
+def ask_text(id: str, prompt: str, since: str = "", until: str = "") -> str:
+    """Say that an ask waits for its answer."""
+    times = "".join([f" since {since}" if since else "", f", until {until}" if until else ""])
+    return f"ask {id!r} waits for an answer{times}" + (f": {prompt}" if prompt else "")
+
+
+def explain_firing(frame: Frame, node: PlanNode, asks: Sequence[Ask]) -> Explanation:
+    """Explain what a firing has come to, or what holds it up."""
+    return explain((frame, node.index), _Looking(asks).look)
+
+
+def explain_token(
+    name: str, token: Any, status: str, waits: Sequence[tuple[Frame, int]] = (), asks: Sequence[Ask] = ()
+) -> Explanation:
+    """Explain what a port or an output, which has this name in the text, has come to.
+
+    `waits` are the firings that it waits for, if it has not settled.
+    """
+    if isinstance(token, Skip | Errored):
+        kind = ReasonKind.FAILURE if isinstance(token, Errored) else kind_of_skip(token.reason)
+        head = Finding(kind, name, f"{name} has no value", [token])
+    elif token is UNSETTLED:
+        text = f"{name} did not settle: the run was {status}"
+        head = Finding(ReasonKind.UNSETTLED, name, text, waits)
+    elif token is LET_GO:
+        head = Finding(ReasonKind.VALUE, name, f"{name} had a value, which was let go")
+    else:
+        head = Finding(ReasonKind.VALUE, name, f"{name} has a value")
+    looking = _Looking(asks)
+    return explain("", lambda thing: head if thing == "" else looking.look(thing))
+
+
+def explain_earlier(path: str, state: NodeState) -> Explanation:
+    """Explain what a firing has come to that a resumed run has not opened again: its causes are not kept."""
+    text = f"{path} is {state.value} since an earlier sitting, {NOT_OPENED}"
+    return explain("", lambda _: Finding(KINDS[state], path, text))
+
+
+class _Looking:
+    """Finds out what led to a thing."""
+
+    def __init__(self, asks: Sequence[Ask]) -> None:
+        self._asks: Mapping[str, Ask] = {ask.id: ask for ask in asks}
+
+    def look(self, thing: Thing) -> Finding:
+        match thing:
+            case Skip() | Errored():
+                return _of_token(thing)
+            case str():
+                return self._of_ask(thing)
+            case (frame, index):
+                return self._of_firing(frame, frame.plan.nodes[index])
+            case (frame, slot, label):
+                return _of_slot(frame, slot, label)
+
+    def _of_ask(self, id: str) -> Finding:
+        ask = self._asks[id]
+        until = "" if ask.expires is None else moment(ask.expires)
+        return Finding(ReasonKind.ASK, id, ask_text(id, ask.prompt, until=until))
+
+    def _of_firing(self, frame: Frame, node: PlanNode) -> Finding:
+        path, state = frame.path_of(node), STATES[frame.states[node.index]]
+        memo = f", {frame.memos[node.index]}" if node.index in frame.memos else ""
+        kind, head = KINDS[state], f"{path} is {state.value}{memo}"
+        reason = frame.reasons.get(node.index)
+        if reason is not None and state not in (NodeState.WAITING, NodeState.PAUSED, NodeState.RUNNING):
+            is_of_its_own = isinstance(reason, Skip) and kind_of_skip(reason.reason) is not ReasonKind.SKIP
+            kind = kind_of_skip(reason.reason) if is_of_its_own else kind
+            return Finding(kind, path, head, [reason])
+        match state:
+            case NodeState.WAITING if node.index in frame.undemanded:
+                return Finding(ReasonKind.NOT_DEMANDED, path, f"{head}: nothing has asked for it so far")
+            case NodeState.WAITING:
+                return Finding(kind, path, head, list(_waits(frame, node)))
+            case NodeState.PAUSED | NodeState.RUNNING:
+                return Finding(kind, path, head, [*self._asks_at(path), *_waits(frame, node)])
+            case _:
+                return Finding(kind, path, head)
+
+    def _asks_at(self, path: str) -> list[str]:
+        """List the open asks of a firing, or of what is inside it."""
+        return [id for id in self._asks if id == path or id.startswith((f"{path}/", f"{path}[", f"{path}~"))]
+
+
+def _of_token(token: Skip | Errored) -> Finding:
+    is_whole = isinstance(token, Errored) or not token.place
+    text = token.reason if is_whole else f"{token.place}: {token.reason}"
+    kind = ReasonKind.FAILURE if isinstance(token, Errored) else kind_of_skip(token.reason)
+    besides = token.besides if isinstance(token, Errored) else ()
+    cause = token.cause
+    while isinstance(cause, Errored) and cause.reason == text and not cause.besides:
+        cause = cause.cause  # it is told already
+    return Finding(kind, token.place, text, [*besides, *(() if cause is None else (cause,))])
+
+
+def makers_of(frame: Frame, slot: int) -> Iterator[tuple[Frame, int]]:
+    """Find the nodes of a frame that a slot waits for, behind the joins."""
+    todo, seen = [slot], {slot}
+    for one in todo:  # grows while it is walked
+        maker = next((node for node in frame.plan.nodes if one in node.outputs.values()), None)
+        if maker is not None and isinstance(maker.action, JoinOf):
+            behind = [other for _, other, _ in _waits(frame, maker) if other not in seen]
+            seen.update(behind)
+            todo += behind
+        elif maker is not None:
+            yield frame, maker.index
+
+
+def _waits(frame: Frame, node: PlanNode) -> Iterator[tuple[Frame, int, str]]:
+    """Go through the slots that a node waits for."""
+    for feed in node.feeds:
+        for slot, label in zip(feed.slots, feed.labels, strict=True):
+            if frame.values[slot] is UNSETTLED:
+                yield frame, slot, label
+
+
+def _of_slot(frame: Frame, slot: int, label: str) -> Finding:
+    """Say that something waits for a slot, and who is to settle it."""
+    text = f"it waits for {label}"
+    where: Frame | None = frame
+    while where is not None:
+        maker = next((node for node in where.plan.nodes if slot in node.outputs.values()), None)
+        if maker is not None:
+            causes = (
+                list(_waits(where, maker)) if isinstance(maker.action, JoinOf) else [(where, maker.index)]
+            )
+            return Finding(ReasonKind.WAITING, label, text, causes)
+        outer = next((outer for outer, own in where.plan.imports if own == slot), None)
+        where, slot = (None, slot) if outer is None else (where.parent, outer)
+    return Finding(ReasonKind.WAITING, label, text)

@@ -129,7 +129,7 @@ class Result:
 
     def explain(self, port: object) -> Explanation:
         """Tell what `why` does as data: reasons, each with its causes; raises DataflowError as `why` does."""
-        from dataflow.runtime.explaining import (  # most results are not asked
+        from dataflow.runtime.reasons import (  # most results are not asked
             explain_earlier,
             explain_firing,
             explain_token,

@@ -1,8 +1,4 @@
-"""Telemetry: OpenTelemetry spans of a run, of its nodes, and of what nodes do themselves (S19).
-
-Spans begin where a function is called, in the context of the firing, and end with the event that tells how
-the attempt has ended: so a span knows what the journal knows. Only flows that ask for it load this module.
-"""
+"""OpenTelemetry spans of runs, nodes, loops and maps, and links between them."""
 
 from __future__ import annotations
 
@@ -20,18 +16,20 @@ from dataflow.core.events import EventKind, Reporter
 from dataflow.core.firing import NO_SPAN, Span
 from dataflow.core.states import NodeState, RunStatus
 from dataflow.errors import NodeTimeout
-from dataflow.runtime.span_links import Links
 from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextvars import Context
 
-    from dataflow.compiler.plan import PlanNode
+    from opentelemetry.trace import SpanContext
+
+    from dataflow.compiler.plan import PlanNode, ScopePlan
     from dataflow.core.policy import Telemetry
     from dataflow.scheduler.frames import Frame
 
-__all__ = ["TracedReporter"]
+
+__all__ = ["Links", "TracedReporter"]
 
 LOG: Final = logging.getLogger("dataflow.telemetry")
 #: The node types of what has frames, in the words of the documents.
@@ -248,3 +246,48 @@ def _kept_away() -> Iterator[None]:
         yield
     except Exception:
         LOG.exception("a span could not be told")
+
+
+class Links:
+    """The spans that were begun in each frame, by node: what is ready reads what has ended."""
+
+    def __init__(self) -> None:
+        self._begun: dict[Frame, dict[int, SpanContext]] = {}
+        self._makers: dict[ScopePlan, Mapping[int, int]] = {}  # slot -> the node that fills it
+
+    def note(self, frame: Frame, index: int, span: SpanContext) -> None:
+        """Note the span of a node, in place of one of an earlier attempt."""
+        self._begun.setdefault(frame, {})[index] = span
+
+    def forget(self, frame: Frame) -> None:
+        """Forget the spans of a frame that has ended; nobody reads them any more."""
+        self._begun.pop(frame, None)
+
+    def to(self, frame: Frame, node: PlanNode) -> Iterator[SpanContext]:
+        """Yield the spans of the sources of a node, each once; those of what a join joins in its place."""
+        todo = [(frame, slot) for feed in node.feeds for slot in feed.slots]
+        seen = set(todo)
+        told: set[tuple[Frame, int]] = set()
+        while todo:
+            frame, slot = todo.pop(0)
+            index = self._makers_of(frame.plan).get(slot)
+            further: list[tuple[Frame, int]] = []
+            if index is None:
+                outer = [outside for outside, own in frame.plan.imports if own == slot]
+                further = [(frame.parent, one) for one in outer if frame.parent is not None]
+            elif not frame.plan.nodes[index].is_visible:
+                feeds = frame.plan.nodes[index].feeds
+                further = [(frame, one) for feed in feeds for one in feed.slots]
+            elif (frame, index) not in told:
+                told.add((frame, index))
+                span = self._begun.get(frame, {}).get(index)
+                if span is not None:
+                    yield span
+            todo += [one for one in further if one not in seen]
+            seen.update(further)
+
+    def _makers_of(self, plan: ScopePlan) -> Mapping[int, int]:
+        if plan not in self._makers:
+            made = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
+            self._makers[plan] = made
+        return self._makers[plan]

@@ -14,8 +14,7 @@ from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
-from dataflow.runtime.inline import Inline
-from dataflow.runtime.workers import Workers
+from dataflow.runtime.workers import Inline, Workers
 from tests.behaviour.rows import inc, one
 from tests.source import home_of
 from tests.steady import end_slices_after, warn_of_blocking

@@ -31,7 +31,7 @@ from dataflow import (
     this_firing,
     threaded,
 )
-from dataflow.runtime.isolation import MOST_BLOCKING
+from dataflow.runtime.call import MOST_BLOCKING
 from tests.behaviour.table import states_of
 from tests.clocks import set_forward
 from tests.steady import warn_of_blocking

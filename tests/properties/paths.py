@@ -11,7 +11,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
-from dataflow.runtime import attempting, inline
+from dataflow.runtime import attempts as attempting
+from dataflow.runtime import workers as inline
 from dataflow.scheduler.frames import Frame
 from dataflow.scheduler.maps import Maps
 from dataflow.scheduler.outcomes import Settling

@@ -16,7 +16,7 @@ from dataflow.formats.native.document import FlowDocument
 from dataflow.formats.native.reader import load
 from dataflow.packs.pack import type_of
 from dataflow.packs.registry import find_type
-from dataflow.runtime.explaining import NOT_OPENED
+from dataflow.runtime.reasons import NOT_OPENED
 from dataflow.runtime.result import Result
 from dataflow.runtime.run import Run
 from tests.properties import node_functions

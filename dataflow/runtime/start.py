@@ -1,4 +1,4 @@
-"""Starting: how a run begins, anew or where it has paused, and what it begins with (S11.3)."""
+"""Prepare and start an execution session, from the beginning or from a pause."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+import anyio
+
+from dataflow.base.backend import caller
 from dataflow.base.copies import separate
 from dataflow.base.failure import Failure
 from dataflow.core.events import EventKind, Reporter
 from dataflow.core.wiring import node_of_path
+from dataflow.errors import DataflowError
+from dataflow.runtime.run import Prepared
 from dataflow.scheduler.admission import unused_limits
+from dataflow.scheduler.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,9 +24,10 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Settings
     from dataflow.memo.lookup import Memoizing
+    from dataflow.runtime.result import Result
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
-    from dataflow.scheduler.scheduler import Scheduler
+
 
 __all__ = [
     "NewStart",
@@ -28,6 +35,8 @@ __all__ = [
     "ResumedStart",
     "Start",
     "memo_for",
+    "prepare_again",
+    "prepare_anew",
     "reporter_for",
     "warn_of_memo",
     "warn_of_settings",
@@ -191,3 +200,34 @@ def interrupted_in(firings: Mapping[str, Earlier]) -> Iterator[tuple[str, Mappin
         if firing.is_running and not firing.is_opener:
             failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
             yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
+
+
+async def prepare_anew(plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str) -> Prepared:
+    """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
+    reporter = reporter_for(settings, plan.name, run_id, caller())
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
+    return Prepared(scheduler, NewStart(inputs))
+
+
+async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> Prepared:
+    """Prepare a run to go on that has paused and lives in its result.
+
+    Raises RunTaken if it has gone on already, AnswerRefused for an answer that does not fit; then it stays.
+    """
+    paused = result._paused  # noqa: SLF001 - hidden from users, not from the engine
+    if paused is None:
+        raise DataflowError(
+            f"run {result.run_id} is {result.status} and lives in no store; only a paused run lives in its "
+            "result: run the flow with a store, and resume it by its id"
+        )
+    scheduler = paused.look(result.run_id)
+    if scheduler.plan.wiring is not plan.wiring:
+        raise DataflowError(
+            f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
+        )
+    read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
+    paused.take()
+    seq = scheduler.reporter.seq
+    scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, caller(), seq)
+    scheduler.timing.go_on(anyio.current_time)
+    return Prepared(scheduler, ResumedStart(read))

@@ -1,4 +1,4 @@
-"""Attempting: one attempt at a firing, in its time, and what becomes of it (S9.1, S9.2, S9.6)."""
+"""Run one attempt of a firing within its timeout."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import (
     cancellation_types,
+    current_task,
     forget_cancellation,
     on_asyncio,
     parted,
@@ -23,9 +24,7 @@ from dataflow.base.failure import is_interruption
 from dataflow.compiler.plan import Call
 from dataflow.core.states import READY, RUNNING
 from dataflow.errors import NodeFailed
-from dataflow.runtime.calling import CurrentFiring, call
-from dataflow.runtime.isolation import Driver
-from dataflow.runtime.worker import Worker
+from dataflow.runtime.call import CurrentFiring, Driver, call
 from dataflow.scheduler.hits import Hit
 from dataflow.scheduler.reports import report_start
 
@@ -34,11 +33,13 @@ if TYPE_CHECKING:
     from contextvars import Context
 
     from dataflow.core.attempts import Bounds
+    from dataflow.errors import NodeTimeout
     from dataflow.runtime.shared import Shared
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["Attempting"]
+
+__all__ = ["Attempting", "Worker"]
 
 LOG: Final = logging.getLogger("dataflow.attempting")
 
@@ -310,3 +311,36 @@ async def _in_time(
             node = current.frame.plan.nodes[current.index]
             worker.late = bounds.timed_out(node.id, begun, now)
         worker.is_timed, worker.scope.deadline = False, inf
+
+
+class Worker:
+    """A task that runs one firing after the other, and can be cancelled with the one it runs."""
+
+    __slots__ = (
+        "current", "driver", "has_waited", "is_timed", "is_waiting", "late", "outcome", "scheduler", "scope",
+        "shared", "suspends", "task",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        suspends: Callable[[CurrentFiring], None],
+        scope: anyio.CancelScope,
+        shared: Shared,
+    ) -> None:
+        self.scheduler = scheduler
+        self.suspends = suspends  # told of a firing that waits for the first time
+        self.current: CurrentFiring | None = None
+        self.outcome: Awaitable[Any] | None = None  # what it comes to, until that is awaited
+        self.is_waiting = False  # it has come to where it waits for the first time
+        self.has_waited = False  # the attempt has waited
+        self.is_timed = False  # a time limit may end the attempt
+        self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
+        self.scope = scope
+        self.shared = shared  # what the firings have open together
+        self.driver = Driver()  # of inline firings
+        self.task = current_task()
+
+    def begin(self, current: CurrentFiring, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
+        """Have a firing that has begun; what it comes to is still to be awaited."""
+        self.current, self.outcome, self.is_waiting = current, outcome, is_waiting

@@ -1,0 +1,179 @@
+"""Tasks of the engine: task blocks, sleepers, and running async code from synchronous code."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+import anyio
+
+from dataflow.base.backend import Nursery, cancellation_types, in_event_loop, on_asyncio, waker
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+    from contextlib import AbstractAsyncContextManager
+
+    from dataflow.base.backend import Event
+    from dataflow.runtime.result import Result
+    from dataflow.runtime.run import Run
+    from dataflow.runtime.workers import Workers
+    from dataflow.scheduler.scheduler import Scheduler
+    from dataflow.scheduler.timers import Timer
+
+
+__all__ = ["Sleepers", "Spawn", "owning_tasks", "run_sync"]
+
+#: Starts a task in the run's task group.
+Spawn: TypeAlias = "Callable[[Callable[[], Coroutine[Any, Any, None]]], object]"
+
+
+class Owned(Protocol):
+    """An engine, whose tasks are those of its workers."""
+
+    scheduler: Scheduler
+    workers: Workers
+    ended: Event  # set once nothing runs any more
+
+    def cancel(self, reason: str) -> None:
+        """End what runs; `ended` is set when it has."""
+
+    def leave(self, error: BaseException | None) -> None:
+        """Note that its block is left, by an error if there is one; `ended` is waited for."""
+
+    async def close(self) -> None:
+        """Note that there is no task any more, however it came to that."""
+
+
+E = TypeVar("E", bound=Owned)
+
+
+@asynccontextmanager
+async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
+    """Make an engine that spawns its tasks in a group of this block, and let it end when the block is left.
+
+    An error in the block is raised as it is, not in a group; so is what has broken a task, or has interrupted
+    the engine.
+    """
+    broken: BaseException | None = None
+    engine: E | None = None
+    try:
+        async with Nursery() as spawn:
+            engine = make(spawn)
+            try:
+                try:
+                    yield engine
+                except cancellation_types():
+                    raise
+                except BaseException as error:  # noqa: BLE001 - raised again below, not wrapped in a group
+                    broken = error
+                engine.leave(broken)
+                if not engine.ended.is_set():
+                    await engine.ended.wait()
+                await engine.workers.shared.close()
+            except BaseException:
+                await _end_cancelled(engine)
+                raise
+    except BaseExceptionGroup as group:
+        if engine is None or engine.workers.broken is None:
+            raise
+        raise engine.workers.broken from group
+    finally:
+        if engine is not None:
+            await engine.close()
+    if engine.scheduler.interruption is not None:
+        raise engine.scheduler.interruption
+    if broken is not None:
+        raise broken
+
+
+async def _end_cancelled(engine: Owned) -> None:
+    """See to it that nothing more of an engine starts whose owner is being cancelled.
+
+    A task group of asyncio's would cancel each task once, past the scopes that shield: the engine itself
+    cancels what runs, again and again, and is awaited. On trio the tasks are in the owner's scope themselves.
+    """
+    try:
+        if on_asyncio() and engine.workers.broken is None:
+            engine.cancel("cancelled from outside")
+            with anyio.CancelScope(shield=True):
+                await engine.ended.wait()
+    finally:
+        engine.workers.leave()  # what the workers still see is a real cancellation
+        await engine.workers.shared.close()
+
+
+class Sleepers:
+    """The tasks that sleep for the timers of a run; each calls `due` when its time has come."""
+
+    def __init__(self, spawn: Spawn, due: Callable[[Timer], Awaitable[None]]) -> None:
+        self._spawn = spawn
+        self._due = due
+        self._scopes: dict[Timer, anyio.CancelScope] = {}
+
+    def start(self, timers: Iterable[Timer]) -> None:
+        """Begin to sleep for these timers."""
+        for timer in timers:
+            # counted from now, not from when the task gets its turn
+            scope = self._scopes[timer] = anyio.CancelScope()
+            self._spawn(partial(self._sleep, timer, scope, anyio.current_time() + timer.delay))
+
+    def stop(self, timers: Iterable[Timer]) -> None:
+        """End the sleep of these timers, which were dropped."""
+        for timer in timers:
+            scope = self._scopes.pop(timer, None)
+            if scope is not None:
+                scope.cancel()
+
+    async def _sleep(self, timer: Timer, scope: anyio.CancelScope, until: float) -> None:
+        with scope:
+            await anyio.sleep_until(until)
+        if self._scopes.pop(timer, None) is not None:
+            await self._due(timer)
+
+
+def run_sync(started: AbstractAsyncContextManager[Run], name: str) -> Result:
+    """Run to the end; `name` is what a thread is called that this takes."""
+    return _run_in_thread(started, name) if in_event_loop() else anyio.run(_run, started)
+
+
+async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
+    async with started as run:
+        return await run
+
+
+def _run_in_thread(started: AbstractAsyncContextManager[Run], name: str) -> Result:
+    """Run in a new thread and wait for it; whatever interrupts the wait cancels the run first (S9.6)."""
+    outcome: list[Result | BaseException] = []
+    context = contextvars.copy_context()
+    cancel: list[Callable[[], None]] = []
+
+    async def seeded() -> Result:
+        """Run with the caller's contextvars; those of the new event loop itself stay."""
+        for variable, value in context.items():
+            if variable not in contextvars.copy_context():
+                variable.set(value)
+        async with started as run:
+            cancel.append(waker(lambda: run.cancel("interrupted")))
+            return await run
+
+    def work() -> None:
+        try:
+            outcome.append(anyio.run(seeded))
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
+            outcome.append(error)
+
+    thread = threading.Thread(target=work, daemon=True, name=name)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:  # Ctrl-C
+        for wake in cancel:
+            wake()
+        thread.join()
+        raise
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
