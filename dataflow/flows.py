@@ -90,7 +90,7 @@ class Flow(Forkable):
         inputs.clear()  # from here on only the run holds them (S8.5)
         if self.settings.store is None:
             return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
-        from dataflow.durable.storing import prepare_stored  # most runs live in no store
+        from dataflow.durable.ownership import prepare_stored  # most runs live in no store
 
         pulled = "" if port is None else next(iter(plan.outputs))
         return executing(
@@ -135,7 +135,7 @@ class Flow(Forkable):
                 f"run {run} is given by its id, but the flow has no store to find it in: "
                 "say flow.using(store=...).resume(...)"
             )
-        from dataflow.durable.storing import plan_of_run, prepare_resumed  # as above
+        from dataflow.durable.ownership import plan_of_run, prepare_resumed  # as above
 
         id, store = run if isinstance(run, str) else run.run_id, self.settings.store
         plan_for = partial(plan_of_run, self, store=store)

@@ -74,7 +74,7 @@ class Forkable(Definition):
         self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
     ) -> AbstractAsyncContextManager[Run]:
         """Execute a fork while the block runs, as `start` does with a new run; see `fork`."""
-        from dataflow.durable.forking import prepare_forked  # brings asyncio, as running does
+        from dataflow.durable.fork import prepare_forked  # brings asyncio, as running does
         from dataflow.runtime.run import executing
 
         one_of("edited", edited, Edited)

@@ -6,9 +6,9 @@ import pytest
 
 from dataflow import Flow, RunTaken, Secret, node
 from dataflow.core.states import NodeState, RunStatus
-from dataflow.durable.cancelling import cancel_stored
-from dataflow.durable.looking import look_at
-from dataflow.durable.past import fold
+from dataflow.durable.journal_view import fold
+from dataflow.durable.ownership import cancel_stored
+from dataflow.durable.replay import look_at
 from dataflow.stores import Batch, Record, Store
 from tests.behaviour.flow_parts import inc
 from tests.known_secrets import forgetting

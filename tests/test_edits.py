@@ -8,7 +8,7 @@ import pytest
 
 from dataflow import Flow, node
 from dataflow.durable.edits import Edits, check_edits, compare
-from dataflow.durable.shape import FlowShape, shape_of
+from dataflow.durable.graph_signature import FlowShape, shape_of
 from dataflow.errors import FlowEdited
 from tests.quick_nodes import add, inc
 

@@ -10,9 +10,9 @@ from dataflow import SKIP, Flow, Maybe, RunFailed, collect, each
 from dataflow.base.failure import Failure
 from dataflow.compiler.plan import FlowPlan
 from dataflow.core.states import NodeState
-from dataflow.durable.forgetting import forgotten_by
-from dataflow.durable.past import Past, PastFiring
-from dataflow.durable.shape import shape_of
+from dataflow.durable.edits import forgotten_by
+from dataflow.durable.graph_signature import shape_of
+from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
 from tests.calls import calls_in
 from tests.quick_nodes import inc

@@ -11,7 +11,7 @@ import pytest
 
 from dataflow import Result, StoreError
 from dataflow.base.backend import on_asyncio
-from dataflow.durable.owning import owned
+from dataflow.durable.ownership import owned
 from dataflow.stores import Store
 from tests.stored_runs import Gated, asking_flow, until
 

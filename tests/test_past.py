@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import NodeState, StoreError
 from dataflow.core.states import RunStatus
-from dataflow.durable.past import Past, fold
+from dataflow.durable.journal_view import Past, fold
 from dataflow.stores import Record
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from dataflow import Flow, gather, node
-from dataflow.durable.shape import FlowShape, NodeShape, shape_of
+from dataflow.durable.graph_signature import FlowShape, NodeShape, shape_of
 from dataflow.values.functions import digest_of
 from tests.processes import printed_with
 from tests.properties.playing import flow_of

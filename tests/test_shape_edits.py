@@ -21,7 +21,7 @@ from dataflow import (
     race,
 )  # fmt: skip
 from dataflow.core.context import ExecutionContext
-from dataflow.durable.shape import FlowShape, NodeShape, shape_of
+from dataflow.durable.graph_signature import FlowShape, NodeShape, shape_of
 from tests.quick_nodes import Set, add, configured, defaulted, inc
 
 Wire = Callable[[Flow], object]

@@ -18,7 +18,7 @@ from dataflow.authoring import import_function, name_of_function
 from dataflow.core.discovery import OWN_PACKS
 from dataflow.core.former_names import former_names, listed_ids, place_of
 from dataflow.durable.edits import compare
-from dataflow.durable.shape import FlowShape, in_terms_of, shape_of
+from dataflow.durable.graph_signature import FlowShape, in_terms_of, shape_of
 from dataflow.durable.storable import storable_of
 from dataflow.packs.registry import find_type
 from dataflow.stores.sqlite import SqliteStore

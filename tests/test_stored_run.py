@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, StoreError
-from dataflow.durable.past import fold
+from dataflow.durable.journal_view import fold
 from dataflow.durable.storable import storable_of
 from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.open_asks import OpenAsk, asks_of

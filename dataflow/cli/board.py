@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.events import Event
-    from dataflow.durable.past import Past
+    from dataflow.durable.journal_view import Past
 
 __all__ = ["Board", "Row", "key_of", "outline"]
 

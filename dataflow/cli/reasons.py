@@ -16,7 +16,7 @@ from dataflow.cli.exits import ExitCode, Problem, Refused
 from dataflow.cli.run_flows import flow_of
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.streams import tell
-from dataflow.durable.looking import look_at
+from dataflow.durable.replay import look_at
 from dataflow.inspection.stored_reasons import StoredReasons, plan_if_unedited
 
 if TYPE_CHECKING:

@@ -1,23 +1,39 @@
-"""Edits: what differs between the flow a run began with and the one it is resumed with (S11.4)."""
+"""Find what was edited since a run was stored, and what a resume forgets because of it."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from dataflow.durable.shape import NodeShape
-from dataflow.errors import FlowEdited
+from dataflow.compiler.addresses import address_of, form_of, scopes_of
+from dataflow.compiler.plan import FlowOf
+from dataflow.core.former_names import former_names, listed_ids
+from dataflow.core.states import NodeState
+from dataflow.durable.dependents import dependents
+from dataflow.durable.graph_signature import FlowShape, NodeShape, in_terms_of, shape_of
+from dataflow.errors import FlowEdited, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from dataflow.durable.shape import FlowShape
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.core.policy import Edited
+    from dataflow.durable.journal_view import Past
 
-__all__ = ["CODE", "Edits", "check_edits", "compare"]
+
+__all__ = ["CODE", "Edits", "check_edits", "compare", "forgotten_by"]
 
 #: The one part of a node that may change under a value that stands.
 CODE: Final = "code"
+#: What a firing has come to that stands when the run is resumed.
+SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
+#: The parts of a node that tell what it asks for.
+OF_ASK: Final = frozenset({"type", "version", "config"})
+_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
+#: Where a path goes inside a flow node, and in which attempt: the first has no mark.
+_INSIDE: Final = re.compile(r"(?:~(\d+))?/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +121,125 @@ def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
         for address, parts in edits.changed.items()
         if CODE in parts and address in known
     ]
+
+
+def forgotten_by(
+    plan: FlowPlan, present: str, past: Past, stored: str, edited: Edited
+) -> tuple[set[str], list[str]]:
+    """Find out what was edited meanwhile: the firings to forget, and warnings of changed code (S11.4).
+
+    `present` and `stored` are the shapes of the flow as it is now, and as it was. Raises FlowEdited,
+    and StoreError if the stored one cannot be read.
+    """
+    forgotten = _after_failures(plan, past)
+    if stored == present:
+        return _without_over(plan, past, forgotten), []
+    was = _read(stored, past)
+    edits = compare(was, _in_terms_of(was, plan, FlowShape.read(present)))
+    forgotten |= _asked_by_others(past, edits)
+    standing = {
+        address_of(path)
+        for path, firing in past.firings.items()
+        if firing.state in SETTLED and path not in past.failures
+    }
+    if edited == "recompute":
+        again = dependents(plan, _forms_at(plan, edits.altered))
+        forgotten |= {path for path in past.firings if form_of(path) in again}
+    warnings = check_edits(past.run, edits, standing if edited == "refuse" else ())
+    return _without_over(plan, past, forgotten), warnings
+
+
+def _in_terms_of(stored: FlowShape, plan: FlowPlan, present: FlowShape) -> FlowShape:
+    """Return the present shape in the names that the stored one has, which may be former ones."""
+    if compare(stored, present).is_none:
+        return present
+    names = {now: former for former, now in former_names().items()}
+    return in_terms_of(stored, present, shape_of(plan, names), listed_ids())
+
+
+def _forms_at(plan: FlowPlan, addresses: Collection[str]) -> set[str]:
+    nodes = ((scope, node) for scope in scopes_of(plan) for node in scope.plan.nodes if node.is_visible)
+    return {scope.form_of(node) for scope, node in nodes if scope.address_of(node) in addresses}
+
+
+def _read(shape: str, past: Past) -> FlowShape:
+    try:
+        return FlowShape.read(shape)
+    except ValueError as error:
+        raise StoreError(past.store, f"the flow of run {past.run} cannot be read: {error}") from error
+
+
+def _asked_by_others(past: Past, edits: Edits) -> set[str]:
+    """Find the asks that wait for an answer to what is asked otherwise now, or not at all: that runs."""
+    others = {address for address, parts in edits.changed.items() if not OF_ASK.isdisjoint(parts)}
+    return {
+        path
+        for path, firing in past.firings.items()
+        if firing.ask is not None and firing.state not in SETTLED and address_of(path) in others
+    }
+
+
+def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
+    """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
+    forgotten: set[str] = set()
+    alike: dict[str, set[str]] = {}  # failures of one node, in whichever items and rounds
+    for failed in past.failures:
+        alike.setdefault(form_of(failed), set()).add(failed)
+    for own, failures in alike.items():
+        again = dependents(plan, {own}, as_failures=True) - {own}  # those stand, as below
+        around = _Around(failures)
+        forgotten |= {
+            path
+            for path, firing in past.firings.items()
+            if firing.state in SETTLED
+            and path not in past.failures
+            and form_of(path) in again
+            and not around.are_apart_from(path)
+        }
+    return forgotten
+
+
+def _without_over(plan: FlowPlan, past: Past, forgotten: set[str]) -> set[str]:
+    """Leave out what is in an attempt at a flow node that another has followed: nothing in it runs again."""
+    if not forgotten:
+        return forgotten
+    flows = _flows_around(plan)
+
+    def is_over(path: str) -> bool:
+        around = flows.get(address_of(path), frozenset())
+        return bool(around) and any(
+            address_of(flow := path[: inside.start()]) in around
+            and int(inside[1] or 1) != past.attempt_at_flow(flow)
+            for inside in _INSIDE.finditer(path)
+        )
+
+    return {path for path in forgotten if not is_over(path)}
+
+
+def _flows_around(plan: FlowPlan) -> dict[str, frozenset[str]]:
+    """List by address of a node the addresses of the flow nodes that it is inside of."""
+    around: list[frozenset[str]] = []  # by number of the scope
+    found: dict[str, frozenset[str]] = {}
+    for scope in scopes_of(plan):
+        flows = frozenset[str]() if scope.parent is None else around[scope.parent.number]
+        if scope.owner is not None and isinstance(scope.owner.action, FlowOf):
+            flows |= {scope.address}
+        around.append(flows)
+        found.update({scope.address_of(node): flows for node in scope.plan.nodes})
+    return found
+
+
+class _Around:
+    """The items and rounds that firings of one node are in."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        keys = [(path, key) for path in paths for key in _KEYS.finditer(path)]
+        self.scopes = {path[: key.start()] for path, key in keys}  # the maps and loops
+        self.frames = {path[: key.end()] for path, key in keys}
+
+    def are_apart_from(self, path: str) -> bool:
+        """Tell whether a firing is in another item or round of a map or loop than each of them."""
+        return any(
+            path[: key.start()] in self.scopes and path[: key.end()] not in self.frames
+            for key in _KEYS.finditer(path)
+        )

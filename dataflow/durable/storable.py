@@ -1,30 +1,48 @@
-"""Storable: what the runs of a plan need to live in a store, or why a port rules that out (S12.3)."""
+"""Check that a flow can be stored, and list the types that its stored values may have."""
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
 from dataflow.compiler.addresses import classes_in, scopes_of, types_given
+from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.ports import MISSING
-from dataflow.durable.flow_reads import reads_of
-from dataflow.durable.shape import shape_of
+from dataflow.core.wiring import INPUT
+from dataflow.durable.graph_signature import shape_of
 from dataflow.errors import FlowInvalid, SecretMissing, ValueRefused
 from dataflow.secrets.secret import Secret
 from dataflow.values.classes import unstorable
 from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from dataflow.compiler.plan import FlowPlan
+    from dataflow.compiler.addresses import PlacedScope
+    from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
     from dataflow.values.classes import Classes
 
-__all__ = ["Storable", "make_known", "storable_of", "throwaway_writer"]
+
+__all__ = [
+    "FlowReads",
+    "Source",
+    "Storable",
+    "make_known",
+    "ports_in",
+    "reads_of",
+    "storable_of",
+    "throwaway_writer",
+]
+
+#: Of the text that it is written as.
+VERSION: Final = 1
+#: A port, as `address.port` or `$in.name`, or how a join makes a value of others: its mode, then these.
+Source: TypeAlias = "str | list[Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +109,152 @@ def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:
                     writer.write(node.policy.default, f"{scope.address_of(node)}.out")
                 except ValueRefused as refused:
                     yield f"the default of node '{scope.address_of(node)}': {refused}"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowReads:
+    """Which ports each node reads, by address, also what decides whether it opens, and what outputs are of.
+
+    A port is named by the address of its node, the path without rounds, items and attempts. Joins are seen
+    through; a loop, a map or a flow node reads what leaves it.
+    """
+
+    nodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    outputs: Mapping[str, Source] = field(default_factory=dict)
+
+    def write(self) -> str:
+        """Write it as JSON."""
+        ports: dict[str, int] = {}
+        nodes = {
+            address: [ports.setdefault(port, len(ports)) for port in read]
+            for address, read in self.nodes.items()
+        }
+        document = {"reads": VERSION, "ports": list(ports), "nodes": nodes, "outputs": self.outputs}
+        return json.dumps(document, separators=(",", ":"))
+
+    @classmethod
+    def read(cls, text: str) -> FlowReads:
+        """Read what `write` wrote; what is none, or of another release, tells nothing."""
+        try:
+            document: Any = json.loads(text)
+            if document["reads"] != VERSION:
+                return cls()
+            ports = document["ports"]
+            nodes = {
+                address: tuple(ports[number] for number in read)
+                for address, read in document["nodes"].items()
+            }
+            return cls(nodes, dict(document["outputs"]))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return cls()
+
+
+def ports_in(source: Source) -> Iterator[str]:
+    """Go through the ports that a source is made of."""
+    todo: list[Any] = [source]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, str):
+            yield one
+        else:
+            todo += reversed(one[1:])
+
+
+def reads_of(plan: FlowPlan) -> FlowReads:
+    """Find out what each node of a compiled flow reads."""
+    sources = _Sources()
+    nodes: dict[str, dict[str, None]] = {}
+    for scope in scopes_of(plan):
+        for node in scope.plan.nodes:
+            if node.is_visible:
+                read = nodes.setdefault(scope.address_of(node), {})
+                read.update(dict.fromkeys(sources.read_by(scope, node)))
+    root = scopes_of(plan)[0]
+    outputs = {name: sources.of(root, slot) for name, slot in plan.outputs.items()}
+    return FlowReads({address: tuple(read) for address, read in nodes.items()}, outputs)
+
+
+class _Sources:
+    """Goes from a slot to the ports behind it, through joins, parameters and what scopes see of others."""
+
+    def read_by(self, scope: PlacedScope, node: PlanNode) -> Iterator[str]:
+        for feed in node.feeds:
+            yield from self._all(scope, feed.slots)
+        inner = scope.children.get(node.index)
+        if inner is not None:
+            yield from self._all(inner, _leaving(node, inner))
+
+    def _all(self, scope: PlacedScope, slots: Iterable[int]) -> Iterator[str]:
+        todo = [(scope, slot) for slot in reversed(list(slots))]
+        seen: set[tuple[int, int]] = set()
+        while todo:
+            place, slot = todo.pop()
+            if (place.number, slot) in seen:
+                continue
+            seen.add((place.number, slot))
+            found = _behind(place, slot)
+            if isinstance(found, str):
+                yield found
+            else:
+                todo += reversed(found)
+
+    def of(self, scope: PlacedScope, slot: int) -> Source:
+        """Tell what an output is of; joins in joins are as deep as they are written."""
+        node = scope.makers.get(slot)
+        if node is not None and isinstance(node.action, JoinOf):
+            return [node.action.mode.value, *(self.of(scope, one) for one in node.feeds[0].slots)]
+        found = _behind(scope, slot)
+        return found if isinstance(found, str) else ["value"]
+
+
+def _behind(scope: PlacedScope, slot: int) -> str | list[tuple[PlacedScope, int]]:
+    """Return the port that a slot holds the value of, or the slots that it is made of."""
+    node = scope.makers.get(slot)
+    if node is not None:
+        if isinstance(node.action, JoinOf):
+            return [(scope, one) for one in node.feeds[0].slots]
+        if isinstance(node.action, LoopOf) and slot in node.action.results and node.action.feedback:
+            return [(scope.children[node.index], node.action.results[slot])]
+        port = next(name for name, own in node.outputs.items() if own == slot)
+        return f"{scope.address_of(node)}.{port}"
+    if slot in scope.imports and scope.parent is not None:
+        return [(scope.parent, scope.imports[slot])]
+    if slot in scope.parameters:
+        if scope.parent is None or scope.owner is None:
+            return f"{INPUT}.{scope.parameters[slot]}"
+        return list(_given(scope, scope.parent, scope.owner, slot))
+    return []  # a constant
+
+
+def _given(
+    scope: PlacedScope, parent: PlacedScope, owner: PlanNode, slot: int
+) -> Iterator[tuple[PlacedScope, int]]:
+    """Yield what the parameter of a scope is given: what is carried comes from the round before too."""
+    feeds: Iterable[Feed | int] = ()
+    match owner.action:
+        case LoopOf(carried=carried):
+            feeds = [feed for feed in owner.feeds if feed.port == scope.parameters[slot]]
+            yield from ((scope, following) for first, following in carried.values() if first == slot)
+        case MapOf(lists=lists):
+            feeds = [lists[slot]]
+        case FlowOf(inputs=inputs):
+            feeds = [inputs[slot]]
+        case Call() | JoinOf():
+            raise AssertionError("neither opens a scope")
+    for feed in feeds:
+        if not isinstance(feed, int):
+            yield from ((parent, one) for one in feed.slots)
+
+
+def _leaving(node: PlanNode, inner: PlacedScope) -> list[int]:
+    """List the slots inside that a loop, map or flow node takes its values from, and the test of a loop."""
+    match node.action:
+        case LoopOf() as loop:
+            finals = [loop.carried[name][1] for name in loop.finals.values()]
+            return [*loop.results.values(), *finals, *(() if loop.test is None else (loop.test,))]
+        case MapOf():
+            return list(inner.plan.collects)
+        case FlowOf(results=results):
+            return list(results.values())
+        case Call() | JoinOf():
+            return []

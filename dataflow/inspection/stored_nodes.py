@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from dataflow.durable.past import Past
+    from dataflow.durable.journal_view import Past
 
 __all__ = ["INTERRUPTED", "NodeBranch", "StoredNode", "node_tree", "state_of", "stored_node", "stored_nodes"]
 

@@ -14,9 +14,8 @@ from dataflow.base.wording import moment
 from dataflow.compiler.addresses import address_of
 from dataflow.core.states import ENDED, NodeState
 from dataflow.core.wiring import INPUT
-from dataflow.durable.flow_reads import FlowReads, ports_in
-from dataflow.durable.storable import storable_of
-from dataflow.durable.storing import plan_of_run
+from dataflow.durable.ownership import plan_of_run
+from dataflow.durable.storable import FlowReads, ports_in, storable_of
 from dataflow.inspection.stored_nodes import INTERRUPTED, stored_node
 from dataflow.runtime.reasons import KINDS, Explanation, Finding, ReasonKind, ask_text, explain, kind_of_skip
 from dataflow.scheduler.hits import told_of_memo
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dataflow.compiler.plan import FlowPlan
-    from dataflow.durable.past import PastFiring
+    from dataflow.durable.journal_view import PastFiring
     from dataflow.flows import Flow
     from dataflow.inspection.stored_run import PastRun
     from dataflow.stores import Store

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dataflow.core.events import EventKind
-from dataflow.durable.past import fold
-from dataflow.durable.shape import FlowShape
+from dataflow.durable.graph_signature import FlowShape
+from dataflow.durable.journal_view import fold
 from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.stored_nodes import stored_node, stored_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dataflow.durable.past import Past
+    from dataflow.durable.journal_view import Past
     from dataflow.inspection.open_asks import OpenAsk
     from dataflow.stores import Record, Store, StoredRun
 

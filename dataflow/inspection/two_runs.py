@@ -10,17 +10,17 @@ from dataflow.compiler.addresses import address_of
 from dataflow.core.events import EventKind
 from dataflow.core.wiring import INPUT
 from dataflow.durable.edits import CODE, compare
-from dataflow.durable.flow_reads import FlowReads, ports_in
-from dataflow.durable.owning import told_by
-from dataflow.durable.past import began, fold
-from dataflow.durable.shape import FlowShape
+from dataflow.durable.graph_signature import FlowShape
+from dataflow.durable.journal_view import began, fold
+from dataflow.durable.ownership import told_by
+from dataflow.durable.storable import FlowReads, ports_in
 from dataflow.inspection.value_diff import are_alike, expanded, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from dataflow.durable.flow_reads import Source
-    from dataflow.durable.past import Past
+    from dataflow.durable.journal_view import Past
+    from dataflow.durable.storable import Source
     from dataflow.stores import Record, Store
 
 __all__ = ["Side", "TwoRuns", "side_of"]

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.events import Reporter
     from dataflow.core.policy import Settings
-    from dataflow.durable.recording import Recording
-    from dataflow.durable.restoring import Restoring
+    from dataflow.durable.journal import Recording
+    from dataflow.durable.replay import Restoring
     from dataflow.live.reusing import Reusing
     from dataflow.memo.lookup import Memoizing
     from dataflow.scheduler.frames import FiringId

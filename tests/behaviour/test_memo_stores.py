@@ -118,7 +118,7 @@ class TestChains:
         store.delete(first.run_id)
         with pytest.raises(Exception, match="has completed"):
             await flow.resume(second.run_id)
-        from dataflow.durable.looking import look_at
+        from dataflow.durable.replay import look_at
 
         looked = await look_at(flow.compile(), flow.settings, store, second.run_id)
         assert looked.get("longer_3.out") == "1" + "é" * LONG + "!!!"

@@ -13,7 +13,7 @@ from dataflow.cli.board import Row
 from dataflow.cli.tree import Tree, can_be_live, describe
 from dataflow.core.events import EventKind
 from dataflow.core.states import NodeState
-from dataflow.durable.past import Past, PastFiring
+from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES

@@ -9,7 +9,7 @@ from typing import Any, Final
 import anyio
 
 from dataflow import Config, DataflowError, Flow, NodeOutput, Ports, RunFailed, collect, each, flow, node
-from dataflow.durable.cancelling import cancel_stored
+from dataflow.durable.ownership import cancel_stored
 from dataflow.stores import Store
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, failing, wired

@@ -15,7 +15,7 @@ import anyio
 from hypothesis import assume, given, note, reject
 from hypothesis import strategies as st
 
-from dataflow.durable.forking import prepare_forked
+from dataflow.durable.fork import prepare_forked
 from dataflow.formats.native.document import FlowDocument
 from tests.properties.diary import Diary
 from tests.properties.document_reading import by_node, reads_of

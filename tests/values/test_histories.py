@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import ExecutionContext, Image, Message, ToolCall, merged_context
 from dataflow.core.context import history_of
-from dataflow.durable.copying import blobs_in
+from dataflow.durable.fork import blobs_in
 from dataflow.errors import ValueRefused
 from dataflow.stores.store import Record
 from dataflow.values.classes import classes_of

@@ -24,7 +24,7 @@ def cancel(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOpti
 
     A run that is being executed is cancelled where that happens, by Ctrl-C or SIGTERM.
     """
-    from dataflow.durable.cancelling import cancel_stored  # only where it is needed
+    from dataflow.durable.ownership import cancel_stored  # only where it is needed
 
     place = open_store(store)
     found = find_run(place, run, store)

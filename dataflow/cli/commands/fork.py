@@ -101,7 +101,7 @@ def fork(
 def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edited: Edited) -> StoredRun:
     """Write the fork; raises Refused, as a usage error for changes that cannot be."""
     from dataflow.cli.commands.changed import read_changes  # these only where they are needed
-    from dataflow.durable.forking import FORK, changeable_of, write_fork
+    from dataflow.durable.fork import FORK, changeable_of, write_fork
 
     with refusing_runs():
         past = read_past(store, source).past

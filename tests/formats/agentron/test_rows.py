@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Store
-from dataflow.durable.cancelling import cancel_stored
+from dataflow.durable.ownership import cancel_stored
 from dataflow.errors import RunTaken
 from dataflow_agent import ModelFailed, ModelRequest, ScriptedAnswer, ScriptedCall, scripted
 from tests.formats.agentron.walking import agent, edge, flow_of, ran, steps, workflow

@@ -1,4 +1,4 @@
-"""The past of a run: what its journal tells, folded (S11.3, S12.1). Pure: nothing here reads or acts."""
+"""Fold a journal into the state of a run, and find its unhandled failures."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.compiler.addresses import form_of, opener_of, scopes_of
+from dataflow.compiler.plan import FlowOf
 from dataflow.core.events import EventKind
 from dataflow.core.states import LoopEnd, NodeState, RunStatus
 from dataflow.errors import StoreError
+from dataflow.scheduler.failures import handles_failures, tolerates_failures
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from dataflow.compiler.addresses import PlacedScope
+    from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.stores.store import Record
 
-__all__ = ["Past", "PastAsk", "PastFiring", "began", "fold"]
+
+__all__ = ["Past", "PastAsk", "PastFiring", "began", "fold", "unhandled_in"]
 
 #: What tells that all around goes on.
 BEGINNING: Final = frozenset(
@@ -30,12 +36,13 @@ OF_FLOW: Final = ("shape", "reads")
 #: The types that loops, maps and flow nodes are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
 _PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
-
 # A journal may have a million records, and a dictionary finds a member sooner than its enum.
 DONE: Final = NodeState.DONE.value
 _KINDS: Final = {kind.value: kind for kind in EventKind}
 _STATES: Final = {state.value: state for state in NodeState}
 _decoded: Final = json.JSONDecoder().decode
+FAILURES: Final = frozenset({NodeState.FAILED, NodeState.TIMED_OUT})
+_ATTEMPT: Final = re.compile(r"~(\d+)$")
 
 
 @dataclass(slots=True, eq=False)
@@ -325,3 +332,47 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
                 past.last = time
                 past.elapsed += past.since_sitting
             past.status, past.failures = RunStatus(data["status"]), frozenset(data.get("failures", ()))
+
+
+def unhandled_in(plan: FlowPlan, past: Past) -> frozenset[str]:
+    """Return the firings whose failures nothing has handled.
+
+    The record of the end of a run names them; without one they are told from the flow.
+    """
+    failed = [
+        path for path, firing in past.firings.items() if firing.state in FAILURES and firing.failed_at == path
+    ]
+    if past.status is not RunStatus.RUNNING or not failed:
+        return past.failures
+    nodes = {
+        scope.form_of(node): (scope, node)
+        for scope in scopes_of(plan)
+        for node in scope.plan.nodes
+        if node.is_visible
+    }
+    return frozenset(path for path in failed if not _is_handled(path, nodes, past))
+
+
+def _is_handled(path: str, nodes: dict[str, tuple[PlacedScope, PlanNode]], past: Past) -> bool:
+    """Tell whether what has failed handles that, or what is around it does, or has tried again."""
+    while True:
+        found = nodes.get(form_of(path))
+        if found is None:
+            return True  # the flow was edited
+        scope, node = found
+        if handles_failures(node) or tolerates_failures(scope.owner):
+            return True
+        if scope.owner is None:
+            return False
+        frame = path if node.names_frame else path.rpartition("/")[0]
+        path = opener_of(frame, scope.owner)
+        if isinstance(scope.owner.action, FlowOf) and _attempt(frame) != past.attempt_at_flow(path):
+            return True
+        if past.state_of(path) is NodeState.DONE:
+            return True
+
+
+def _attempt(frame: str) -> int:
+    """Tell in which attempt at a flow node a frame was opened."""
+    found = _ATTEMPT.search(frame)
+    return 1 if found is None else int(found[1])

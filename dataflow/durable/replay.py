@@ -1,4 +1,4 @@
-"""Restoring: what the journal tells of a firing settles it, in place of calling it (S11.3)."""
+"""Replay: settle firings from the journal instead of calling their functions."""
 
 from __future__ import annotations
 
@@ -6,28 +6,39 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio
+from anyio.lowlevel import checkpoint
+
 from dataflow.base.failure import Failure
 from dataflow.compiler.plan import Call
-from dataflow.core.events import EventKind
+from dataflow.core.events import EventKind, Reporter
 from dataflow.core.inputs import Request
 from dataflow.core.ports import DONE as DONE_PORT
 from dataflow.core.ports import ERROR as ERROR_PORT
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, Errored, NodeState, RunStatus, Skip
-from dataflow.durable.recalling import Recalling
+from dataflow.core.threads import call_in_thread
+from dataflow.durable.journal_view import fold
+from dataflow.durable.storable import storable_of
 from dataflow.errors import StoreError
+from dataflow.runtime.result import Result
+from dataflow.runtime.start import memo_for
 from dataflow.scheduler.asks import ReadAnswer
 from dataflow.scheduler.hits import told_of_memo
+from dataflow.scheduler.scheduler import Scheduler
+from dataflow.values.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from dataflow.compiler.plan import PlanNode
-    from dataflow.durable.past import Past, PastAsk, PastFiring
+    from dataflow.compiler.plan import FlowPlan, PlanNode
+    from dataflow.core.policy import Settings
+    from dataflow.durable.journal_view import Past, PastAsk, PastFiring
     from dataflow.scheduler.frames import FiringId, Frame
-    from dataflow.scheduler.scheduler import Scheduler
+    from dataflow.stores import Store
 
-__all__ = ["Restoring"]
+
+__all__ = ["Recalling", "Restoring", "look_at", "replay"]
 
 #: The ends of what nobody asks for at once, and that somebody has asked for.
 ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
@@ -269,3 +280,79 @@ def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> An
     if "value" in told:
         return read(told["value"])
     return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))
+
+
+class Recalling:
+    """Knows what was reported in earlier sittings of a run, so that it is not told again."""
+
+    def __init__(self, past: Past) -> None:
+        self.is_replaying = True  # nothing new has happened in this sitting
+        self._past = past
+        self._ends_told = {path for path, firing in past.firings.items() if firing.state is not None}
+
+    def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
+        """Tell whether the journal has a fact that comes about again while the run is restored."""
+        past = self._past
+        match kind:
+            case EventKind.NODE_FINISHED:
+                return self._has_ended(path, data["state"])
+            case EventKind.NODE_STARTED:
+                firing = past.firings.get(path)
+                attempt: int = data["attempt"]
+                return firing is not None and firing.is_opener and firing.attempt >= attempt
+            case EventKind.LOOP_ROUND:
+                rounds: int = data["round"]
+                return past.rounds.get(path, 0) > rounds
+            case EventKind.LOOP_EXITED:
+                return path in past.exits and past.exits[path] == (data["reason"], data["iterations"])
+            case EventKind.MAP_OPENED:
+                return path in past.maps
+            case EventKind.RACE_DECIDED:
+                return path in past.races
+            case EventKind.ASK_ANSWERED:
+                return path in past.firings and past.firings[path].is_answered
+            case EventKind.ASK_CLOSED:
+                return self.is_replaying and path in past.firings and past.firings[path].is_closed
+            case EventKind.WARNING:
+                return (path, data["code"], data["text"]) in past.warnings
+            case _:
+                return False
+
+    def _has_ended(self, path: str, state: str) -> bool:
+        firing = self._past.firings.get(path)
+        if firing is None or firing.state is None or path not in self._ends_told:
+            return False
+        if firing.state.value != state or not (self.is_replaying or state == NodeState.SKIPPED.value):
+            return False
+        self._ends_told.discard(path)
+        return True
+
+
+async def replay(scheduler: Scheduler, restoring: Restoring, inputs: dict[str, Any]) -> list[FiringId]:
+    """Start a run and settle all that is known of it; returns the firings that the journal does not tell.
+
+    The event loop has its turn between two stretches of work.
+    """
+    unknown = scheduler.start(inputs)
+    while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
+        await checkpoint()
+        unknown += scheduler.advance() if scheduler.has_more else scheduler.begin_items()
+    return unknown
+
+
+async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) -> Result:
+    """Return what has settled of a run, without its outputs; failures that nothing handled are not in it.
+
+    The plan must be that of the run's flow. Raises StoreError.
+    """
+    past = await call_in_thread(_read, (store, run))
+    reader = Reader(storable_of(plan).classes, store.blob, str(store))
+    scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time, memo_for(plan))
+    restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
+    await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
+    asks = scheduler.asking.asks
+    return Result(run, past.status.value, {}, asks=asks, _plan=plan, _root=scheduler.root)
+
+
+def _read(store: Store, run: str) -> Past:
+    return fold(run, store.records(run), str(store))

@@ -1,55 +1,64 @@
-"""Storing: what is done before a run that lives in a store is executed, anew or again (S11, S12)."""
+"""Begin, take over and cancel stored runs; one process owns a run at a time."""
 
 from __future__ import annotations
 
+import json
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 
 from dataflow.base.backend import caller
+from dataflow.base.failure import text_of_error
+from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
-from dataflow.core.states import RunStatus
-from dataflow.durable.forgetting import forgotten_by
-from dataflow.durable.journal import Journal
-from dataflow.durable.owning import owned, told_by
-from dataflow.durable.past import began, fold
-from dataflow.durable.recording import Recording
-from dataflow.durable.replaying import replay
-from dataflow.durable.restoring import Restoring
+from dataflow.core.states import ENDED, NodeState, RunStatus
+from dataflow.core.threads import call_in_thread
+from dataflow.durable.edits import forgotten_by
+from dataflow.durable.journal import Journal, Recording
+from dataflow.durable.journal_view import began, fold, unhandled_in
+from dataflow.durable.replay import Restoring, replay
 from dataflow.durable.storable import make_known, storable_of, throwaway_writer
-from dataflow.durable.unhandled import unhandled_in
-from dataflow.errors import AnswerRefused, RunTaken
+from dataflow.errors import AnswerRefused, DataflowError, RunTaken, StoreError
 from dataflow.runtime.run import Prepared
 from dataflow.runtime.start import NewStart, ResumedStart, ResumeWarning, memo_for, reporter_for
 from dataflow.scheduler.scheduler import Scheduler
-from dataflow.stores import StoredRun
+from dataflow.secrets.known import redacted
+from dataflow.stores import Batch, Record, StoredRun
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from dataflow.compiler.definition import Definition
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Edited, Settings
-    from dataflow.durable.past import Past
+    from dataflow.durable.journal_view import Past
     from dataflow.durable.storable import Storable
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.stores import Answer, Hold, Store
 
+
 __all__ = [
     "Taken",
+    "cancel_stored",
     "configs_told",
     "flow_of_run",
     "go_on",
     "inputs_of",
+    "owned",
     "plan_of",
     "plan_of_run",
     "prepare_resumed",
     "prepare_stored",
+    "told_by",
 ]
+
+T = TypeVar("T")
 
 
 class Taken(NamedTuple):
@@ -134,8 +143,11 @@ def flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
     changes = configs_told(past, store)
     if not changes:
         return flow
-    from dataflow.durable.changes import changed_configs  # most runs are no forks
-    from dataflow.durable.rewiring import configs_of, rewired
+    from dataflow.durable.changes import (
+        changed_configs,  # most runs are no forks
+        configs_of,
+        rewired,
+    )
 
     return rewired(flow, changed_configs(flow.name, configs_of(flow, flow.compile()), changes))
 
@@ -252,3 +264,74 @@ def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
     declared = plan.wiring.inputs
     return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})
+
+
+async def owned(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
+    """Take something over in a thread; whoever is cancelled meanwhile gives it up."""
+    taken: list[T] = []
+    guard, is_left = Lock(), False
+
+    def work() -> None:
+        made = take()
+        with guard:
+            if not is_left:
+                taken.append(made)
+                return
+        give_up(made)
+
+    try:
+        await call_in_thread(work)
+    except BaseException:
+        with guard:
+            is_left = True
+        for made in taken:
+            give_up(made)
+        raise
+    return taken[0]
+
+
+@contextmanager
+def told_by(store: Store) -> Iterator[None]:
+    """Tell as StoreError whatever else a store raises."""
+    try:
+        yield
+    except DataflowError:
+        raise
+    except Exception as error:
+        raise StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}") from error
+
+
+def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
+    """Write that a run in a store that has paused, or was interrupted, is cancelled (S11.5).
+
+    Its open asks take no answer any more; resumed, it opens them again. Blocks, as stores do. Raises RunTaken
+    if the run is being executed or has ended, StoreError if there is none.
+    """
+    hold = store.hold(run)
+    try:
+        past = fold(run, store.records(run), str(store))
+        if past.status in ENDED:
+            raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
+        told = enumerate(_told(past, redacted(reason)), past.seq + 1)
+        now = datetime.now(UTC).isoformat()
+        records = [
+            Record(seq, kind.value, path, json.dumps({**data, "time": now}, ensure_ascii=False))
+            for seq, (kind, path, data) in told
+        ]
+        store.commit(run, Batch(records, status=RunStatus.CANCELLED.value))
+    finally:
+        hold.release()
+
+
+def _told(past: Past, reason: str) -> Iterator[tuple[EventKind, str, dict[str, Any]]]:
+    """Tell what there is to report: what was open or running ends, what is inside other things first."""
+    if past.is_torn:
+        yield EventKind.RUN_RESUMED, "", {}  # what alone may follow a record that was cut off
+    for id in past.open_asks:
+        yield EventKind.ASK_CLOSED, id, {"reason": reason}
+    ended = {"state": NodeState.CANCELLED.value, "ports": {}, "metadata": {}, "reason": reason}
+    for path, firing in reversed(past.firings.items()):
+        if firing.state is None and firing.attempt:
+            yield EventKind.NODE_FINISHED, path, ended
+    data = {"status": RunStatus.CANCELLED.value, "reason": reason, "elapsed": past.elapsed}
+    yield EventKind.RUN_FINISHED, "", data
