@@ -1,26 +1,25 @@
-"""Freshness: which nodes of a live session have settled for the inputs of now, and which are to (S13.4).
-
-Nodes of the root frame are looked at; what is inside a loop, a map or a flow node goes with that.
-"""
+"""Track which nodes are stale after an update, and reset them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.compiler.plan import links_of
-from dataflow.core.states import NOT_RUN
-from dataflow.live.activating import Activation, unsettle
-from dataflow.live.overtaking import overtake
+from dataflow.compiler.graph import Join
+from dataflow.compiler.plan import Call, JoinOf, MapOf, links_of
+from dataflow.core.states import NOT_RUN, PAUSED, READY, RUNNING, UNSETTLED, WAITING, Skip, is_dead
+from dataflow.scheduler.frames import OpenedMap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from dataflow.compiler.plan import PlanNode
+    from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["Freshness", "Stage"]
+
+__all__ = ["Activation", "Freshness", "Stage", "overtake", "unsettle"]
 
 
 class Stage(IntEnum):
@@ -35,6 +34,8 @@ class Stage(IntEnum):
 
 #: The same as numbers: looking up a member takes three times as long as comparing it.
 STALE, ACTIVE, FRESH, LOST, OVERTAKEN = map(int, Stage)
+
+
 #: Of a node that has to settle again if somebody waits for it.
 SETTLE_AGAIN: Final = (STALE, LOST)
 
@@ -204,3 +205,158 @@ class Freshness:
                 found.add(index)
                 todo += [makers[slot] for slot in read[index] if slot in makers]
         return found
+
+
+class Activation:
+    """Puts nodes of the root back, and has those begin that wait for nothing.
+
+    `begins` is told of each node that is about to forget what it came to.
+    """
+
+    def __init__(self, scheduler: Scheduler, begins: Callable[[int], None]) -> None:
+        self.scheduler = scheduler
+        self.root = root = scheduler.root
+        self._begins = begins
+        self._awaited = [_awaited(node) for node in root.plan.nodes]
+        self._early = frozenset(node.index for node in root.plan.nodes if _is_early(node))
+        self._disabled = frozenset(node.index for node in root.plan.nodes if not _is_enabled(node))
+
+    def activate(self, new: list[int], deferred: list[int]) -> None:
+        """Put nodes where they stood before they settled; those that are deferred wait to be asked for."""
+        root, nodes = self.root, self.root.plan.nodes
+        kept = [each for each in _kept(root) if each]
+        for index in (*new, *deferred):
+            self._reset(index, kept)
+        root.undemanded.update(deferred)
+        root.unsettled += len(new)
+        root.has_ended = root.has_ended and not new
+        for index in new:
+            root.waits[index] = self._count(index)
+        for index in deferred:
+            root.waits[index] = self._count(index) + 1
+        for index in self._disabled.intersection(new):  # before anything could make them ready
+            self.scheduler.releasing.disabled(root, nodes[index])
+
+    def _reset(self, index: int, kept: Iterable[dict[int, Any]]) -> None:
+        """Forget what a node has come to."""
+        root = self.root
+        self._begins(index)
+        root.states[index] = WAITING
+        unsettle(root, root.plan.nodes[index])
+        if index in root.attempts and (ends := root.attempts[index].ends) is not None:
+            self.scheduler.timers.drop(ends)  # it bounds earlier attempts
+        for by_node in kept:
+            by_node.pop(index, None)
+        root.withdrawn.discard(index)
+        if root.lost:
+            root.lost = {edge for edge in root.lost if edge[0] != index}
+        if root.failures:
+            root.failures = [one for one in root.failures if one.index != index]
+
+    def _count(self, index: int) -> int:
+        """Count what a node waits for, and note whether any of it is there and is no value."""
+        root, waits, is_odd = self.root, 0, False
+        values = root.values
+        for slot, is_waited_for in self._awaited[index]:
+            token = values[slot]
+            if token is UNSETTLED:
+                waits += is_waited_for
+            elif is_dead(token):
+                is_odd = True
+        if is_odd:
+            root.note_odd(index)
+        elif root.odd:
+            root.odd.discard(index)
+        return 1 if index in self._early else waits
+
+    def begin(self, node: PlanNode) -> None:
+        """Release a node that waits for nothing, unless it is to be asked for first."""
+        root, index = self.root, node.index
+        if root.states[index] != WAITING or index in root.undemanded:
+            return
+        if index in self._early:
+            self.scheduler.releasing.consider(root, node)
+        elif not root.waits[index]:
+            self.scheduler.releasing.release(root, index)
+
+
+def _kept(root: Frame) -> Sequence[dict[int, Any]]:
+    """List what is kept of nodes, by node."""
+    return root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
+
+
+def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
+    """List the slots that a node reads, each once, and whether it waits for them from the start."""
+    found: dict[int, bool] = {}
+    is_every = isinstance(node.action, MapOf) and node.action.is_every  # it begins before all have settled
+    for feed in node.feeds:
+        for slot in feed.slots:
+            found[slot] = found.get(slot, False) or not (feed.is_lazy or is_every)
+    return tuple(found.items())
+
+
+def _is_enabled(node: PlanNode) -> bool:
+    return node.policy is None or node.policy.is_enabled
+
+
+def _is_early(node: PlanNode) -> bool:
+    """Tell whether a join may settle before all its sources have."""
+    return isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)
+
+
+def unsettle(root: Frame, node: PlanNode) -> None:
+    """Take back what a node has settled its ports to."""
+    for slot in node.outputs.values():
+        root.values[slot] = UNSETTLED
+        root.digests.pop(slot, None)
+
+
+def overtake(scheduler: Scheduler, node: PlanNode) -> bool:
+    """Stop a node of the root; tells whether it has still to come to an end.
+
+    What is pure is cancelled; an effect is not cut short, and what is about to fire is looked at before.
+    """
+    root, index = scheduler.root, node.index
+    match root.states[index]:
+        case state if state == RUNNING:
+            _stop(scheduler, node)
+            return True
+        case state if state == READY and not _waits_to_repeat(scheduler, index):
+            root.note_odd(index)
+            return True
+        case state if state == READY:
+            scheduler.repeating.give_up(root, node)
+        case state if state == PAUSED:
+            scheduler.asking.close(root, node, "what it shows has changed")
+        case _:
+            pass
+    return False
+
+
+def _waits_to_repeat(scheduler: Scheduler, index: int) -> bool:
+    attempts = scheduler.root.attempts.get(index)
+    return attempts is not None and attempts.waits in scheduler.timers
+
+
+def _stop(scheduler: Scheduler, node: PlanNode) -> None:
+    root = scheduler.root
+    others, scheduler.stopped = scheduler.stopped, []
+    if not isinstance(node.action, Call):
+        root.withdrawn.add(node.index)
+        opened = root.opened[node.index]
+        if isinstance(opened, OpenedMap):
+            opened.is_closing = True
+        cause = Skip(root.path_of(node), "its inputs have changed")
+        for inner in list(opened.live.values()):
+            scheduler.failing.close(inner, cause)
+        scheduler.maps.arrivals.stop(root, node.index)
+    elif not _has_effect(node):
+        root.withdrawn.add(node.index)
+        scheduler.to_act = True
+        scheduler.stopped.append((root, node.index))
+    pure = [one for one in scheduler.stopped if not _has_effect(one[0].plan.nodes[one[1]])]
+    scheduler.stopped = others + pure
+
+
+def _has_effect(node: PlanNode) -> bool:
+    return isinstance(node.action, Call) and node.action.policy.effect is True

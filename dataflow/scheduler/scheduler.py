@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Settings
     from dataflow.durable.journal import Recording
     from dataflow.durable.replay import Restoring
-    from dataflow.live.reusing import Reusing
+    from dataflow.live.reuse import Reusing
     from dataflow.memo.lookup import Memoizing
     from dataflow.scheduler.frames import FiringId
     from dataflow.scheduler.timers import Timer

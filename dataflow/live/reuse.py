@@ -1,28 +1,126 @@
-"""Reusing: what a firing of a live session came to stands as long as it is given the same (S13.4)."""
+"""Reuse a past outcome while the inputs of its firing are unchanged."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
 from dataflow.base.copies import separate
-from dataflow.compiler.plan import Call, JoinOf
+from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.nodetype import checked_answer
 from dataflow.core.ports import MISSING, SKIP
-from dataflow.core.states import DONE, FAILED, READY, RUNNING, TIMED_OUT, UNSETTLED, WAITING, is_dead
+from dataflow.core.states import (
+    DONE,
+    FAILED,
+    READY,
+    RUNNING,
+    TIMED_OUT,
+    UNSETTLED,
+    WAITING,
+    Errored,
+    Skip,
+    is_dead,
+)
 from dataflow.live.freshness import Freshness
-from dataflow.live.known import Known, Memory
-from dataflow.live.read_digests import Digests, digest_of
 from dataflow.scheduler.hits import Hit
+from dataflow.values.digests import NoDigest, digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.compiler.plan import PlanNode, ScopePlan
     from dataflow.scheduler.asks import OpenAsk
-    from dataflow.scheduler.frames import FiringId, Frame
+    from dataflow.scheduler.frames import FiringId, Frame, Opened
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["Reusing"]
+
+__all__ = ["Digests", "Known", "Memory", "Reads", "Reusing", "digest_of"]
+
+#: What stands for the digest of a token that is no value, and of a signal that has come.
+SKIPPED: Final = b"skip"
+SIGNALLED: Final = b"signal"
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """What a firing, or a loop, a map or a flow node, came to, and the digests of what it was given.
+
+    Its state is that of a node that has ended, READY for one that has paused and waits for its answer.
+    """
+
+    function: object  # that was called; None where there is none
+    given: tuple[object, ...]
+    state: int
+    tokens: Mapping[int, Any]  # by slot
+    digests: Mapping[int, object]  # of these, as far as they are known
+    revision: int = 0  # in which it was computed
+    before: tuple[object, ...] | None = None  # what it was given when it was computed the time before
+    error: BaseException | None = None
+    attempt: int = 1
+    metadata: Mapping[str, Any] | None = None
+    opened: Opened | None = None
+    ask: OpenAsk | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Inside:
+    """What is known of the firings inside a loop, map or flow node of the root, by path."""
+
+    now: dict[str, Known] = field(default_factory=dict)  # since it was opened last
+    before: dict[str, Known] = field(default_factory=dict)
+
+
+class Memory:
+    """What is known of all firings. What is no longer inside a node is forgotten when that has ended."""
+
+    def __init__(self) -> None:
+        self._own: dict[int, Known] = {}  # by node of the root
+        self._inside: dict[int, _Inside] = {}  # likewise
+
+    def of_root(self, index: int) -> Known | None:
+        """Return what is known of a node of the root."""
+        return self._own.get(index)
+
+    def find(self, frame: Frame, node: PlanNode) -> Known | None:
+        """Return what is known of a firing."""
+        if frame.parent is None:
+            return self._own.get(node.index)
+        inside = self._inside.get(_opener(frame))
+        if inside is None:
+            return None
+        path = frame.path_of(node)
+        return inside.now.get(path) or inside.before.get(path)
+
+    def note(self, frame: Frame, node: PlanNode, known: Known) -> None:
+        """Note what a firing has come to, or that it still stands."""
+        if frame.parent is None:
+            self._own[node.index] = known
+        else:
+            self._inside[_opener(frame)].now[frame.path_of(node)] = known
+
+    def note_own(self, index: int, known: Known) -> None:
+        """Note what a firing of the root has come to."""
+        self._own[index] = known
+
+    def opens(self, index: int) -> None:
+        """Note that a loop, map or flow node of the root opens: what was inside it is looked up by path."""
+        inside = self._inside.setdefault(index, _Inside())
+        inside.before, inside.now = {**inside.before, **inside.now}, {}
+
+    def has_ended(self, index: int) -> None:
+        """Note that such a node has come to its end: what is no longer inside it is forgotten."""
+        self._inside[index].before = {}
+
+    def forget(self, index: int) -> None:
+        """Forget what a node of the root has come to, not what is inside it."""
+        self._own.pop(index, None)
+
+
+def _opener(frame: Frame) -> int:
+    """Return the node of the root that a frame is inside of."""
+    while frame.parent is not None and frame.parent.parent is not None:
+        frame = frame.parent
+    return frame.owner
 
 
 class _Begun(NamedTuple):
@@ -262,3 +360,89 @@ def _function_of(node: PlanNode) -> object:
 
 def _is_read(plan: ScopePlan, slot: int) -> bool:
     return bool(plan.readers[slot]) or bool(plan.is_told[slot]) or slot in plan.collects
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a node reads: slots, then those of which only the order counts, and the port of each."""
+
+    slots: tuple[int, ...]
+    signals: tuple[int, ...]
+    ports: tuple[str, ...]
+
+
+class Digests:
+    """The digests of what stands in frames, each computed once; they stand in the frames too."""
+
+    def __init__(self) -> None:
+        self._imported: dict[ScopePlan, dict[int, int]] = {}
+        self._reads: dict[PlanNode, Reads] = {}
+
+    def of(self, frame: Frame, slot: int) -> object:
+        """Return the digest of what a slot holds; what has none is equal to nothing but itself."""
+        found = frame.digests.get(slot)
+        return self._compute(frame, slot) if found is None else found
+
+    def given(self, frame: Frame, node: PlanNode) -> tuple[object, ...]:
+        """Return the digests of all that a node reads; of a signal only whether it came."""
+        reads, known = self.reads_of(node), frame.digests
+        given = [known.get(slot) or self._compute(frame, slot) for slot in reads.slots]
+        if reads.signals:
+            values = frame.values
+            given += [self.of(frame, slot) if is_dead(values[slot]) else SIGNALLED for slot in reads.signals]
+        return tuple(given)
+
+    def reads_of(self, node: PlanNode) -> Reads:
+        """Return what a node reads, what is read inside it included."""
+        reads = self._reads.get(node)
+        if reads is None:
+            reads = self._reads[node] = _reads_of(node)
+        return reads
+
+    def forget_plan(self) -> None:
+        """Forget what nodes read: the plan is another."""
+        self._reads.clear()
+        self._imported.clear()
+
+    def _compute(self, frame: Frame, slot: int) -> object:
+        where, own = frame, slot
+        while where.parent is not None and (outer := self._outer(where.plan, own)) is not None:
+            where, own = where.parent, outer  # one digest for all frames that see it
+        found = where.digests.get(own)
+        if found is None:
+            found = digest_of(where.values[own])
+            if where.values[own] is not UNSETTLED:
+                where.note_digest(own, found)
+        return found
+
+    def _outer(self, plan: ScopePlan, slot: int) -> int | None:
+        if not plan.imports:
+            return None
+        imported = self._imported.get(plan)
+        if imported is None:
+            imported = self._imported[plan] = {own: outer for outer, own in plan.imports}
+        return imported.get(slot)
+
+
+def digest_of(token: object) -> object:
+    """Return the digest of a token; one without a digest is equal to nothing but itself."""
+    if type(token) is Skip:
+        return SKIPPED
+    try:
+        return digest(token.failure if type(token) is Errored else token)
+    except NoDigest:
+        return object()
+
+
+def _reads_of(node: PlanNode) -> Reads:
+    feeds = [(slot, feed.port) for feed in node.feeds if not feed.is_signal for slot in feed.slots]
+    signals = [(slot, feed.port) for feed in node.feeds if feed.is_signal for slot in feed.slots]
+    match node.action:
+        case LoopOf(body=body) | MapOf(body=body):
+            feeds += [(outer, body.names[own]) for outer, own in body.imports]
+        case Call() | JoinOf() | FlowOf():
+            pass
+        case _:
+            assert_never(node.action)
+    slots, ordered = tuple(slot for slot, _ in feeds), tuple(slot for slot, _ in signals)
+    return Reads(slots, ordered, tuple(port for _, port in (*feeds, *signals)))
