@@ -63,7 +63,7 @@ _find, __dir__, __all__ = _attach(
         ],
         "expressions.expression": ["Expression", "Template"],
         "flows": ["Flow"],
-        "inspection.differing": ["Difference", "DifferenceKind", "Differences", "diff"],
+        "inspection.diff": ["Difference", "DifferenceKind", "Differences", "diff"],
         "live.session": ["Counts", "Live"],
         "memo.table": ["MemoStats", "ProcessMemo", "process_memo"],
         "packs.pack": ["Pack"],

@@ -37,7 +37,7 @@ from .errors import (
 )
 from .expressions.expression import Expression, Template
 from .flows import Flow
-from .inspection.differing import Difference, DifferenceKind, Differences, diff
+from .inspection.diff import Difference, DifferenceKind, Differences, diff
 from .live.session import Counts, Live
 from .memo.table import MemoStats, ProcessMemo, process_memo
 from .packs.pack import Pack

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from dataflow.core.policy import Errors, Limit, Telemetry
-    from dataflow.inspection.differing import Differences
+    from dataflow.inspection.diff import Differences
     from dataflow.memo.table import ProcessMemo
     from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
@@ -88,7 +88,7 @@ class Forkable(Definition):
 
     async def diff(self, first: str | Result, second: str | Result) -> Differences:
         """Tell what two runs in the store of the flow differ in, the first cause first; see `diff`."""
-        from dataflow.inspection.differing import diff  # as above
+        from dataflow.inspection.diff import diff  # as above
 
         if self.settings.store is None:
             raise DataflowError("the flow has no store to find runs in: say flow.using(store=...).diff(...)")

@@ -13,14 +13,18 @@ from dataflow.durable.journal_view import fold
 from dataflow.durable.storable import storable_of
 from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.open_asks import OpenAsk, asks_of
-from dataflow.inspection.stored_nodes import NodeBranch, node_tree, state_of, stored_node, stored_nodes
 from dataflow.inspection.stored_run import (
     FiringNotBegun,
     NameUnknown,
+    NodeBranch,
     PastRun,
     firing_object,
+    node_tree,
     read_run,
     run_object,
+    state_of,
+    stored_node,
+    stored_nodes,
 )
 from dataflow.stores import Batch, Record, StoredRun
 from dataflow.stores.memory import MemoryStore

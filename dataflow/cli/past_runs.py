@@ -13,15 +13,13 @@ from dataflow.cli.storage import refusing_runs
 from dataflow.cli.texts import MOST_REASON, duration, one_line
 from dataflow.core.states import ENDED, NodeState
 from dataflow.inspection.json_values import shortened_repr
-from dataflow.inspection.stored_nodes import node_tree
-from dataflow.inspection.stored_run import FiringNotBegun, NameUnknown, firing_object
+from dataflow.inspection.stored_run import FiringNotBegun, NameUnknown, firing_object, node_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.inspection.open_asks import OpenAsk
-    from dataflow.inspection.stored_nodes import NodeBranch, StoredNode
-    from dataflow.inspection.stored_run import PastRun
+    from dataflow.inspection.stored_run import NodeBranch, PastRun, StoredNode
     from dataflow.stores import Store
 
 __all__ = ["find_firing", "firing_text", "run_text"]

@@ -16,7 +16,7 @@ from dataflow.core.states import ENDED, NodeState
 from dataflow.core.wiring import INPUT
 from dataflow.durable.ownership import plan_of_run
 from dataflow.durable.storable import FlowReads, ports_in, storable_of
-from dataflow.inspection.stored_nodes import INTERRUPTED, stored_node
+from dataflow.inspection.stored_run import INTERRUPTED, stored_node
 from dataflow.runtime.reasons import KINDS, Explanation, Finding, ReasonKind, ask_text, explain, kind_of_skip
 from dataflow.scheduler.hits import told_of_memo
 

@@ -12,7 +12,7 @@ from dataflow.cli.storage import JsonObjectOption, StoreOption, find_run, open_s
 from dataflow.cli.streams import write
 
 if TYPE_CHECKING:
-    from dataflow.inspection.differing import Differences
+    from dataflow.inspection.diff import Differences
     from dataflow.inspection.json_values import StoredValues
 
 __all__ = ["diff"]
@@ -29,7 +29,7 @@ def diff(
     The first cause comes first, and each says whether it is one or follows from others. Exit codes: 0 the
     runs do not differ, 1 they do, 2 wrong usage.
     """
-    from dataflow.inspection.differing import compare_runs
+    from dataflow.inspection.diff import compare_runs
     from dataflow.inspection.json_values import StoredValues  # these only where they are needed
 
     place = open_store(store)
