@@ -21,11 +21,9 @@ from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.core.nodetype import NodeType, opaque_type
 from dataflow.errors import DataflowError, FormatError, PackError
-from dataflow.formats.choosing import chosen
-from dataflow.formats.files import read_file, reason_of
-from dataflow.formats.foreign import NO_OPTIONS, Origins, translated
+from dataflow.formats.foreign import NO_OPTIONS, Origins, chosen, translated
 from dataflow.formats.native.reader import checked, wire
-from dataflow.formats.reading import decode, read
+from dataflow.formats.reader import decode, read, read_file, reason_of
 from dataflow.packs.pack import type_of
 from dataflow.packs.registry import find_type, is_offered
 

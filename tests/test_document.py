@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dataflow.formats.native.document import FORMAT, BlockPart, FlowDocument, LoopPart, MapPart, json_schema
 from dataflow.formats.native.parts import Part
-from dataflow.formats.reading import read
+from dataflow.formats.reader import read
 from tests.json_schemas import is_valid
 
 SCHEMA: Final[dict[str, Any]] = json_schema()

@@ -4,9 +4,9 @@ from ..base.wording import choices, shortened
 from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
 from ..core.wiring import node_of_path
-from ..formats.files import read_data
 from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, Words
 from ..formats.problems import describe_value
+from ..formats.reader import read_data
 from ..formats.tree import DocumentPath
 from ..packs.installed_node import InstalledNode
 from ..runtime.shared import sharing

@@ -23,8 +23,10 @@ __all__ = ["Worded", "spoken", "worded"]
 
 def spoken(name: str, wiring: Wiring) -> Format:
     """Return the format whose words tell a flow; raises Refused for one without words, or of another flow."""
-    from dataflow.formats.choosing import formats  # loads the formats
-    from dataflow.formats.foreign import MADE_OF
+    from dataflow.formats.foreign import (
+        MADE_OF,
+        formats,  # loads the formats
+    )
 
     having = {one.name: one for one in formats() if one.words is not None}
     if name not in having:

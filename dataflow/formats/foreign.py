@@ -1,9 +1,10 @@
-"""Foreign formats: a file of another system becomes a native document."""
+"""Foreign formats: recognise a file of another system and translate it to a native document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
@@ -11,21 +12,24 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from dataflow.base.wording import choices
+from dataflow.core.functions import importing
 from dataflow.core.wiring import Remark
-from dataflow.errors import FlowInvalid, FormatError
-from dataflow.formats.files import read_file
-from dataflow.formats.native.document import FlowDocument
+from dataflow.errors import FlowInvalid, FormatError, PackError
+from dataflow.formats.native.document import FORMAT, FlowDocument
 from dataflow.formats.problems import Problem, problems_of, report
-from dataflow.formats.reading import decode
-from dataflow.formats.reading import read as read_text
+from dataflow.formats.reader import decode, read_file
+from dataflow.formats.reader import read as read_text
 
 if TYPE_CHECKING:
     from dataflow.core.events import Event
     from dataflow.core.wiring import Places
-    from dataflow.formats.tree import DocumentPath
+    from dataflow.formats.tree import DocumentPath, Positions
+
 
 __all__ = [
+    "GROUP",
     "MADE_OF",
+    "NATIVE",
     "NO_OPTIONS",
     "Format",
     "FormatOptions",
@@ -34,22 +38,26 @@ __all__ = [
     "Origins",
     "Records",
     "Words",
+    "chosen",
+    "formats",
     "translated",
 ]
 
 T = TypeVar("T")
-
 #: A mapping of JSON values, such as a native document.
 JsonDict: TypeAlias = dict[str, Any]
-
 #: What the caller gave besides the file, such as the branch that is meant, by name.
 FormatOptions: TypeAlias = Mapping[str, str]
 NO_OPTIONS: Final[FormatOptions] = MappingProxyType({})
-
 #: Where the meta of a document have the name of the format of the file that it was made of.
 MADE_OF: Final = "format"
 #: How many steps tell a node or an edge of a native document: `("nodes", id)`, `("edges", index)`.
 STEPS: Final = 2
+#: The entry points of formats.
+GROUP: Final = "dataflow.formats"
+NATIVE: Final = "native"
+#: The key that makes a document a native one.
+MARK: Final = "dataflow"
 
 
 class Words(Protocol):
@@ -169,3 +177,63 @@ def _check_options(format: Format, options: FormatOptions, notes: Notes) -> None
         notes.problem(
             (), f"a file of {format.name} has no option {option!r}; {choices(sorted(format.options))}"
         )
+
+
+def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> Format | None:
+    """Return the foreign format of a file that has been read, None for the native one.
+
+    Raises FormatError where the asked format is none, and where none is asked for and several formats take
+    the file for theirs, or none does.
+    """
+    if asked is not None:
+        return None if asked == NATIVE else _find_format(asked, name)
+    if not isinstance(data, (dict, list)) or MARK in data:
+        return None
+    taking: list[Format] = []
+    faults: list[str] = []
+    for point in _points().values():
+        try:
+            found = _loaded(point)
+        except PackError as error:  # what is broken takes nothing else along
+            faults.append(str(error))
+        else:
+            taking += [found] if found.recognises(data) else []
+    if len(taking) > 1:
+        names = " and ".join(repr(found.name) for found in taking)
+        raise FormatError(name, f"could be of the formats {names}; say which", *positions.find(()))
+    if not taking and faults:
+        reason = f"is of no format that can be used; {'; '.join(faults)}"
+        raise FormatError(name, reason, *positions.find(()))
+    if not taking and isinstance(data, dict):
+        raise FormatError(name, _no_format(), *positions.find(()))
+    return taking[0] if taking else None
+
+
+def _no_format() -> str:
+    return f"is a file of no known format: write `{MARK}: {FORMAT}`, or say the format; {choices(_points())}"
+
+
+def _find_format(asked: str, name: str) -> Format:
+    """Find a foreign format by its name; raises FormatError for the file that it was asked for."""
+    points = _points()
+    if asked not in points:
+        raise FormatError(name, f"there is no format {asked!r}; {choices([NATIVE, *points])}")
+    return _loaded(points[asked])
+
+
+def formats() -> list[Format]:
+    """Import every foreign format; raises PackError for one that is broken."""
+    return [_loaded(point) for point in _points().values()]
+
+
+def _points() -> Mapping[str, metadata.EntryPoint]:
+    return {point.name: point for point in sorted(metadata.entry_points(group=GROUP))}
+
+
+def _loaded(point: metadata.EntryPoint) -> Format:
+    """Import a format; raises PackError, as for node types."""
+    with importing(f"format {point.name}", point.value):
+        found = point.load()
+        if not isinstance(found, Format):
+            raise TypeError(f"{point.value} is of type {type(found).__name__}; expected a Format")
+    return found

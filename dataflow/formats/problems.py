@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from dataflow.base.wording import choices, shortened, write_place
 from dataflow.core.wiring import encode
 from dataflow.formats.native.document import NODES, FlowDocument, LoopTestPart
-from dataflow.formats.native.parts import Part
-from dataflow.formats.native.sources import EXPRESSIONS
+from dataflow.formats.native.parts import EXPRESSIONS, Part
 from dataflow.types.mismatches import requirement
 
 if TYPE_CHECKING:

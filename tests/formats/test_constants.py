@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow.errors import ValueMismatch
-from dataflow.formats.native.constants import as_json, constant_as_json
+from dataflow.formats.native.values import as_json, constant_as_json
 
 
 class Color(Enum):

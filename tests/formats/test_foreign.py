@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError
 from dataflow.core.wiring import Remark
-from dataflow.formats.choosing import formats
+from dataflow.formats.foreign import formats
 from tests.installed import install
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import FormatError
-from dataflow.formats.reading import MOST_BYTES, read
+from dataflow.formats.reader import MOST_BYTES, read
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

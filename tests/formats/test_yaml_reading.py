@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from dataflow import FormatError
-from dataflow.formats import yaml_reading
-from dataflow.formats.reading import read
+from dataflow.formats import reader as yaml_reading
+from dataflow.formats.reader import read
 from dataflow.formats.tree import MOST_LEVELS
 from dataflow.secrets.known import know
 from tests.known_secrets import forgetting

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dataflow.formats.reading import read
+from dataflow.formats.reader import read
 from dataflow.formats.writer import LONGEST_KEY, WIDTH, write_yaml
 
 awkward = st.sampled_from(

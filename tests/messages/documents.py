@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from dataflow.formats.reading import MOST_BYTES, decode
+from dataflow.formats.reader import MOST_BYTES, decode
 from tests.messages.telling import Row, document
 
 __all__ = ["ROWS"]

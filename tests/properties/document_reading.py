@@ -21,7 +21,7 @@ from dataflow.formats.native.document import (
     Node,
     TypeNode,
 )
-from dataflow.formats.native.sources import (
+from dataflow.formats.native.parts import (
     ConstantSource,
     FallbackSource,
     MergeSource,

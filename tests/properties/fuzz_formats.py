@@ -16,7 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from dataflow.formats.reading import read
+from dataflow.formats.reader import read
 from tests.formats.golden import FILES
 from tests.properties.fuzz_native import fuzz, tell
 from tests.properties.mutating import spoilt

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import DataflowError
-from dataflow.formats.reading import read
+from dataflow.formats.reader import read
 from dataflow.formats.writer import write_yaml
 from tests.properties.random_flows import sample
 

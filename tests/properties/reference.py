@@ -23,13 +23,13 @@ from dataflow.formats.native.document import (
     Node,
     TypeNode,
 )
-from dataflow.formats.native.parts import PolicyPart
-from dataflow.formats.native.sources import (
+from dataflow.formats.native.parts import (
     ConstantSource,
     EverySource,
     FallbackSource,
     GatherSource,
     MergeSource,
+    PolicyPart,
     RaceSource,
     Source,
 )

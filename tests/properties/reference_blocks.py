@@ -16,7 +16,7 @@ from dataflow.formats.native.document import (
     LoopTestPart,
     MapPart,
 )
-from dataflow.formats.native.sources import AllSource, EverySource, Source
+from dataflow.formats.native.parts import AllSource, EverySource, Source
 from tests.properties.document_reading import behind, demanded, is_lifted, parted
 from tests.properties.reference_tokens import (
     BrokenFlowError,

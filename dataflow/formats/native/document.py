@@ -14,12 +14,14 @@ from dataflow.formats.native.parts import (
     EdgePart,
     InputPart,
     Name,
+    OnItemError,
     Part,
     PolicyPart,
+    PortSource,
+    Source,
     UsingPart,
     WrittenFunction,
 )
-from dataflow.formats.native.sources import OnItemError, PortSource, Source
 
 __all__ = [
     "FORMAT",

@@ -43,11 +43,10 @@ from dataflow.formats.native.document import (
     MapNode,
     TypeNode,
 )
-from dataflow.formats.native.native_policy import read_policy, read_settings
-from dataflow.formats.native.native_sources import SourceReading, read_options
+from dataflow.formats.native.settings import SourceReading, read_options, read_policy, read_settings
 from dataflow.formats.native.writer import dump, dump_yaml
 from dataflow.formats.problems import Problem, describe_value, problems_of, report
-from dataflow.formats.reading import read
+from dataflow.formats.reader import read
 from dataflow.formats.tree import Within
 from dataflow.types.validation import check_json
 
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Nested, Placed, Places, Source
     from dataflow.formats.native.document import BlockPart, Node
     from dataflow.formats.native.parts import EdgePart, InputPart
-    from dataflow.formats.native.sources import Source as SourcePart
+    from dataflow.formats.native.parts import Source as SourcePart
     from dataflow.formats.tree import DocumentPath
 
 __all__ = ["Nest", "checked", "dump", "dump_yaml", "load", "wire"]

@@ -16,11 +16,9 @@ from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
 from dataflow.errors import FlowInvalid, ValueMismatch
-from dataflow.formats.native.constants import as_json, constant_as_json
 from dataflow.formats.native.document import FORMAT, FlowDocument
-from dataflow.formats.native.native_config import UNNAMED, with_found_paths, write_config
-from dataflow.formats.native.native_policy import write_policy, write_settings
-from dataflow.formats.native.native_sources import SourceWriting
+from dataflow.formats.native.settings import SourceWriting, write_policy, write_settings
+from dataflow.formats.native.values import UNNAMED, as_json, constant_as_json, with_found_paths, write_config
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.writer import write_yaml
 from dataflow.types.shapes import bare, type_name
