@@ -11,13 +11,17 @@ from typing import Any as _Any
 
 # By module of `dataflow`; lazy_loader takes names from modules of the package itself alone.
 _NAMES = {
-    "authoring.edge_writing": ["write_edge", "write_source"],
-    "authoring.gates": ["Gate", "entry_port", "find_gates", "gate_type"],
-    "authoring.models": ["qualified_model"],
-    "authoring.naming": ["free_name"],
-    "authoring.nesting": ["GraphLoop", "find_loops", "reachable"],
-    "authoring.part_reading": ["PartReader", "unique_ids"],
-    "authoring.shapes": ["get_mapping", "get_mappings"],
+    "authoring.loops": [
+        "Gate",
+        "GraphLoop",
+        "entry_port",
+        "find_gates",
+        "find_loops",
+        "gate_type",
+        "reachable",
+    ],
+    "authoring.parts": ["PartReader", "get_mapping", "get_mappings", "unique_ids"],
+    "authoring.writer": ["free_name", "qualified_model", "write_edge", "write_source"],
     "base.wording": ["choices", "shortened"],
     "core.config": ["TypeField", "resolve_path"],
     "core.functions": ["import_function", "is_function_name", "name_of_function"],

@@ -12,13 +12,9 @@ from ..packs.installed_node import InstalledNode
 from ..runtime.shared import sharing
 from ..secrets.known import redacted
 from ..types.validation import check_json, json_schema
-from .edge_writing import write_edge, write_source
-from .gates import Gate, entry_port, find_gates, gate_type
-from .models import qualified_model
-from .naming import free_name
-from .nesting import GraphLoop, find_loops, reachable
-from .part_reading import PartReader, unique_ids
-from .shapes import get_mapping, get_mappings
+from .loops import Gate, GraphLoop, entry_port, find_gates, find_loops, gate_type, reachable
+from .parts import PartReader, get_mapping, get_mappings, unique_ids
+from .writer import free_name, qualified_model, write_edge, write_source
 
 __all__ = [
     "DocumentPath",

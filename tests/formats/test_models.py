@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow.authoring.models import qualified_model
+from dataflow.authoring.writer import qualified_model
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dataflow import EventKind, Flow, NodeState
-from dataflow.authoring.nesting import find_loops
+from dataflow.authoring.loops import find_loops
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
 from tests.agent.serving import SERVER
 from tests.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow

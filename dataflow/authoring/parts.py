@@ -1,4 +1,4 @@
-"""Reading a part of a foreign file, which may hold anything: what is wrong with it is noted at its place."""
+"""Read the parts of a foreign file, and report the problems of each at its position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict, Notes
     from dataflow.formats.tree import DocumentPath
 
-__all__ = ["PartReader", "unique_ids"]
+
+__all__ = ["PartReader", "get_mapping", "get_mappings", "unique_ids"]
 
 M = TypeVar("M", bound=BaseModel)
 #: The keys that have the names of a part.
@@ -169,3 +170,15 @@ def unique_ids(parts: Iterable[PartReader]) -> set[str]:
         if isinstance(id, str) and id and (before := first.setdefault(id, part)) is not part:
             part.repeats_id(id, before.path)
     return {*first}
+
+
+def get_mappings(data: Any, key: str) -> list[dict[str, Any]]:
+    """Return the mappings in the list under a key, none where there is no list; `data` may be anything."""
+    found = data.get(key) if isinstance(data, dict) else None
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def get_mapping(data: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return the mapping under a key, an empty one where there is none."""
+    found = data.get(key)
+    return found if isinstance(found, dict) else {}

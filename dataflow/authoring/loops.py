@@ -1,4 +1,4 @@
-"""Loops that are entered at several nodes: all their rounds begin at a node in front of those, the gate."""
+"""Loops in foreign graphs: nesting, and gates for loops with several entries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping  # noqa: TC003 - the annotations of the node
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring.edge_writing import write_edge
-from dataflow.authoring.naming import free_name
+from dataflow.authoring.writer import free_name, write_edge
 from dataflow.builder.declare import node
 from dataflow.core.config import Config
 from dataflow.core.ports import NodeOutput, Port, Ports
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from dataflow.builder.declare import Node
     from dataflow.formats.foreign import JsonDict
 
-__all__ = ["Gate", "entry_port", "find_gates", "gate_type"]
+
+__all__ = ["Gate", "GraphLoop", "entry_port", "find_gates", "find_loops", "gate_type", "reachable"]
 
 #: The heads that the id of a gate names; others are counted as more.
 MOST_NAMED: Final = 3
@@ -94,3 +94,54 @@ def gate_type(value: Any) -> Node[Any, Any]:
         return NodeOutput({head: inputs[head] for head in config.heads if inputs[head] is not None})
 
     return loop
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLoop:
+    """A loop of a graph: its nodes, its heads (where it is entered), and the numbers of its back edges."""
+
+    nodes: frozenset[str]
+    heads: frozenset[str]
+    back: frozenset[int]
+
+
+def reachable(start: str, edges: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the nodes that can be reached from the start, which is among them."""
+    following: dict[str, list[str]] = {}
+    for source, target in edges:
+        following.setdefault(source, []).append(target)
+    found, waiting = {start}, [start]
+    while waiting:
+        further = set(following.get(waiting.pop(), ())) - found
+        found |= further
+        waiting += further
+    return found
+
+
+def find_loops(start: str, edges: Sequence[tuple[str, str]]) -> list[GraphLoop]:
+    """Return all loops of a graph, outer ones before those in them.
+
+    An inner loop is one that is left when the back edges of the outer are removed. `edges` are pairs of
+    source and target, numbered from 0; all nodes must be reachable from the start.
+    """
+    found: list[GraphLoop] = []
+    waiting = [list(range(len(edges)))]
+    while waiting:
+        numbers = waiting.pop()
+        for nodes in _components([edges[number] for number in numbers]):
+            within = [number for number in numbers if nodes.issuperset(edges[number])]
+            entered = {edges[number][1] for number in numbers if edges[number][0] not in nodes}
+            heads = frozenset(nodes & (entered | {start})) or nodes
+            back = frozenset(number for number in within if edges[number][1] in heads)
+            found.append(GraphLoop(nodes, heads, back))
+            waiting.append([number for number in within if number not in back])
+    return found
+
+
+def _components(edges: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
+    """Return the sets of nodes that lead to each other, and nodes that lead to themselves."""
+    import networkx as nx  # most flows of this process are of other formats
+
+    graph: nx.DiGraph[str] = nx.DiGraph(edges)
+    components = map(frozenset, nx.strongly_connected_components(graph))
+    return [one for one in components if len(one) > 1 or graph.has_edge(*one, *one)]
