@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import DataflowError, Flow, FlowInvalid, FormatError, PackError
-from dataflow.cli.flow_targets import find_flow
+from dataflow.cli.targets import find_flow
 from dataflow.formats.reader import MOST_BYTES
 from dataflow.inspection.drawing import dot, mermaid, outline
 from dataflow.loading import read_document

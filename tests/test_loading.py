@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError, PackError
-from dataflow.cli.flow_targets import find_flow
+from dataflow.cli.targets import find_flow
 from dataflow.compiler.graph import CallAction
 from dataflow.compiler.names import FindFunction, FindType
 from dataflow.core.wiring import Wiring

@@ -10,7 +10,6 @@ import typer
 
 from dataflow.base.wording import visible
 from dataflow.cli.commands.asks import answer, asks
-from dataflow.cli.commands.cancel import cancel
 from dataflow.cli.commands.check import check
 from dataflow.cli.commands.convert import convert
 from dataflow.cli.commands.diff import diff
@@ -19,13 +18,11 @@ from dataflow.cli.commands.memo import memo
 from dataflow.cli.commands.nodes import nodes
 from dataflow.cli.commands.resume import resume
 from dataflow.cli.commands.run import run
-from dataflow.cli.commands.runs import runs
-from dataflow.cli.commands.schema import schema
-from dataflow.cli.commands.show import show
+from dataflow.cli.commands.runs import cancel, runs
+from dataflow.cli.commands.show import schema, show
 from dataflow.cli.commands.why import why
-from dataflow.cli.exits import ExitCode, Interrupted, Refused, code_of_signal
-from dataflow.cli.interrupts import Interrupts
-from dataflow.cli.streams import tell, tolerant, write
+from dataflow.cli.output import ExitCode, Interrupted, Refused, code_of_signal, tell, tolerant, write
+from dataflow.cli.signals import Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

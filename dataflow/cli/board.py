@@ -1,8 +1,4 @@
-"""What a run looks like while it goes on: its events folded into one row a node.
-
-A row stands for all firings of a node, however many rounds and items there are, so a run of any size has as
-many rows as its flow has nodes. Nothing here knows of terminals.
-"""
+"""The board of a run: the state of each node for display."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.compiler.plan import LoopOf, MapOf
+from dataflow.compiler.plan import FlowOf, LoopOf, MapOf
 from dataflow.core.events import EventKind
 from dataflow.core.states import NodeState
 
@@ -24,7 +20,8 @@ if TYPE_CHECKING:
     from dataflow.core.events import Event
     from dataflow.durable.journal_view import Past
 
-__all__ = ["Board", "Row", "key_of", "outline"]
+
+__all__ = ["Board", "Row", "key_of", "nodes_of_file", "outline"]
 
 #: What tells the instances of a node apart in its path: rounds, items, attempts of a flow node (S2.2).
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
@@ -285,3 +282,46 @@ def outline(plan: FlowPlan, around: str = "") -> Iterator[tuple[str, PlanNode]]:
             yield key, node
         if isinstance(node.action, LoopOf | MapOf):
             todo.extend((key, inner) for inner in reversed(node.action.body.nodes))
+
+
+def nodes_of_file(plan: FlowPlan) -> frozenset[str] | None:
+    """Return the keys of the nodes that are told; None for a flow of our own, of which all are.
+
+    Of a flow made of such a file these are its nodes, a `start` and a `result` that the translation has added
+    among them, and the flow nodes in those, as steps that run beside others. All else in them is what they
+    are made of.
+    """
+    if not any(map(_is_made, _plans_in(plan))):
+        return None
+    found: set[str] = set()
+    flows = [("", plan, False)]  # each with whether it stands in one that was made of a file
+    for around, flow, is_within in flows:  # grows while it is walked
+        hides = is_within or _is_made(flow)
+        for key, node in outline(flow, around):
+            inner = node.action.plan if isinstance(node.action, FlowOf) else None
+            is_written = inner is not None and inner.wiring.places is not None  # not that of a node type
+            if is_written or not is_within:
+                found.add(key)
+            if inner is not None and (is_written or not hides):
+                flows.append((key, inner, hides))
+    return frozenset(found)
+
+
+def _plans_in(plan: FlowPlan) -> list[FlowPlan]:
+    """List a flow and the flows in it, each once, however many nodes share it."""
+    found, seen = [plan], {id(plan)}
+    for flow in found:  # grows while it is walked
+        for _, node in outline(flow):
+            if isinstance(node.action, FlowOf) and id(node.action.plan) not in seen:
+                seen.add(id(node.action.plan))
+                found.append(node.action.plan)
+    return found
+
+
+def _is_made(plan: FlowPlan) -> bool:
+    """Tell whether a flow was made of a file of another system."""
+    if not plan.wiring.meta:
+        return False
+    from dataflow.formats.foreign import MADE_OF  # most flows are made of no such file
+
+    return MADE_OF in plan.wiring.meta

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from dataflow.cli.streams import write
+from dataflow.cli.output import write
 from dataflow.inspection.json_values import json_value
 from dataflow.secrets.known import redacted
 

@@ -1,32 +1,32 @@
-"""Plain lines of progress, for a pipe or a file: one a node that has ended.
-
-Of a map there is one line for all its items, and one for each item that failed. What never ran has none. An
-ask has one when it opens, as other nodes may go on for long.
-"""
+"""Progress of a run as lines, and traces with values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.base.failure import Failure
 from dataflow.base.wording import counted, visible
 from dataflow.cli.board import key_of
-from dataflow.cli.streams import tell
-from dataflow.cli.texts import MOST_REASON, duration, one_line
+from dataflow.cli.output import MOST_REASON, duration, one_line, tell
 from dataflow.core.events import EventKind
 from dataflow.core.states import NodeState
+from dataflow.inspection.json_values import shortened_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     from dataflow.core.events import Event
 
-__all__ = ["Lines"]
+
+__all__ = ["Lines", "Trace"]
 
 _DISABLED: Final = "disabled"  # why a node is skipped that is switched off
 _FAILED: Final = (NodeState.FAILED, NodeState.TIMED_OUT)
 MOST_ASKED: Final = 20  # asks that are told when they open
 _WIDTH: Final = max(len(state.value) for state in NodeState)
+MOST_CHARACTERS: Final = 100  # of a value
+INDENT: Final = "    "
 
 
 def _is_handled(state: NodeState, event: Event) -> bool:
@@ -67,7 +67,7 @@ class Lines:
         return list(self._began)
 
     def _asks(self, event: Event) -> None:
-        from dataflow.cli.ask_texts import tell_ask  # few flows ask
+        from dataflow.cli.asks import tell_ask  # few flows ask
         from dataflow.inspection.open_asks import of_event
 
         self._began.pop(event.path, None)  # it is waited for, and does not run
@@ -100,3 +100,56 @@ class Lines:
     def _is_in_map(self, path: str) -> bool:
         """Tell whether a path leads through an open map."""
         return any(path[:place] in self._maps for place, letter in enumerate(path) if letter == "[")
+
+
+class Trace:
+    """A progress that writes lines to standard error, with inputs and outputs."""
+
+    def __init__(self) -> None:
+        self._lines = Lines(every_item=True)
+        self._given: dict[str, Mapping[str, Any]] = {}  # the inputs of what is running, by path
+
+    @property
+    def asked(self) -> Collection[str]:
+        """The asks that were told when they opened."""
+        return self._lines.asked
+
+    def running(self) -> list[str]:
+        """Return the paths of what is running."""
+        return self._lines.running()
+
+    def see(self, event: Event) -> None:
+        """Take in an event."""
+        self._lines.see(event)
+        match event.kind:
+            case EventKind.NODE_STARTED:
+                self._given[event.path] = event.data.get("inputs", {})
+            case EventKind.ATTEMPT_FAILED:
+                attempt = f"attempt {event.data['attempt']} of {visible(event.path)}"
+                tell(f"{attempt} failed: {_told(event.data['error'])}")
+            case EventKind.NODE_FINISHED if event.data["state"] != NodeState.NOT_RUN.value:
+                for name, value in self._given.pop(event.path, {}).items():
+                    tell(f"{INDENT}{name} = {_short(value)}")
+                for name, token in event.data["ports"].items():
+                    if not name.startswith("$"):
+                        tell(f"{INDENT}-> {name} {_token(token)}")
+            case _:
+                pass
+
+
+def _token(token: Mapping[str, Any]) -> str:
+    if "value" in token:
+        return f"= {_short(token['value'])}"
+    if "skip" in token:
+        return f"skipped: {one_line(token['skip'], MOST_CHARACTERS)}"
+    return f"failed: {_told(token['error'])}"
+
+
+def _told(failure: object) -> str:
+    if isinstance(failure, Failure):
+        return one_line(f"{failure.type}: {failure.message}", MOST_CHARACTERS)
+    return one_line(str(failure), MOST_CHARACTERS)
+
+
+def _short(value: object) -> str:
+    return one_line(shortened_repr(value, MOST_CHARACTERS), MOST_CHARACTERS)

@@ -6,11 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import choices, counted, moment, nearest, visible
-from dataflow.cli.ask_texts import ask_lines
-from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.asks import ask_lines
+from dataflow.cli.output import MOST_REASON, ExitCode, Problem, Refused, duration, one_line
 from dataflow.cli.report import output_text
 from dataflow.cli.storage import refusing_runs
-from dataflow.cli.texts import MOST_REASON, duration, one_line
 from dataflow.core.states import ENDED, NodeState
 from dataflow.inspection.json_values import shortened_repr
 from dataflow.inspection.stored_run import FiringNotBegun, NameUnknown, firing_object, node_tree

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from dataflow.base.wording import choices, nearest
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.run_flows import flow_of
+from dataflow.cli.output import ExitCode, Problem, Refused, tell
 from dataflow.cli.storage import refusing_runs
-from dataflow.cli.streams import tell
+from dataflow.cli.targets import flow_of
 from dataflow.durable.replay import look_at
 from dataflow.inspection.stored_reasons import StoredReasons, plan_if_unedited
 

@@ -6,12 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.base.wording import counted, listed, on_one_line, visible
-from dataflow.cli.ask_texts import answers_needed, tell_ask
-from dataflow.cli.exits import ExitCode, code_of_signal
+from dataflow.cli.asks import answers_needed, tell_ask
 from dataflow.cli.json_output import write_json
+from dataflow.cli.output import ExitCode, code_of_signal, duration, is_terminal, one_line, tell, write
 from dataflow.cli.storage import command_for
-from dataflow.cli.streams import is_terminal, tell, write
-from dataflow.cli.texts import duration, one_line
 from dataflow.errors import ValueRefused
 from dataflow.inspection.json_values import json_value
 from dataflow.inspection.open_asks import of_result
@@ -22,9 +20,9 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from dataflow.base.failure import Failure
-    from dataflow.cli.execution import Outcome
-    from dataflow.cli.exits import Problem
     from dataflow.cli.options import Options
+    from dataflow.cli.output import Problem
+    from dataflow.cli.session import Outcome
     from dataflow.runtime.result import Result
 
 __all__ = [

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from dataflow.base.wording import listed, nearest
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.texts import one_line
+from dataflow.cli.output import ExitCode, Problem, Refused, one_line
 from dataflow.errors import AnswerRefused, DataflowError, FlowEdited, RunTaken
 
 if TYPE_CHECKING:

@@ -1,27 +1,41 @@
-"""Loading what the command line calls FILE, with every problem told instead of raised from inside."""
+"""Targets of commands: files, functions and flows inside them."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import traceback
 from contextlib import contextmanager
+from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias, assert_never
+from urllib.parse import quote, unquote, urlencode
 
 import typer
 
-from dataflow.base.wording import read_place
-from dataflow.cli.exits import ExitCode, Interrupted, Problem, Refused
+from dataflow.base.wording import choices, read_place
+from dataflow.cli.output import ExitCode, Interrupted, Problem, Refused
+from dataflow.core.functions import importing, is_function_name
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
+from dataflow.flows import Flow
+from dataflow.formats.foreign import NO_OPTIONS
+from dataflow.loading import import_file, read_document
+from dataflow.typed_flows import TypedFlow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
 
-    from dataflow.flows import Flow
+    from dataflow.stores import StoredRun
+
 
 __all__ = [
     "BranchOption",
     "FileArgument",
+    "Kind",
+    "Target",
+    "find_flow",
+    "flow_of",
     "folder_of",
     "load",
     "make_importable",
@@ -29,17 +43,127 @@ __all__ = [
     "problems_of",
     "refusing",
     "target_kept",
+    "target_of",
     "with_branch",
+    "with_options",
 ]
 
+#: The option that says of which format a document is, in place of its content.
+FORMAT: Final = "format"
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
 ]
-
 BranchOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--branch", metavar="ID", help="Of a file with branches, this one.", show_default=False),
 ]
+
+
+class Kind(Enum):
+    """What a target names a flow in."""
+
+    DOCUMENT = auto()
+    FILE = auto()
+    MODULE = auto()
+
+
+class Target(NamedTuple):
+    """A target in its parts: the file or module, the name of a flow in Python, what a format is told."""
+
+    kind: Kind
+    place: str
+    name: str = ""
+    options: Mapping[str, str] = NO_OPTIONS
+
+
+def target_of(written: str) -> Target:
+    """Part what the command line calls FILE: `path.py[:flow]`, `module:flow`, or a document with options.
+
+    Options stand behind a document that is there, whatever they are: `flow.json#model=openrouter/free:fast`.
+    """
+    file, mark, options = written.rpartition("#")
+    if mark and not _is_there(written):  # a name may have the sign in it
+        parted = _without_options(file)
+        if parted.kind is Kind.DOCUMENT and (_is_there(file) or _is_document(written)):
+            return parted._replace(options=_read_options(options))
+    return _without_options(written)
+
+
+def _without_options(written: str) -> Target:
+    path, colon, name = written.rpartition(":")
+    if Path(written).suffix == ".py":
+        return Target(Kind.FILE, written)
+    if colon and path.endswith(".py"):
+        return Target(Kind.FILE, path, name)
+    if colon and is_function_name(written) and not _is_there(written):
+        return Target(Kind.MODULE, path, name)
+    return Target(Kind.DOCUMENT, written)
+
+
+def _is_document(written: str) -> bool:
+    return _without_options(written).kind is Kind.DOCUMENT
+
+
+def _is_there(file: str) -> bool:
+    try:
+        return Path(file).exists()
+    except (OSError, ValueError):  # what is longer than a name may be
+        return False
+
+
+def _read_options(written: str) -> dict[str, str]:
+    """Read `name=value&name=value`; only percent signs stand for other characters."""
+    pairs = (one.partition("=") for one in written.split("&") if one)
+    return {unquote(name): unquote(value) for name, _, value in pairs}
+
+
+def find_flow(written: str, *, imports: bool = True) -> Flow:
+    """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
+
+    Behind the path of a document may stand its format, and what that is told: `duet.json#branch=nightly`,
+    `flow.json#format=hifide`. Raises FormatError, FlowInvalid or PackError; Python targets are imported in
+    any case.
+    """
+    target = target_of(written)
+    match target.kind:
+        case Kind.FILE:
+            return _only_flow(written, import_file(Path(target.place), written), target.name)
+        case Kind.MODULE:
+            with importing(written, target.place):
+                module = importlib.import_module(target.place)
+            return _only_flow(written, module, target.name)
+        case Kind.DOCUMENT:
+            options = {**target.options}
+            asked = options.pop(FORMAT, None)
+            read = read_document(
+                target.place, Flow.from_wiring, format=asked, options=options, imports=imports
+            )
+            return Flow.from_wiring(*read)
+        case _:
+            assert_never(target.kind)
+
+
+def with_options(written: str, options: Mapping[str, str]) -> str:
+    """Write a target with more options behind it."""
+    if not options:
+        return written
+    target = target_of(written)
+    return f"{target.place}#{urlencode({**target.options, **options}, quote_via=quote)}"
+
+
+def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
+    flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
+    if name:
+        if name not in flows:
+            raise PackError(target, f"there is no flow {name!r}; {choices(flows)}")
+        return flows[name]
+    if not flows:
+        raise PackError(target, "holds no flow")
+    plain = [flow for flow in flows.values() if not isinstance(flow, TypedFlow)]  # which are parts of others
+    for found in (plain, [*flows.values()]):
+        if len({id(flow) for flow in found}) == 1:
+            return found[0]
+    raise PackError(target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(flows)}")
 
 
 def load(target: str, *, imports: bool) -> Flow:
@@ -47,8 +171,6 @@ def load(target: str, *, imports: bool) -> Flow:
 
     What is imported finds the modules beside the file, as a script that is run does.
     """
-    from dataflow.cli.flow_targets import Kind, find_flow, target_of  # pulls in the formats
-
     if imports or target_of(target).kind is not Kind.DOCUMENT:
         make_importable(target)
     with refusing(target):
@@ -61,7 +183,6 @@ def with_branch(target: str, branch: str | None) -> str:
     """Write the branch that is asked for behind a target; raises Refused where there can be none."""
     if branch is None:
         return target
-    from dataflow.cli.flow_targets import Kind, target_of, with_options  # pulls in the formats
 
     if target_of(target).kind is not Kind.DOCUMENT:
         raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
@@ -82,8 +203,6 @@ def refusing(target: str) -> Iterator[None]:
 
 def target_kept(target: str) -> str:
     """Return a target as a run keeps it: with the whole path of its file, so that it is found anywhere."""
-    from dataflow.cli.flow_targets import Kind, target_of  # pulls in the formats
-
     parts = target_of(target)
     if parts.kind is Kind.MODULE:
         return target  # which is found as it was
@@ -92,8 +211,6 @@ def target_kept(target: str) -> str:
 
 def folder_of(target: str) -> Path:
     """Return the folder of a file, for `module:name` the current one."""
-    from dataflow.cli.flow_targets import Kind, target_of  # pulls in the formats
-
     parts = target_of(target)
     return Path() if parts.kind is Kind.MODULE else Path(parts.place).parent
 
@@ -129,3 +246,31 @@ def placed(problem: str, file: str) -> Problem:
 def _place_of(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+
+
+def flow_of(run: StoredRun, file: str | None) -> Flow:
+    """Load the flow of a run, from where the run says that it is unless somebody knows better."""
+    target = file or run.target
+    if not target:
+        problem = f"run {run.id} does not say where its flow {run.flow!r} is; give it with --flow FILE"
+        raise Refused([Problem(problem)], ExitCode.USAGE)
+    try:
+        flow = load(target, imports=True)
+        with refusing(target):
+            flow.compile()
+    except Refused as refused:
+        if file is not None or _names_a_file(target):
+            raise
+        advice = Problem(
+            f"run {run.id} has its flow from {target}; if it is elsewhere now, give it with --flow FILE"
+        )
+        raise Refused([*refused.problems, advice], refused.code, refused.trace) from refused.__cause__
+    if file is not None:
+        flow.target = target_kept(file)
+    return flow
+
+
+def _names_a_file(target: str) -> bool:
+    """Tell whether there is something where the flow was, though it may be broken now."""
+    parts = target_of(target)
+    return parts.kind is not Kind.MODULE and Path(parts.place).exists()

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from dataflow.base.wording import counted, visible
 from dataflow.cli.board import Board
-from dataflow.cli.streams import is_terminal
-from dataflow.cli.texts import duration, one_line
+from dataflow.cli.output import duration, is_terminal, one_line
 from dataflow.core.states import NodeState
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from dataflow.cli import main
 from dataflow.cli.app import DISTRIBUTION
-from dataflow.cli.flow_targets import find_flow
+from dataflow.cli.targets import find_flow
 from tests.cli.conftest import Cli
 from tests.source import home_of
 

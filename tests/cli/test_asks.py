@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow.cli.answers import check_answer
-from dataflow.cli.ask_texts import type_text
+from dataflow.cli.asks import check_answer, type_text
 from dataflow.errors import ValueMismatch
 from dataflow.stores import Batch, Record, Store, StoredRun
 from tests.cli.conftest import Cli

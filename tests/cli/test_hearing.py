@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from dataflow.cli.hearing import Hearing
+from dataflow.cli.signals import Hearing
 
 FORKED = """
 import os
-from dataflow.cli.hearing import Hearing
+from dataflow.cli.signals import Hearing
 
 hearing = Hearing(print, print, print, 1.0)
 with hearing:

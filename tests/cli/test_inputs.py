@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from dataflow.cli.exits import ExitCode, Refused
-from dataflow.cli.inputs import read_inputs
+from dataflow.cli.arguments import read_inputs
+from dataflow.cli.output import ExitCode, Refused
 from dataflow.core.wiring import FlowInput
 from dataflow.secrets.secret import Secret
 

@@ -7,9 +7,9 @@ from typing import NoReturn
 
 import pytest
 
-from dataflow.cli import interrupts as module
-from dataflow.cli.exits import Interrupted
-from dataflow.cli.interrupts import Interrupts
+from dataflow.cli import signals as module
+from dataflow.cli.output import Interrupted
+from dataflow.cli.signals import Interrupts
 from tests.cli.conftest import Cli
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from dataflow import Failure
-from dataflow.cli.execution import Outcome
 from dataflow.cli.options import Options
 from dataflow.cli.report import code_of, last_line, output_text, tell_outcome
+from dataflow.cli.session import Outcome
 from dataflow.runtime.result import Result
 
 

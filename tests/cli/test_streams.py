@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow.cli.exits import Refused
-from dataflow.cli.streams import is_terminal, result_stream, shout, tell, tolerant, write
+from dataflow.cli.output import Refused, is_terminal, result_stream, shout, tell, tolerant, write
 
 
 def test_what_an_encoding_lacks_is_written_as_an_escape(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow.cli.exits import Problem, Refused
+from dataflow.cli.output import Problem, Refused
 from dataflow.cli.targets import problems_of, refusing
 from dataflow.errors import FlowInvalid, FormatError, PackError
 from tests.cli.conftest import Cli

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow.cli.texts import duration, one_line
+from dataflow.cli.output import duration, one_line
 
 
 @pytest.mark.parametrize(

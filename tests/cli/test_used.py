@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dataflow import Event, EventKind
-from dataflow.cli.used import Used
+from dataflow.cli.session import Used
 from tests.cli.conftest import Cli
 
 

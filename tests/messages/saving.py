@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationInfo, field_validator
 
 from dataflow import Flow, Retry, each, node
-from dataflow.cli.flow_targets import find_flow
+from dataflow.cli.targets import find_flow
 from dataflow.core.config import Config
 from dataflow.core.functions import import_function
 from dataflow.core.wiring import Carried, Literally, LoopBlock

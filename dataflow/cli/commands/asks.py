@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dataflow.base.wording import counted, listed, visible
-from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.output import ExitCode, Problem, Refused, tell, write
 from dataflow.cli.storage import (
     AnswersArgument,
     JsonObjectOption,
@@ -21,7 +21,6 @@ from dataflow.cli.storage import (
     read_store,
     refusing_runs,
 )
-from dataflow.cli.streams import tell, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,7 @@ __all__ = ["answer", "asks"]
 
 def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
-    from dataflow.cli.ask_texts import ask_lines  # these only where they are needed
+    from dataflow.cli.asks import ask_lines  # these only where they are needed
     from dataflow.inspection.open_asks import asks_of
 
     place = read_store(store)
@@ -63,7 +62,7 @@ def answer(
     A run that is being executed takes them when its next step is written; any other goes on with them when
     it is resumed.
     """
-    from dataflow.cli.answers import read_answers  # as above
+    from dataflow.cli.asks import read_answers  # as above
     from dataflow.inspection.open_asks import asks_of
     from dataflow.stores import Answer
 

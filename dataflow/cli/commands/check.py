@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dataflow.base.wording import counted, visible
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.streams import write
+from dataflow.cli.output import ExitCode, Problem, Refused, write
 from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, with_branch
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dataflow.cli.exits import ExitCode, Refused
+from dataflow.cli.output import ExitCode, Refused, write
 from dataflow.cli.storage import JsonObjectOption, StoreOption, find_run, open_store, refusing_runs
-from dataflow.cli.streams import write
 
 if TYPE_CHECKING:
     from dataflow.inspection.diff import Differences

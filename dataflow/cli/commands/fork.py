@@ -1,4 +1,4 @@
-"""`dataflow fork`: a new run of what another has settled, with some of it changed (S13.5)."""
+"""`dataflow fork`: run again with changes from a stored run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from dataflow.base.wording import choices, nearest
+from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of, secret_of
 from dataflow.cli.commands.resume import EditedOption, check_edited, check_told, read_past
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.interrupts import Interrupts
-from dataflow.cli.logs import shown_logs
 from dataflow.cli.options import (
     EventsOption,
     JsonOption,
@@ -21,19 +20,24 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.run_flows import flow_of
-from dataflow.cli.sitting import Sitting
+from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_stream, tell
+from dataflow.cli.session import Sitting
+from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
-from dataflow.cli.streams import result_stream, tell
-from dataflow.cli.texts import one_line
-from dataflow.errors import FlowInvalid
+from dataflow.cli.targets import flow_of
+from dataflow.cli.words import shown_logs
+from dataflow.errors import FlowInvalid, SecretMissing, ValueMismatch
+from dataflow.types.validation import check_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dataflow.core.policy import Edited
     from dataflow.flows import Flow
     from dataflow.stores import Store, StoredRun
 
-__all__ = ["fork"]
+
+__all__ = ["fork", "read_changes"]
 
 
 def fork(
@@ -100,7 +104,6 @@ def fork(
 
 def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edited: Edited) -> StoredRun:
     """Write the fork; raises Refused, as a usage error for changes that cannot be."""
-    from dataflow.cli.commands.changed import read_changes  # these only where they are needed
     from dataflow.durable.fork import FORK, changeable_of, write_fork
 
     with refusing_runs():
@@ -113,3 +116,47 @@ def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edite
         except FlowInvalid as error:
             code = ExitCode.USAGE if error.what == FORK else ExitCode.FAILED
             raise Refused([Problem(one_line(problem, 2000)) for problem in error.problems], code) from error
+
+
+def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str, Any]:
+    """Read changes, of which `types` lists the keys; raises Refused with everything that is wrong."""
+    problems: list[str] = []
+    taken: dict[str, Given] = {}
+    for entry in given:
+        key, equals, text = _parted(entry, types)
+        if not equals or not key:
+            problems.append(f"--change {one_line(entry, 60)}: write KEY=VALUE")
+        elif key not in types:
+            problems.append(f"--change {key}: there is nothing to change; {choices(nearest(types, key))}")
+        elif key in taken:
+            problems.append(f"--change {key}: given twice")
+        else:
+            taken[key] = Given(text)
+    if sum(one.text == STDIN for one in taken.values()) > 1:
+        problems.append("standard input can be read for one change only")
+    values: dict[str, Any] = {}
+    if not problems:
+        values = {key: _value(key, one, types[key], problems) for key, one in taken.items()}
+    if problems:
+        raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
+    return values
+
+
+def _parted(entry: str, keys: Mapping[str, object]) -> tuple[str, str, str]:
+    """Part an entry at its first `=`, unless a key has one."""
+    for key in keys:
+        if "=" in key and entry.startswith(f"{key}="):
+            return key, "=", entry[len(key) + 1 :]
+    return entry.partition("=")
+
+
+def _value(key: str, given: Given, expected: object, problems: list[str]) -> Any:
+    try:
+        text = given.read()
+        if is_secret(expected) and text not in ("", "null"):
+            return secret_of(text)
+        value = json_of(text, expected)
+        return value if expected is str else check_json(value, expected)
+    except (ValueError, OSError, ValueMismatch, SecretMissing) as error:
+        problems.append(f"--change {key}: {reason_of(error)}")
+        return None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dataflow.base.wording import choices, counted, moment, nearest, visible
-from dataflow.cli.ages import read_age
-from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.arguments import read_age
+from dataflow.cli.output import ExitCode, Problem, Refused, one_line, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
     StoreOption,
@@ -19,8 +19,6 @@ from dataflow.cli.storage import (
     refusing_runs,
     store_path,
 )
-from dataflow.cli.streams import tell, write
-from dataflow.cli.texts import one_line, table
 
 if TYPE_CHECKING:
     from dataflow.stores import OutcomeTable

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_args
 import typer
 
 from dataflow.base.wording import choices
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.interrupts import Interrupts
-from dataflow.cli.logs import shown_logs
 from dataflow.cli.options import (
     EventsOption,
     JsonOption,
@@ -23,8 +20,9 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.run_flows import flow_of
-from dataflow.cli.sitting import Sitting
+from dataflow.cli.output import ExitCode, Problem, Refused, result_stream
+from dataflow.cli.session import Sitting
+from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import (
     AnswersArgument,
     FlowOption,
@@ -34,8 +32,8 @@ from dataflow.cli.storage import (
     open_store,
     refusing_runs,
 )
-from dataflow.cli.streams import result_stream
-from dataflow.cli.worded import spoken
+from dataflow.cli.targets import flow_of
+from dataflow.cli.words import shown_logs, spoken
 from dataflow.stores import StoredAsk
 
 if TYPE_CHECKING:
@@ -133,7 +131,7 @@ def read_past(store: Store, run: StoredRun) -> PastRun:
 
 
 def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
-    from dataflow.cli.answers import read_answers  # these only where they are needed
+    from dataflow.cli.asks import read_answers  # these only where they are needed
     from dataflow.inspection.open_asks import asks_of
 
     is_closed = run.status in ("failed", "cancelled")

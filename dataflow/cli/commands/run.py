@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from dataflow.base.wording import choices
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.interrupts import Interrupts
-from dataflow.cli.logs import shown_logs
 from dataflow.cli.options import (
     EventsOption,
     InputOption,
@@ -24,11 +21,12 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.sitting import Sitting
+from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_stream
+from dataflow.cli.session import Sitting
+from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import StoreOption, open_store
-from dataflow.cli.streams import result_stream
 from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, target_kept, with_branch
-from dataflow.cli.texts import one_line
+from dataflow.cli.words import shown_logs
 from dataflow.errors import DataflowError, FlowInvalid
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ def run(
 def _started(
     file: str, flow: Flow, options: Options, given: list[str], prompt: str | None
 ) -> AbstractAsyncContextManager[Run]:
-    from dataflow.cli.inputs import read_inputs  # only where it is needed
+    from dataflow.cli.arguments import read_inputs  # only where it is needed
 
     values = read_inputs(flow.inputs, given, prompt)
     with refusing(file):

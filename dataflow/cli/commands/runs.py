@@ -1,4 +1,4 @@
-"""`dataflow runs`: list the runs in the store, show one, delete some (S12)."""
+"""`dataflow runs` and `dataflow cancel`: list, show and cancel stored runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dataflow.base.wording import counted, moment, visible
-from dataflow.cli.ages import read_age
-from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.arguments import read_age
+from dataflow.cli.output import ExitCode, Problem, Refused, duration, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
     RunArgument,
     StoreOption,
+    command_for,
     find_run,
     missing_store,
     open_store,
@@ -22,8 +23,6 @@ from dataflow.cli.storage import (
     refusing_runs,
     store_path,
 )
-from dataflow.cli.streams import tell, write
-from dataflow.cli.texts import duration, table
 from dataflow.core.states import ENDED
 
 if TYPE_CHECKING:
@@ -31,10 +30,10 @@ if TYPE_CHECKING:
 
     from dataflow.stores import StoredRun
 
-__all__ = ["runs"]
+
+__all__ = ["cancel", "runs"]
 
 runs = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
-
 STATUSES: Final = (*ENDED, "paused", "interrupted")
 
 
@@ -156,3 +155,25 @@ def _tell_deleted(ids: list[str], *, as_json: bool) -> None:
     if ids:
         write(sys.stdout, "\n".join(ids))
     tell(f"deleted {counted(len(ids), 'run')}")
+
+
+def cancel(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
+    """Cancel a run that has paused or was interrupted: its record is written, nothing is executed.
+
+    A run that is being executed is cancelled where that happens, by Ctrl-C or SIGTERM.
+    """
+    from dataflow.durable.ownership import cancel_stored  # only where it is needed
+
+    place = open_store(store)
+    found = find_run(place, run, store)
+    if found.status == "running":
+        problem = f"run {found.id} is being executed by another process: end it there, with Ctrl-C or SIGTERM"
+        raise Refused([Problem(problem)])
+    with refusing_runs():
+        cancel_stored(place, found.id)
+    if as_json:
+        from dataflow.cli.json_output import write_json  # as above
+
+        write_json(sys.stdout, {"run": found.id, "status": "cancelled"})
+        return
+    tell(f"cancelled {found.id}; it can go on with: {command_for('resume', found.id, store=store)}")

@@ -1,17 +1,18 @@
-"""`dataflow show`: draw a flow as text."""
+"""`dataflow show` and `dataflow schema`: draw a flow, print the document schema."""
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Annotated, Literal
 
 import typer
 
 from dataflow.base.wording import visible
-from dataflow.cli.streams import is_terminal, write
+from dataflow.cli.output import is_terminal, write
 from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, with_branch
 
-__all__ = ["show"]
+__all__ = ["schema", "show"]
 
 
 def show(
@@ -35,3 +36,10 @@ def show(
     with refusing(file):  # a lambda has no document form
         drawing = draw(wiring).rstrip("\n")
     write(sys.stdout, visible(drawing) if is_terminal(sys.stdout) else drawing)
+
+
+def schema() -> None:
+    """Write the JSON Schema of flow documents, for editors that check while you type."""
+    from dataflow.formats.native.document import json_schema
+
+    write(sys.stdout, json.dumps(json_schema(), indent=2))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dataflow.base.wording import visible
+from dataflow.cli.output import write
 from dataflow.cli.storage import (
     FlowOption,
     JsonObjectOption,
@@ -17,7 +18,6 @@ from dataflow.cli.storage import (
     open_store,
     refusing_runs,
 )
-from dataflow.cli.streams import write
 
 __all__ = ["why"]
 

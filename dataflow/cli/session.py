@@ -1,35 +1,48 @@
-"""A sitting of a run, new or resumed, in this process: executed, watched, and told how it ended."""
+"""Execute a run for a command: events, asks, interruption and exit code."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from math import isfinite
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
 
 import anyio
 
+from dataflow.base.backend import waker
 from dataflow.base.wording import visible
-from dataflow.cli.exits import ExitCode, Problem, Refused
+from dataflow.cli.output import ExitCode, Problem, Refused, is_terminal, tell, write
 from dataflow.cli.storage import refusing_runs
-from dataflow.cli.streams import is_terminal, tell, write
-from dataflow.cli.worded import Worded, worded
+from dataflow.cli.words import Worded, worded
+from dataflow.core.events import EventKind
+from dataflow.errors import RunFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from typing import TextIO
 
-    from dataflow.cli.interrupts import Interrupts
-    from dataflow.cli.lines import Lines
+    from dataflow.base.failure import Failure
+    from dataflow.cli.lines import Lines, Trace
     from dataflow.cli.options import Options
-    from dataflow.cli.trace import Trace
+    from dataflow.cli.signals import Interrupts
     from dataflow.cli.tree import Tree
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.events import Event
     from dataflow.inspection.stored_run import PastRun
+    from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
 
-__all__ = ["Sitting"]
+
+__all__ = ["UNREAD", "Outcome", "Sitting", "Used", "execute"]
+
+#: Why a run is cancelled whose events nobody reads any more.
+UNREAD = "nobody reads the events any more"
+#: Where the metadata of a node have what it used, by name.
+USAGE: Final = "usage"
 
 
 class Sitting:
@@ -74,8 +87,6 @@ class Sitting:
         read_past: Callable[[], PastRun] | None,
     ) -> int:
         from dataflow.cli import report
-        from dataflow.cli.execution import execute
-        from dataflow.cli.used import Used
 
         options, used = self._options, Used()
         with self._progress(name, plan, read_past) as progress:
@@ -107,7 +118,7 @@ class Sitting:
         if options.log_format is not None:
             return nullcontext(worded(options.log_format, plan.wiring, is_kept=options.is_kept))
         if self._options.trace:
-            from dataflow.cli.trace import Trace
+            from dataflow.cli.lines import Trace
 
             return nullcontext(Trace())
         from dataflow.cli.tree import Tree, can_be_live
@@ -117,8 +128,8 @@ class Sitting:
         if self._interrupts.is_live:
             past = None if read_past is None else read_past()
             return Tree(name, plan, lambda: self._interrupts.caught is not None, past)
+        from dataflow.cli.board import nodes_of_file
         from dataflow.cli.lines import Lines
-        from dataflow.cli.nodes_of_file import nodes_of_file
 
         return nullcontext(Lines(own=nodes_of_file(plan)))
 
@@ -137,3 +148,77 @@ class Sitting:
             write_refusal(self._out, refused.problems, type(refused.__cause__ or refused).__name__, run)
         if self._options.tracebacks and refused.trace:
             tell(visible(refused.trace.rstrip()))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended, and how long it took."""
+
+    result: Result
+    failures: Sequence[Failure]
+    seconds: float
+    reason: str = ""  # why it was cancelled
+
+
+async def execute(
+    executing: AbstractAsyncContextManager[Run],
+    see: Callable[[Event], bool],
+    interrupts: Interrupts,
+    *,
+    with_inputs: bool = False,
+) -> Outcome:
+    """Execute a run to its end or its pause, giving each event to `see`.
+
+    When `see` returns False the run is cancelled. `with_inputs`: as for `Run.events`.
+    """
+    began = perf_counter()
+    reason = ""
+    async with executing as run:
+        events = run.events(inputs=with_inputs)
+        interrupts.on_signal(waker(partial(run.cancel, "cancelled by a signal")))
+        async for event in events:
+            if not see(event) and not reason:
+                reason = UNREAD
+                run.cancel(reason)
+        interrupts.run_ended()
+        try:
+            result, failures = await run, ()
+        except RunFailed as failed:
+            return Outcome(failed.result, failed.failures, perf_counter() - began)
+    return Outcome(result, failures, perf_counter() - began, reason)
+
+
+class Used:
+    """Adds up; what was remembered, or stood already, has used nothing now."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, float] = {}
+        self._hits: set[str] = set()
+
+    def see(self, event: Event) -> None:
+        """Take in an event."""
+        if event.kind is EventKind.MEMO_HIT:
+            self._hits.add(event.path)
+        elif event.kind is EventKind.NODE_FINISHED:
+            if event.path not in self._hits:
+                self._add(event.data["metadata"].get(USAGE))
+            self._hits.discard(event.path)
+
+    def _add(self, usage: object) -> None:
+        if not isinstance(usage, Mapping):
+            return
+        for name, number in usage.items():
+            if type(name) is str and type(number) in (int, float) and isfinite(number):
+                self._sums[name] = self._sums.get(name, 0) + number
+
+    def text(self) -> str:
+        """Tell the sums that are not zero, on one line; empty if there are none."""
+        return ", ".join(
+            f"{_number(total)} {visible(name.replace('_', ' '))}"
+            for name, total in self._sums.items()
+            if total
+        )
+
+
+def _number(total: float) -> str:
+    return f"{total:,}" if isinstance(total, int) else f"{total:.6f}".rstrip("0").rstrip(".")

@@ -1,8 +1,4 @@
-"""Standard output and error: the result goes to the one, everything else to the other.
-
-Neither fails for a character that the encoding lacks; it is written as an escape. Who has gone away from
-the other end of standard error is not missed; of standard output, it is told.
-"""
+"""Output streams, exit codes and texts of the command line."""
 
 from __future__ import annotations
 
@@ -10,15 +6,37 @@ import io
 import os
 import sys
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
-from dataflow.cli.exits import Problem, Refused
+from dataflow.base.failure import Interruption
+from dataflow.base.wording import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["is_terminal", "read_stdin", "result_stream", "shout", "tell", "tolerant", "write"]
+
+__all__ = [
+    "MOST_REASON",
+    "ExitCode",
+    "Interrupted",
+    "Problem",
+    "Refused",
+    "code_of_signal",
+    "duration",
+    "is_terminal",
+    "one_line",
+    "read_stdin",
+    "result_stream",
+    "shout",
+    "table",
+    "tell",
+    "tolerant",
+    "write",
+]
+
+MOST_REASON: Final = 200  # characters of why a firing has ended, on its line
 
 
 @contextmanager
@@ -129,3 +147,86 @@ def read_stdin() -> str:
     if sys.stdin is None:
         raise OSError("standard input is closed")
     return sys.stdin.buffer.read().decode("utf-8-sig")
+
+
+class ExitCode(IntEnum):
+    """The exit codes; a command that a signal ended has 128 and the signal's number."""
+
+    COMPLETED = 0
+    FAILED = 1
+    USAGE = 2
+    PAUSED = 3
+
+
+def code_of_signal(number: int) -> int:
+    """Return the exit code of what a signal has ended: 130 for Ctrl-C, 143 for SIGTERM."""
+    return 128 + number
+
+
+class Problem(NamedTuple):
+    """What is wrong, and where as far as that is known."""
+
+    text: str
+    file: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part not in (None, ""))
+        return f"{place}: {self.text}" if place else self.text
+
+
+class Refused(Exception):
+    """Raised when a command cannot be carried out; the problems are told without a traceback."""
+
+    def __init__(
+        self, problems: Sequence[Problem], code: ExitCode = ExitCode.FAILED, trace: str = ""
+    ) -> None:
+        self.problems = tuple(problems)
+        self.code = code
+        self.trace = trace
+        super().__init__("\n".join(map(str, problems)))
+
+    @property
+    def reason(self) -> BaseException | None:
+        """The first of the exceptions that led here, if any did."""
+        reason = self.__cause__
+        while reason is not None and reason.__cause__ is not None:
+            reason = reason.__cause__
+        return reason
+
+
+class Interrupted(Interruption):
+    """Raised by Ctrl-C and SIGTERM while no run is there to be cancelled."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(f"signal {number}")
+
+
+def one_line(text: str, limit: int = 500) -> str:
+    """Put a text on one line, shortened to `limit` characters."""
+    line = " ".join(visible(text[: 4 * limit]).split())
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+def duration(seconds: float) -> str:
+    """Write a duration as people read it."""
+    seconds = max(seconds, 0.0)
+    if seconds < 0.1:
+        return f"{seconds:.2f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours < 48 else f"{hours // 24} days"
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write rows as lines, their columns one below the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -1,24 +1,28 @@
-"""Progress in the words of the system that a flow was written for (`--log-format`)."""
+"""Logs of a run in the format of another system, and log settings."""
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import choices, visible
-from dataflow.cli.exits import ExitCode, Problem, Refused
-from dataflow.cli.streams import tell
+from dataflow.cli.output import ExitCode, Problem, Refused, tell
 from dataflow.core.events import EventKind
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from dataflow.core.events import Event
     from dataflow.core.wiring import Wiring
     from dataflow.formats.foreign import Format, Records, Words
 
-__all__ = ["Worded", "spoken", "worded"]
+
+__all__ = ["Worded", "shown_logs", "spoken", "worded"]
+
+LOGGER: Final = "dataflow.control"
 
 
 def spoken(name: str, wiring: Wiring) -> Format:
@@ -95,3 +99,25 @@ class Worded:
     def running(self) -> list[str]:
         """Return the paths of what is running."""
         return list(self._open)
+
+
+class _Told(logging.Handler):
+    """Tells records on standard error, each with the path of the firing that has made it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        place = getattr(record, "path", record.name)
+        tell(f"{record.levelname.lower()}: {visible(str(place))}: {visible(record.getMessage())}")
+
+
+@contextmanager
+def shown_logs() -> Iterator[None]:
+    """Show what nodes log, from the level info on, while the block runs."""
+    logger, handler = logging.getLogger(LOGGER), _Told(logging.INFO)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(min(logger.getEffectiveLevel(), logging.INFO))
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

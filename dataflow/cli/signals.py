@@ -1,0 +1,253 @@
+"""Signals: cancel on Ctrl-C and SIGTERM, also during blocking calls and in forked processes."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from contextlib import contextmanager, nullcontext, suppress
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Self
+
+from dataflow.base.wording import visible
+from dataflow.cli.output import Interrupted, code_of_signal, shout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from types import FrameType
+
+
+__all__ = ["Hearing", "Interrupts", "leave_in_forked"]
+
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+SHOW_CURSOR: Final = "\x1b[?25h"
+PATIENCE: Final = 5.0  # seconds that a cancelled run has for its clean-up
+GRACE: Final = 1.0  # seconds that threads which cannot be ended hold up a process that is done
+MOST_NAMED: Final = 3
+SLOW: Final = 0.5  # seconds after which the main thread is taken for one that calls no handlers
+NO_DESCRIPTOR: Final = -1
+NO_MORE: Final = 0  # as HANDLED, the number of no signal
+HANDLED: Final = 255
+
+
+class Interrupts:
+    """What the two signals do while the block runs; outside the main thread they stay as they are.
+
+    `owns_process`: the command is all that the process is there for, so its end may be enforced. Processes
+    that are forked off it have the signals as they were.
+    """
+
+    def __init__(self, *, owns_process: bool = False) -> None:
+        self.caught: int | None = None  # the first signal
+        self.is_live = False  # the cursor is hidden, and the tree tells that the run is being cancelled
+        self.running: Callable[[], Sequence[str]] = tuple  # the paths of what is running
+        self._owns_process = owns_process
+        self._is_held = False  # the event loop runs, so a signal is noted and does not raise
+        self._is_over = False  # the run has ended
+        self._wake: Callable[[], None] | None = None  # cancels the run, once there is one
+        self._before: list[tuple[int, object]] = []
+        self._hearing: Hearing | None = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = [(number, signal.signal(number, self._catch)) for number in SIGNALS]
+            if self._owns_process:
+                self._hearing = Hearing(self._catch, self._hear, self._lose_patience, PATIENCE)
+                leave_in_forked(SIGNALS, self._leave)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before:
+            signal.signal(number, handler)  # type: ignore[arg-type]  # what `signal` returned
+        self._before = []
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Note the first signal instead of raising, while the block runs an event loop."""
+        with self._hearing or nullcontext():
+            self._is_held = True
+            try:
+                yield
+            finally:
+                self._is_held, self._wake = False, None
+
+    def on_signal(self, wake: Callable[[], None]) -> None:
+        """Call `wake`, which must be safe to call anywhere, at the first signal, or now if it has come."""
+        self._wake = wake
+        if self.caught is not None:
+            wake()
+
+    def run_ended(self) -> None:
+        """Note that there is nothing left to cancel."""
+        self._is_over = True
+
+    def told(self, code: int) -> None:
+        """Note that how the run ended is told: the process may end, whatever threads still run."""
+        if self._owns_process:
+            timer = threading.Timer(GRACE, os._exit, (code,))
+            timer.daemon = True
+            timer.start()
+
+    def _leave(self) -> None:
+        """Give the signals back that no code of the flow has taken, in a process that was forked off."""
+        if self._hearing is not None:
+            self._hearing.leave()
+        for number, handler in self._before:
+            if signal.getsignal(number) == self._catch:
+                signal.signal(number, handler)  # type: ignore[arg-type]  # as above
+        self._before = []
+
+    def _catch(self, number: int, _: FrameType | None) -> None:
+        if self._hearing is None or self._hearing.handled():
+            self._hear(number)
+            if not self._is_held:
+                raise Interrupted(number)
+
+    def _hear(self, number: int) -> None:
+        if self.caught is not None or self._is_over:
+            self._end_now(number, "ended at once")
+        self.caught = number
+        if self._wake is not None:  # first, before the run hears of programs that the signal has ended, too
+            self._wake()
+        if self._is_held and not self.is_live:
+            shout("cancelling; once more ends at once")
+
+    def _lose_patience(self) -> None:
+        if self._is_held and not self._is_over and self.caught is not None:
+            self._end_now(self.caught, f"ended after {PATIENCE:.0f} s")
+
+    def _end_now(self, number: int, how: str) -> None:
+        running = list(self.running())
+        text = how if self._is_over else f"cancelled: {how}"
+        if running:
+            more = f" and {len(running) - MOST_NAMED} more" if len(running) > MOST_NAMED else ""
+            text += f", without waiting for {', '.join(running[:MOST_NAMED])}{more}"
+        shout((SHOW_CURSOR if self.is_live else "") + visible(text))
+        os._exit(code_of_signal(number))
+
+
+class Hearing:
+    """Call `stand_in`, while the block runs, for each signal of `handler` that it is not called for.
+
+    `patience` seconds after the first signal `give_up` is called. The thread calls both. A signal that other
+    code has taken over is none of `handler`.
+    """
+
+    def __init__(
+        self,
+        handler: Callable[..., None],
+        stand_in: Callable[[int], None],
+        give_up: Callable[[], None],
+        patience: float,
+    ) -> None:
+        self._handler = handler
+        self._stand_in = stand_in
+        self._give_up = give_up
+        self._patience = patience
+        self._reader = self._writer = NO_DESCRIPTOR
+        self._thread = threading.Thread(target=self._listen, daemon=True, name="dataflow signals")
+        self._guard = threading.RLock()  # a handler may take it again while the main thread has it
+        self._owed = 0  # signals that the handler was not called for yet
+        self._ahead = 0  # signals that the handler may still be called for, though the thread stood in
+        self._number = NO_MORE  # the last signal
+        self._late = self._lost = inf  # when to stand in for the handler, and when to give up
+
+    def __enter__(self) -> Self:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)  # as a signal must not wait
+        self._thread.start()
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer == NO_DESCRIPTOR:  # in a process that was forked off, which has no thread
+            return
+        signal.set_wakeup_fd(NO_DESCRIPTOR)  # first, for what is written there is counted until then
+        writer, self._writer = self._writer, NO_DESCRIPTOR
+        os.set_blocking(writer, True)
+        os.write(writer, bytes([NO_MORE]))
+        self._thread.join()
+        os.close(writer)
+        os.close(self._reader)
+
+    def handled(self) -> bool:
+        """Note that the handler was called; returns False if the thread has stood in for it already."""
+        if self._writer == NO_DESCRIPTOR:
+            return True
+        with self._guard:
+            was_ahead = self._ahead > 0
+            if was_ahead:
+                self._ahead -= 1
+            else:
+                self._owed -= 1
+        with suppress(BlockingIOError):  # there is more than enough to read already
+            os.write(self._writer, bytes([HANDLED]))
+        return not was_ahead
+
+    def leave(self) -> None:
+        """Hear nothing any more, in a process that was forked off."""
+        if self._writer != NO_DESCRIPTOR:
+            signal.set_wakeup_fd(NO_DESCRIPTOR)
+            self._writer = NO_DESCRIPTOR
+
+    def _listen(self) -> None:
+        poll = select.poll()
+        poll.register(self._reader, select.POLLIN)
+        while True:
+            if not poll.poll(self._milliseconds()):
+                self._act(monotonic())
+            elif (number := os.read(self._reader, 1)[0]) == NO_MORE:
+                return
+            elif number == HANDLED or signal.getsignal(number) == self._handler:
+                self._note(number, monotonic())
+
+    def _milliseconds(self) -> float | None:
+        due = min(self._late, self._lost)
+        return None if due == inf else max(0.0, due - monotonic()) * 1000
+
+    def _note(self, number: int, now: float) -> None:
+        with self._guard:
+            if number == HANDLED:  # for all before: Python puts signals together that it has not told
+                self._owed = min(self._owed, 0)
+            else:
+                self._number = number
+                self._owed += 1
+        self._late = min(self._late, now + SLOW)  # a key that is held down does not put it off
+        self._lost = min(self._lost, now + self._patience)
+
+    def _act(self, now: float) -> None:
+        if self._late <= now:
+            self._late = inf
+            with self._guard:
+                missed, self._owed = max(0, self._owed), 0  # below 0 after calls that other code has made
+                self._ahead += missed
+            for _ in range(missed):
+                self._stand_in(self._number)
+        if self._lost <= now:
+            self._lost = self._patience = inf
+            self._give_up()
+
+
+def leave_in_forked(numbers: Collection[signal.Signals], leave: Callable[[], None]) -> None:
+    """Call `leave` in each process that is forked off from now on, before any of these signals arrives there.
+
+    They are held back while it is forked: Python drops what is to be handled when the new process is set up.
+    It cannot be taken back: `leave` may be called when there is nothing left to give back.
+    """
+    held = threading.local()  # by the thread that forks
+
+    def hold() -> None:
+        held.before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held.before)
+
+    def begin() -> None:
+        try:
+            leave()
+        finally:
+            release()
+
+    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=begin)
