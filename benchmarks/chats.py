@@ -20,7 +20,7 @@ from benchmarks.question import Question, Way
 from benchmarks.timing import Work, run_on, times_as_long
 from dataflow import Flow, Limit, Message, Secret, collect, each, node
 from dataflow_agent import Chat, ModelRequest, chat
-from dataflow_agent.models.providers.litellm_loading import load
+from dataflow_agent.models.providers.litellm import load
 from dataflow_agent.models.providers.litellm_requests import arguments_of
 from tests.agent.fake_openai import KEY, TEXT, FakeServer, serving
 

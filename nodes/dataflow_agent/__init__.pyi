@@ -2,7 +2,7 @@
 
 from .agents import Agent, agent
 from .approvals import Decision
-from .chatting import Chat, chat
+from .chat import Chat, Router, chat, intent_router
 from .config import AgentConfig, Subagent
 from .conversations import (
     Conversation,
@@ -15,9 +15,9 @@ from .conversations import (
     trim_context,
 )
 from .listing import pack
-from .mcp.mcp_servers import mcp
-from .mcp.server_errors import ServerDied, ServerFailed, ToolFailed
-from .mcp.server_sessions import listed, sessions
+from .mcp.offers import mcp
+from .mcp.results import ServerDied, ServerFailed, ToolFailed
+from .mcp.sessions import listed, sessions
 from .models.errors import (
     AnswerCut,
     AnswerUnfit,
@@ -33,15 +33,21 @@ from .models.errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from .models.providers.answering import answered_by
-from .models.providers.script_errors import ScriptEnded, ScriptFailed
-from .models.providers.scripts import AnswerFunction, Given, Script, ScriptedAnswer, ScriptedCall, scripted
-from .models.requests import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
-from .prior import Prior, PriorStep, prior_outputs
-from .prompts import Prompt, fill_prompt
-from .routing import Router, intent_router
+from .models.providers.scripted import (
+    AnswerFunction,
+    Given,
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptEnded,
+    ScriptFailed,
+    answered_by,
+    scripted,
+)
+from .models.request import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
+from .prompts import Prior, PriorStep, Prompt, fill_prompt, prior_outputs
 from .steps import Reply
-from .tool_nodes import CallTool, call_tool
+from .tool_calls import CallTool, call_tool
 from .tools.policies import Policy
 from .tools.toolboxes import Toolbox, tools
 

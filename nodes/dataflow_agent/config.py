@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
 
-from dataflow_agent.models.configs import ModelConfig, Patterns, check_model
+from dataflow_agent.models.config import ModelConfig, Patterns, check_model
 from dataflow_agent.tools.policies import Policy, policy_of, unmet
 from dataflow_agent.tools.toolboxes import Functions, SubagentTool, Toolbox
 

@@ -1,26 +1,27 @@
-"""Node types that begin conversations, and make others of them (S10)."""
+"""Node types that begin, extend, merge and trim conversations."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from dataflow import ExecutionContext, Message, Port, Ports, ValueMismatch, merged_context, node, this_firing
 from dataflow.authoring import check_json
-from dataflow_agent.input_names import checked_names
-from dataflow_agent.models.configs import StrictConfig
-from dataflow_agent.tails import with_clean_tail
+from dataflow_agent.models.config import StrictConfig
 
 __all__ = [
     "Conversation",
     "Inject",
     "Merge",
     "Trim",
+    "checked_names",
     "context",
     "inject_messages",
     "merge_contexts",
     "trim_context",
+    "with_clean_tail",
 ]
 
 
@@ -144,3 +145,42 @@ async def trim_context(context: ExecutionContext, config: Trim) -> ExecutionCont
     has to stay does not fit, ConversationInvalid where calls and results do not belong together.
     """
     return context.trimmed(config.max_tokens)
+
+
+def with_clean_tail(messages: Sequence[Message]) -> Sequence[Message]:
+    """Leave out the last messages until a whole turn is the end, or what is of no turn.
+
+    A turn is whole if it ends with an answer to a user message that says something and asks for no calls.
+    """
+    count = len(messages)
+    while count and not _is_whole(messages[:count]):
+        count -= 1
+    return messages[:count]
+
+
+def _is_whole(messages: Sequence[Message]) -> bool:
+    last = messages[-1]
+    if last.role == "system" or last.pin:
+        return True
+    if last.role != "assistant" or last.tool_calls or _is_blank(last):
+        return False
+    before = [message for message in messages[:-1] if message.role != "tool" and not message.tool_calls]
+    return bool(before) and before[-1].role == "user"
+
+
+def _is_blank(message: Message) -> bool:
+    parts = [message.content] if isinstance(message.content, str) else message.content
+    return not any(part.strip() if isinstance(part, str) else part for part in parts)
+
+
+def checked_names(names: Sequence[str], *taken: str) -> Sequence[str]:
+    """Return names that differ and can be ports; raises ValueError for one that cannot, or is taken."""
+    seen: set[str] = set()
+    for name in names:
+        if not name.isidentifier() or name in taken:
+            expected = f"letters, digits and _, and not {' or '.join(taken)}"
+            raise ValueError(f"{name!r} is no name of an input; expected {expected}")
+        if name in seen:
+            raise ValueError(f"{name!r} is there twice; expected names that differ")
+        seen.add(name)
+    return names

@@ -1,4 +1,4 @@
-"""The node type `agent.fill_prompt`: a prompt whose placeholders stand for what other nodes gave."""
+"""The node types `agent.fill_prompt` and `agent.prior_outputs`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from dataflow import Config, ExpressionError, Ports, Template, node
+from dataflow import Config, ExpressionError, Port, Ports, Template, node
+from dataflow_agent.conversations import checked_names
 
-__all__ = ["Prompt", "fill_prompt"]
+__all__ = ["Prior", "PriorStep", "Prompt", "fill_prompt", "prior_outputs"]
 
 PREVIOUS: Final = "previous"
 PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
@@ -21,6 +22,8 @@ FOUND: Final = re.compile(rf"{re.escape(PREVIOUS_OUTPUT)}|\{{\{{\s*\$[^{{}}]*\}}
 STEP: Final = re.compile(r"\{\{\s*\$steps\.([^\W\d]\w*)\.output((?:\.\w+)*)\s*\}\}")
 #: How many characters a filled prompt may have, as a template.
 LONGEST: Final = 1_000_000
+HEAD: Final = "--- Prior Step Outputs ---"
+FOOT: Final = "--- End Prior Step Outputs ---"
 
 
 class Placeholder(NamedTuple):
@@ -120,3 +123,50 @@ async def fill_prompt(config: Prompt = Prompt(), **values: Any) -> str:  # noqa:
         if size > LONGEST:
             raise ExpressionError(config.prompt, f"fills to more than {LONGEST:,} characters", "prompt")
     return "".join(pieces)
+
+
+class PriorStep(Config):
+    """A step whose output is told: the input it comes in on, and what its heading says."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: str = Field(description="the name of the input")
+    agent: str = Field(default="", description="the agent that the heading names, if any")
+    path: str = Field(default="", description="what the heading calls the step; the name unless set")
+
+    @property
+    def heading(self) -> str:
+        """The line above the output."""
+        called = self.path or self.name
+        return f"[{called} (agent: {self.agent})]:" if self.agent else f"[{called}]:"
+
+
+def _check_steps(steps: list[PriorStep]) -> list[PriorStep]:
+    checked_names([step.name for step in steps], "config", "prompt")
+    return steps
+
+
+class Prior(Config):
+    """Config of `agent.prior_outputs`."""
+
+    model_config = ConfigDict(strict=True)
+
+    steps: Annotated[list[PriorStep], AfterValidator(_check_steps)] = Field(
+        min_length=1, description="the steps, in the order in which they are told"
+    )
+
+
+def _steps(config: Prior) -> Ports:
+    return Ports(inputs=dict.fromkeys([step.name for step in config.steps], Port(str, default="")))
+
+
+@node(ports=_steps)
+async def prior_outputs(config: Prior, prompt: str = "", **outputs: str) -> str:
+    """Put a prompt behind a block with the outputs of earlier steps, each once, in the order of the config.
+
+    A step that was skipped or gave an empty text has no entry; without entries there is no block, and the
+    prompt stays as it is.
+    """
+    told = [f"{step.heading}\n{outputs[step.name]}" for step in config.steps if outputs[step.name]]
+    block = [HEAD, *told, FOOT] if told else []
+    return "\n\n".join([*block, *([prompt] if prompt else [])])

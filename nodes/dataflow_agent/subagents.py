@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
 from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, ToolCall, node, this_firing
-from dataflow_agent.agent_spans import tell_answer
-from dataflow_agent.agent_turns import Grant, ToolResult, Turn, notice_of
 from dataflow_agent.config import AgentConfig, Subagent
-from dataflow_agent.models.providers.script_errors import script_failure
+from dataflow_agent.models.providers.scripted import script_failure
+from dataflow_agent.turns import Grant, ToolResult, Turn, notice_of, tell_answer
 
 __all__ = ["RESULT", "Begun", "SubagentTask", "begin_below", "conversation_id", "handed_on", "report", "told"]
 

@@ -1,22 +1,46 @@
-"""One call of a tool: whatever comes of it, the model gets a result."""
+"""Calls of tools: reading the arguments, the call, its result for the model, `agent.call_tool`."""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
+import anyio
+from pydantic import Field
 from pydantic_core import PydanticSerializationError, to_json
 
-from dataflow import Image, SecretMissing, ToolCall
+from dataflow import FlowInvalid, Image, Message, NodeOutput, Ports, SecretMissing, ToolCall, Tools, node
 from dataflow.authoring import choices
-from dataflow_agent.agent_spans import tool_span
-from dataflow_agent.mcp.server_errors import ServerDied, ServerFailed, ToolFailed
-from dataflow_agent.mcp.server_results import Content, joined, shown
-from dataflow_agent.mcp.server_sessions import called, listed
+from dataflow_agent.config import AgentConfig
+from dataflow_agent.mcp.results import Content, ServerDied, ServerFailed, ToolFailed, joined, shown
+from dataflow_agent.mcp.sessions import called, listed
+from dataflow_agent.models.calls import told_of
+from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
+from dataflow_agent.models.providers.selection import provider_of
+from dataflow_agent.models.request import ModelName, ModelRequest, Options, model_name
 from dataflow_agent.tools.functions import ArgumentsInvalid, arguments_in, tool_of
+from dataflow_agent.tools.policies import Verdict
 from dataflow_agent.tools.toolboxes import Tool, Toolbox
+from dataflow_agent.turns import ToolResult, Turn, tool_span
 
-__all__ = ["CallUnfit", "ReadCall", "content_of_call", "read_call", "result_of"]
+__all__ = [
+    "CallTool",
+    "CallUnfit",
+    "ReadCall",
+    "call_tool",
+    "content_of_call",
+    "describe",
+    "read_call",
+    "result_of",
+]
+
+PORTS: Final = Ports({"arguments": dict[str, Any], "tools": Tools}, {"text": str, "images": list[Image]})
+INSTRUCTIONS: Final = (
+    "Describe the images for somebody who cannot see them and has to go on with what they show: "
+    "whole, exact, with all text that is in them."
+)
+NO_TIME: Final = "[images, for which no time was left]"
 
 
 class CallUnfit(Exception):
@@ -92,3 +116,97 @@ def _text(value: Any) -> str:
             value.close()  # its warning would come later, from anywhere
             return "error: the tool gave a coroutine; its function has an `await` too few"
         return f"error: the tool gave a value of type {type(value).__name__}, which JSON cannot carry"
+
+
+class CallTool(StrictConfig):
+    """Config of `agent.call_tool`."""
+
+    tool: str = Field(min_length=1, description="the name of the tool")
+
+
+@node(ports=PORTS, effect=True)
+async def call_tool(inputs: Mapping[str, Any], config: CallTool) -> NodeOutput:
+    """Call a tool by its name, and give what it says: its texts, joined, and its images.
+
+    The metadata of the firing tell the tool and the arguments. Raises FlowInvalid for a tool that is not
+    there; ToolFailed for an answer that is an error, and for a call that its policy does not simply allow;
+    ServerFailed, SecretMissing, and what a function raises.
+    """
+    arguments = inputs["arguments"]
+    tool = await _found(inputs["tools"], config.tool)
+    _check_allowed(tool, arguments)
+    content = await content_of_call(tool, tool.read(arguments))
+    parts = [content] if isinstance(content, str) else [*content]
+    texts = [part for part in parts if isinstance(part, str)]
+    images = [part for part in parts if isinstance(part, Image)]
+    told = {"tool": config.tool, "arguments": arguments}
+    return NodeOutput({"text": "\n".join(texts), "images": images}, metadata=told)
+
+
+async def _found(tools: Tools, name: str) -> Tool:
+    if not isinstance(tools, Toolbox):
+        raise FlowInvalid("tools", [f"expected a Toolbox, found {type(tools).__name__}"], "input")
+    toolbox = await listed(tools)
+    found = toolbox.tool(name)
+    if found is None or found.subagent is not None:
+        known = [one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.subagent]
+        raise FlowInvalid("tools", [f"there is no tool {name!r}; {choices(known)}"], "input")
+    return found
+
+
+def _check_allowed(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    if tool.verdict(arguments) is not Verdict.ALLOW:
+        place = tool.at_server.server.label if tool.at_server is not None else "functions"
+        raise ToolFailed(place, tool.own_name, "was not called: its policy does not allow this call")
+
+
+@node(name="describe", ports=Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult}))
+async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
+    """Put a description in the place of the images of a result; without any nothing is called.
+
+    The model is asked at the server and with the key of the agent's own, if it is of the same provider. It is
+    sent as much of the result as that is: what is not described of the images is told. The metadata tell of
+    the answer. Raises ModelFailed.
+    """
+    result: ToolResult = inputs["result"]
+    turn: Turn = inputs["turn"]
+    if not _images(result.message):
+        return NodeOutput({"result": result})
+    [kept] = with_newest_images([result.message], config.max_images)
+    [sent] = sent_of([result.message], config)
+    if not _images(sent):
+        return NodeOutput({"result": _described(result, _texts(kept))})
+    name = model_name(config.vision_summary)
+    request = ModelRequest(
+        str(name),
+        (Message("system", INSTRUCTIONS), Message("user", (*_texts(sent), *_images(sent)))),
+        options=_options(name, turn, config),
+    )
+    begun, text, told = anyio.current_time(), NO_TIME, {}
+    with anyio.move_on_after(turn.left(config) - result.seconds):
+        answer = await (await provider_of(name)).answer(request, lambda _: None)
+        text, told = f"[images: {answer.text}]", told_of(answer, request)
+    seconds = anyio.current_time() - begun
+    return NodeOutput({"result": _described(result, [*_texts(kept), text], seconds)}, metadata=told)
+
+
+def _described(result: ToolResult, texts: list[str], seconds: float = 0) -> ToolResult:
+    """Return a result that has texts alone, after some more seconds."""
+    message = replace(result.message, content="\n".join(texts))
+    return replace(result, message=message, seconds=result.seconds + seconds)
+
+
+def _options(name: ModelName, turn: Turn, config: AgentConfig) -> Options:
+    """Return the options of the describing model; no key is shown to a provider that it is not of."""
+    if name.provider != model_name(turn.model).provider:
+        return Options()
+    return Options(base_url=config.base_url, key=config.key)
+
+
+def _images(message: Message) -> list[Image]:
+    return [part for part in message.content if isinstance(part, Image)]
+
+
+def _texts(message: Message) -> list[str]:
+    parts = [message.content] if isinstance(message.content, str) else message.content
+    return [part for part in parts if isinstance(part, str) and part]

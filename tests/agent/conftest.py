@@ -11,8 +11,7 @@ import pytest
 
 from dataflow import Message, Secret
 from dataflow_agent import ModelRequest, Options
-from dataflow_agent.models.providers.litellm_loading import load
-from dataflow_agent.models.providers.litellm_provider import LITELLM
+from dataflow_agent.models.providers.litellm import LITELLM, load
 from tests.agent.fake_openai import KEY, FakeServer, serving
 
 

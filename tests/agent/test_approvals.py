@@ -12,9 +12,9 @@ from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall, no
 from dataflow.cli import main as command
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, Toolbox, scripted, tools
-from dataflow_agent.agent_turns import Turn
 from dataflow_agent.approvals import Decided, Unfit
 from dataflow_agent.steps import make
+from dataflow_agent.turns import Turn
 
 MADE: Final[list[str]] = []
 

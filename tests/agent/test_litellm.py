@@ -32,9 +32,7 @@ from dataflow_agent import (
     Usage,
     chat,
 )
-from dataflow_agent.models.providers.litellm_checks import key_variables
-from dataflow_agent.models.providers.litellm_loading import LOGGERS
-from dataflow_agent.models.providers.litellm_provider import LITELLM
+from dataflow_agent.models.providers.litellm import LITELLM, LOGGERS, key_variables
 from tests.agent.fake_openai import KEY, FakeServer
 from tests.known_secrets import forgetting
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dataflow_agent import ModelUnknown
-from dataflow_agent.models.providers import litellm_loading
+from dataflow_agent.models.providers import litellm as litellm_loading
 from tests.processes import modules_after, printed_with
 
 LOADING = """
@@ -24,7 +24,7 @@ socket.socket.connect = socket.getaddrinfo = refuse
 with open(".env", "w") as file:
     file.write("READ_FROM_DOT_ENV=1")
 os.environ["LITELLM_MODE"] = "DEV"
-from dataflow_agent.models.providers.litellm_loading import load
+from dataflow_agent.models.providers.litellm import load
 load("a/b")
 print(os.environ["LITELLM_MODE"])
 print(os.environ.keys() & {"LITELLM_LOCAL_MODEL_COST_MAP", "READ_FROM_DOT_ENV"})

@@ -20,12 +20,15 @@ from dataflow_agent import (
     RateLimited,
     StreamInterrupted,
 )
-from dataflow_agent.models.model_names import model_name
-from dataflow_agent.models.providers.litellm_checks import key_variables, note_keys
-from dataflow_agent.models.providers.litellm_errors import retry_after, translated
-from dataflow_agent.models.providers.litellm_provider import answer_of
+from dataflow_agent.models.providers.litellm import (
+    answer_of,
+    key_variables,
+    note_keys,
+    retry_after,
+    translated,
+)
 from dataflow_agent.models.providers.litellm_requests import arguments_of, options_of, session_of
-from dataflow_agent.models.requests import FinishReason
+from dataflow_agent.models.request import FinishReason, model_name
 from tests.known_secrets import forgetting
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

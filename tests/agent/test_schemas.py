@@ -14,9 +14,8 @@ from pydantic import BaseModel, ValidationError
 from dataflow import Flow, FlowInvalid, ValueMismatch
 from dataflow.authoring import json_schema
 from dataflow_agent import AnswerUnfit, Chat
-from dataflow_agent.models.fitting import check_fit
-from dataflow_agent.models.schemas import check_schema
-from dataflow_agent.models.typed_answers import AnswerType
+from dataflow_agent.models.calls import AnswerType
+from dataflow_agent.models.schemas import check_fit, check_schema
 
 #: The validator of what litellm brings along, to which ours is held.
 VALIDATOR: Final = importlib.import_module("jsonschema").Draft202012Validator

@@ -12,8 +12,8 @@ import pytest
 from dataflow import Flow, FormatError, RunFailed, gather
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Chat, chat
-from dataflow_agent.models.providers import script_files
-from dataflow_agent.models.providers.script_files import read_script
+from dataflow_agent.models.providers import scripted as script_files
+from dataflow_agent.models.providers.scripted import read_script
 
 ANSWERS = """
 - hello

@@ -27,7 +27,7 @@ from dataflow_agent import (
     scripted,
     tools,
 )
-from dataflow_agent.agent_wiring import call_flow
+from dataflow_agent.agents import call_flow
 from dataflow_agent.config import TAKEN
 from dataflow_agent.steps import make
 from dataflow_agent.tools.toolboxes import Functions

@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import Flow, Message, ToolCall
 from dataflow_agent import Conversation, context, scripted
-from dataflow_agent.tails import with_clean_tail
+from dataflow_agent.conversations import with_clean_tail
 
 U, A, S = Message("user", "u"), Message("assistant", "a"), Message("system", "s")
 BLANK = Message("assistant", " \n")

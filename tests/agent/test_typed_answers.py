@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from dataflow import ExecutionContext, Flow, RunFailed, ValueMismatch
 from dataflow.authoring import check_json, json_schema
 from dataflow_agent import AnswerUnfit, Chat, ModelAnswer, chat, scripted
-from dataflow_agent.models.typed_answers import AnswerType
+from dataflow_agent.models.calls import AnswerType
 
 
 class Verdict(BaseModel):

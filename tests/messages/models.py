@@ -31,17 +31,17 @@ from dataflow_agent import (
     intent_router,
     scripted,
 )
-from dataflow_agent.models.model_names import ModelName, model_of
-from dataflow_agent.models.providers.litellm_checks import (
+from dataflow_agent.models.providers.litellm import (
     check_event_loop,
     check_key,
     check_options,
     check_provider,
     key_of,
+    translated,
 )
-from dataflow_agent.models.providers.litellm_errors import translated
 from dataflow_agent.models.providers.litellm_requests import arguments_of
-from dataflow_agent.models.providers.script_files import read_script
+from dataflow_agent.models.providers.scripted import read_script
+from dataflow_agent.models.request import ModelName, model_of
 from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]

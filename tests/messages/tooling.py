@@ -11,8 +11,8 @@ import anyio
 
 from dataflow import ExecutionContext, Flow, ToolCall, Tools
 from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, tools
-from dataflow_agent.mcp import offering
-from dataflow_agent.mcp.offering import Offer
+from dataflow_agent.mcp import offers as offering
+from dataflow_agent.mcp.offers import Offer
 from dataflow_agent.tools.policies import Policy
 from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus, wired

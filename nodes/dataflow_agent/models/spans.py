@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dataflow import Message, this_firing
-from dataflow_agent.models.model_names import ModelName
-from dataflow_agent.models.requests import Emit, ModelAnswer, ModelRequest, Provider
+from dataflow_agent.models.request import Emit, ModelAnswer, ModelName, ModelRequest, Provider
 
 __all__ = ["Traced", "conventional", "written_message"]
 

@@ -13,7 +13,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from dataflow import FlowInvalid, Node, PackError, ValueMismatch, node, threaded
 from dataflow.authoring import check_json, import_function, json_schema, name_of_function
-from dataflow_agent.models.requests import ToolSpec
+from dataflow_agent.models.request import ToolSpec
 
 __all__ = [
     "ArgumentsInvalid",

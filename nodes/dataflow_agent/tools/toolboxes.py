@@ -1,7 +1,9 @@
-"""Toolboxes: frozen descriptions of tools, which are stored like any value (S10.6)."""
+"""Toolboxes: frozen descriptions of tools that can be stored, and the names that models see."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools
 from dataflow.authoring import choices, json_schema
-from dataflow_agent.mcp.servers import Server, ServerTool
-from dataflow_agent.models.requests import ToolSpec
+from dataflow_agent.mcp.server import Server, ServerTool
+from dataflow_agent.models.request import ToolSpec
 from dataflow_agent.tools.functions import read_arguments, reference_of, tool_of
 from dataflow_agent.tools.policies import (
     Policy,
@@ -26,9 +28,9 @@ from dataflow_agent.tools.policies import (
     unmet_arguments,
     verdict,
 )
-from dataflow_agent.tools.tool_names import names_of, parts_of
 
 __all__ = [
+    "MOST_CHARACTERS",
     "Functions",
     "Listed",
     "Source",
@@ -37,6 +39,8 @@ __all__ = [
     "Tool",
     "Toolbox",
     "misspelt",
+    "names_of",
+    "parts_of",
     "tools",
     "without_arguments",
 ]
@@ -44,6 +48,11 @@ __all__ = [
 NO_POLICY: Final = Policy()
 #: What tools that are agents are in, so to say.
 AGENT: Final = "agent"
+#: The longest name that every provider takes.
+MOST_CHARACTERS: Final = 64
+#: How much of a digest tells two names apart that would be one otherwise.
+DIGITS: Final = 8
+_ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Task(BaseModel):
@@ -292,3 +301,50 @@ def _joined(sources: Sequence[Source]) -> tuple[Source, ...]:
         else:
             found.append(source)
     return tuple(found)
+
+
+def parts_of(reference: str) -> Sequence[str]:
+    """Return what a function that is given as `module:qualname` is in, and its own name at the end."""
+    return re.split("[.:]", reference)
+
+
+def names_of(parts: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Name tools, given by what each is in, with its own name at the end, under references that all differ.
+
+    A name is letters, digits, `_` and `-`, at most 64: the tool's own, with so much of what it is in before
+    it as tells it from the others. Where that is not legal, or is the name of another, a digest of the
+    reference stands at its end. The names follow from what is given, in whatever order.
+    """
+    short = {reference: _shortest(reference, parts) for reference in parts}
+    digits = {reference: 0 if _is_legal(name) else DIGITS for reference, name in short.items()}
+    while True:
+        names = {
+            reference: _digested(name, reference, digits[reference]) for reference, name in short.items()
+        }
+        often = Counter(names.values())
+        clashing = [reference for reference, name in names.items() if often[name] > 1]
+        if not clashing:
+            return names
+        fewest = min(digits[reference] for reference in clashing)
+        for reference in clashing:  # a name with a digest stays, and the one that is like it gives way
+            digits[reference] += DIGITS if digits[reference] == fewest else 0
+
+
+def _shortest(reference: str, parts: Mapping[str, Sequence[str]]) -> str:
+    own = parts[reference]
+    for count in range(1, len(own) + 1):
+        ending = own[-count:]
+        if sum(1 for other in parts.values() if [*other[-count:]] == [*ending]) == 1:
+            return "_".join(ending)
+    return "_".join(own)
+
+
+def _is_legal(name: str) -> bool:
+    return 0 < len(name) <= MOST_CHARACTERS and _ILLEGAL.search(name) is None
+
+
+def _digested(name: str, reference: str, digits: int) -> str:
+    if not digits:
+        return name
+    digest = sha256(reference.encode()).hexdigest()[:digits]
+    return f"{_ILLEGAL.sub('_', name)[: MOST_CHARACTERS - digits - 1]}_{digest}"

@@ -10,8 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from dataflow import Image, Message
-from dataflow_agent.models.model_names import ModelName
-from dataflow_agent.models.requests import ModelRequest
+from dataflow_agent.models.request import ModelName, ModelRequest
 
 __all__ = ["arguments_of", "options_of", "session_of"]
 

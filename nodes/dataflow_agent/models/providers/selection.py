@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from dataflow_agent.models.model_names import ModelName
-from dataflow_agent.models.providers.answering import provider_for_all
-from dataflow_agent.models.providers.litellm_provider import LITELLM
-from dataflow_agent.models.providers.script_files import script_of_file
-from dataflow_agent.models.requests import Provider
+from dataflow_agent.models.providers.litellm import LITELLM
+from dataflow_agent.models.providers.scripted import provider_for_all, script_of_file
+from dataflow_agent.models.request import ModelName, Provider
 from dataflow_agent.models.spans import Traced
 
 __all__ = ["SCRIPTED", "SCRIPT_VARIABLE", "provider_of"]

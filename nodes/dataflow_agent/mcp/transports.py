@@ -1,31 +1,108 @@
-"""The way to a tool server that has an address: requests of HTTP, and what their answers say (S10.6)."""
+"""Transports to tool servers: HTTP, and the pipes of a process."""
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import anyio
 
-from dataflow_agent.mcp.server_addresses import make_query_hook, without_query
-from dataflow_agent.mcp.server_errors import ServerFailed
-from dataflow_agent.mcp.server_headers import revealed
-from dataflow_agent.mcp.server_links import LinkLost, RequestFailed, RequestUnauthorized, told_first
-from dataflow_agent.mcp.servers import Server
+from dataflow.authoring import shortened
+from dataflow_agent.mcp.process import ServerProcess
+from dataflow_agent.mcp.results import ServerFailed
+from dataflow_agent.mcp.server import (
+    Server,
+    environment_of,
+    make_query_hook,
+    marks_of,
+    revealed,
+    without_query,
+)
 
-__all__ = ["Http"]
+__all__ = [
+    "Http",
+    "Link",
+    "LinkLost",
+    "Pipes",
+    "RequestFailed",
+    "RequestUnauthorized",
+    "cause_of",
+    "innermost",
+    "told_first",
+]
 
+T = TypeVar("T")
 #: How long, in seconds, a request may take to be sent, and then be silent: as long as the library allows.
 SEND_SECONDS: Final = 30.0
 SILENT_SECONDS: Final = 300.0
 REFUSALS: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+#: How long the end of a server may take to be known once the connection to it has broken.
+END_SECONDS: Final = 1.5
 
-T = TypeVar("T")
+
+class LinkLost(Exception):
+    """Raised for a request whose answer cannot come any more; the session is of no further use."""
+
+
+class RequestFailed(Exception):
+    """Raised for a request that was answered with an error, which is of that request alone."""
+
+
+class RequestUnauthorized(Exception):
+    """Raised for a request from somebody whom the server does not know, or no more."""
+
+
+class Link(Protocol):
+    """A way to one server, for one session.
+
+    `ended` is set when the server is known to have ended by itself.
+    """
+
+    @property
+    def ended(self) -> anyio.Event: ...
+
+    def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """Exchange messages while the block runs."""
+
+    async def asked(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Send a request; raises one of the errors of this module in place of the library's."""
+
+    def told_end(self, cause: str) -> str:
+        """Tell how the server has ended, or the connection to it; the cause is what the library says."""
+
+    def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
+        """Tell why there is no session, by what the library has raised; None if the seconds are over."""
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the first of the errors in a group of groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def told_first(error: BaseException) -> str:
+    """Tell the first error on one line, with its class."""
+    first = innermost(error)
+    text = " ".join(str(first).split())  # pydantic writes several lines
+    return f"{type(first).__name__}: {text}".removesuffix(": ")
+
+
+def cause_of(error: Exception | None) -> Exception | None:
+    """Return an error as the cause of what is told of it; None for one that shows a secret (S12.4).
+
+    What a library raises quotes the server, which may say what it was sent.
+    """
+    if error is None:
+        return None
+    text = "".join(traceback.format_exception(error))
+    return error if shortened(text, len(text)) == text else None
 
 
 @dataclass(slots=True)
@@ -191,3 +268,59 @@ def _watched() -> Any:
             await self._stream.aclose()
 
     return Watched
+
+
+class Pipes:
+    """A link to a process, which is started with it; raises SecretMissing for a variable without a value."""
+
+    def __init__(self, server: Server) -> None:
+        environment = environment_of(server)
+        self._label = server.label
+        self._process = ServerProcess(
+            server.label, server.command, environment, marks_of(server, environment)
+        )
+
+    @property
+    def ended(self) -> anyio.Event:
+        """Is set when the process has ended."""
+        return self._process.ended
+
+    def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """Start the process; at the end of the block nothing is left of it."""
+        return self._process.streams()
+
+    async def asked(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Send a request; raises RequestFailed, and LinkLost once it is known how the process has ended."""
+        from mcp import MCPError  # loaded by now
+        from mcp_types import CONNECTION_CLOSED
+
+        try:
+            return await ask()
+        except MCPError as error:
+            # A server may have an error of its own with this code.
+            if error.code != CONNECTION_CLOSED or not self._process.has_closed:
+                raise RequestFailed(str(error)) from error
+            with anyio.move_on_after(END_SECONDS):
+                await self._process.ended.wait()
+            raise LinkLost(str(error)) from error
+
+    def told_end(self, cause: str) -> str:  # noqa: ARG002 - the process says more
+        """Tell how the process has ended, with its last lines."""
+        return self._process.told()
+
+    def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
+        """Tell how the process has ended, and what else the library says; or its last lines."""
+        if error is None:
+            text = f"has not answered within {seconds:g} s"
+            told = "; ".join(filter(None, (text, self._process.last_words)))
+            return ServerFailed(self._label, told, is_lasting=True)
+        return ServerFailed(self._label, f"could not be started: {self._reason(error)}")
+
+    def _reason(self, error: Exception) -> str:
+        from mcp_types import CONNECTION_CLOSED
+
+        code = self._process.exit_code
+        has_ended_by_itself = code is not None and code >= 0
+        if has_ended_by_itself and getattr(innermost(error), "code", None) == CONNECTION_CLOSED:
+            return self._process.told()
+        return f"{told_first(error)}; {self._process.told()}"

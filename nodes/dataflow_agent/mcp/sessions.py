@@ -1,29 +1,34 @@
-"""Sessions with tool servers: one for each in a sitting, or for all runs in a block (S10.6)."""
+"""Sessions with tool servers, and policy patterns that match none of their tools."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 import anyio
 from anyio.lowlevel import checkpoint, current_token
 
 from dataflow import DataflowError, Shared, this_firing
-from dataflow.authoring import sharing
-from dataflow_agent.mcp.server_connections import Connection, connected
-from dataflow_agent.mcp.server_errors import ServerFailed, ToolFailed
-from dataflow_agent.mcp.server_patterns import UNMET, unmet_of
-from dataflow_agent.mcp.server_results import Content, content_of
-from dataflow_agent.mcp.servers import Server, ServerTool
+from dataflow.authoring import choices, sharing
+from dataflow_agent.mcp.connection import Connection, connected
+from dataflow_agent.mcp.results import Content, ServerFailed, ToolFailed, content_of
+from dataflow_agent.mcp.server import Server, ServerTool
+from dataflow_agent.tools.policies import Policy, arguments_named, unmet, unmet_arguments
 from dataflow_agent.tools.toolboxes import Listed, Toolbox
 
-__all__ = ["called", "listed", "sessions"]
+__all__ = ["UNMET", "called", "listed", "sessions", "unmet_of"]
 
 T = TypeVar("T")
+#: The code of the warning.
+UNMET: Final = "unmet_pattern"
+#: What a schema may take arguments by, besides its properties.
+OPEN: Final = ("additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf")
+EFFECTS: Final = {"allow": "allows nothing", "ask": "has nobody asked", "deny": "denies nothing"}
 
 
 class _Block(NamedTuple):
@@ -138,3 +143,35 @@ def _opened(server: Server) -> AbstractAsyncContextManager[Connection]:
         if server.key in block.keys and block.loop == current_token():
             return block.shared.opened(server.key, open_it)
     return this_firing().opened(server.key, open_it)
+
+
+@lru_cache(maxsize=256)
+def unmet_of(server: Server, tools: Sequence[ServerTool]) -> tuple[str, ...]:
+    """Tell of each pattern of a server that fits no call of its tools, what it does not do."""
+    given = {"allow": server.policy.allow or (), "ask": server.policy.ask, "deny": server.policy.deny}
+    known = choices([tool.own_name for tool in tools])
+    return tuple(
+        f"tool server {server.label!r}: the pattern {pattern!r} of `{word}` {problem}, and so it "
+        f"{EFFECTS[word]}; {known}"
+        for word, patterns in given.items()
+        for pattern, problem in _problems(Policy(deny=patterns), tools).items()
+    )
+
+
+def _problems(policy: Policy, tools: Sequence[ServerTool]) -> dict[str, str]:
+    """Return what is wrong with patterns, by each that means nothing."""
+    names = [tool.own_name for tool in tools]
+    parameters = [(tool.own_name, _parameters(tool, policy)) for tool in tools]
+    nameless = dict.fromkeys(unmet(policy, names), "means none of its tools")
+    without = dict.fromkeys(
+        unmet_arguments(policy, parameters), "names arguments that no tool of its name has"
+    )
+    return {**without, **nameless}
+
+
+def _parameters(tool: ServerTool, policy: Policy) -> Collection[str]:
+    """Return the arguments that a tool takes; one that may take any takes those of the policy."""
+    schema = json.loads(tool.schema)
+    if any(schema.get(key) for key in OPEN):
+        return arguments_named(policy)
+    return {*schema["properties"]}

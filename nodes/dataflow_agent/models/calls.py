@@ -1,28 +1,66 @@
-"""Answers of a type: the schema that a model is given, and the value in what it wrote."""
+"""Call a model: send a request, report the answer, and parse typed answers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchema
 
-from dataflow import ValueMismatch
+from dataflow import ExecutionContext, Message, ValueMismatch
 from dataflow.authoring import TypeField, check_json, json_schema, shortened
+from dataflow_agent.models.config import ModelConfig, sent_of
 from dataflow_agent.models.errors import AnswerUnfit
-from dataflow_agent.models.fitting import check_fit
-from dataflow_agent.models.schemas import DEFINITIONS, check_schema
+from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest, ToolSpec
+from dataflow_agent.models.schemas import DEFINITIONS, check_fit, check_schema
 
-__all__ = ["FIELD", "AnswerField", "AnswerType"]
+__all__ = ["FIELD", "AnswerField", "AnswerType", "request_for", "told_of"]
 
 #: The field that holds an answer which is no object by itself: providers take schemas of objects only.
 FIELD: Final = "answer"
 #: How many characters of an answer that does not fit are told.
 MOST_SHOWN: Final = 200
-
 _types: Final = TypeAdapter[Any](TypeField)
+
+
+def request_for(
+    name: ModelName,
+    conversation: ExecutionContext,
+    new: Sequence[Message],
+    config: ModelConfig,
+    *,
+    tools: Sequence[ToolSpec] = (),
+    typed: AnswerType | None = None,
+) -> ModelRequest:
+    """Say the whole conversation and what is new, with the instructions once, at its head (S10.2).
+
+    Of images and long results only so much is sent as the config allows.
+    """
+    instructions = [text for text in (conversation.system_instructions, config.system) if text]
+    system = [Message("system", "\n\n".join(instructions))] if instructions else []
+    return ModelRequest(
+        str(name),
+        (*system, *sent_of((*conversation.messages, *new), config)),
+        tools=tuple(tools),
+        schema=None if typed is None else typed.asked,
+        is_wrapped=typed is not None and typed.is_wrapped,
+        options=config.options,
+        session_id=conversation.session_id,
+    )
+
+
+def told_of(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
+    """Return the metadata of a firing that had this answer."""
+    usage = answer.usage
+    return {
+        "model": answer.model or request.model,
+        "finish_reason": answer.finish_reason,
+        "usage": {
+            "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cost": usage.cost,
+        },
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

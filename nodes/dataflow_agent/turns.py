@@ -1,21 +1,35 @@
-"""The turn of an agent while it lasts: what was said in it, and when it ends."""
+"""The turn of an agent: its messages, limits and spans."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import inf
 from typing import Literal, TypeAlias
 
-from dataflow import Message, ToolCall
+from dataflow import Message, Span, ToolCall, this_firing
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.models.requests import ModelAnswer
+from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest
+from dataflow_agent.models.spans import conventional, written_message
 
-__all__ = ["Grant", "StoppedBy", "ToolResult", "Turn", "answered", "notice_of"]
+__all__ = [
+    "Grant",
+    "StoppedBy",
+    "ToolResult",
+    "Turn",
+    "answered",
+    "notice_of",
+    "tell_answer",
+    "tell_asked",
+    "tool_span",
+]
 
 #: What has ended a turn: the answer of the model, or a limit.
 StoppedBy: TypeAlias = Literal["answer", "max_tool_calls", "max_turns", "time_limit"]
+INVOKE = "invoke_agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +139,58 @@ def _told_apart(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
     if all(ids) and len({*ids}) == len(ids):
         return tuple(calls)
     return tuple(replace(call, id=f"call_{number}") for number, call in enumerate(calls, start=1))
+
+
+def tell_asked(config: AgentConfig, name: ModelName, request: ModelRequest, prompt: Message) -> None:
+    """Tell of an agent which model it asks, in which conversation; the prompt is content."""
+    span = _tell_agent(config)
+    span.note(
+        {
+            "gen_ai.provider.name": conventional(name.provider),
+            "gen_ai.request.model": name.model,
+            "gen_ai.conversation.id": request.session_id or None,
+        }
+    )
+    if span.tells_content:
+        span.note({"gen_ai.input.messages": _written(written_message(prompt))})
+
+
+def tell_answer(config: AgentConfig, turn: Turn) -> None:
+    """Tell the answer of an agent and what it ends by, which is content."""
+    span = _tell_agent(config)
+    if span.tells_content:
+        message = written_message(Message("assistant", turn.text))
+        reason = "stop" if turn.stopped_by == "answer" else turn.stopped_by
+        span.note({"gen_ai.output.messages": _written({**message, "finish_reason": reason})})
+
+
+@contextmanager
+def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
+    """Open the span of a call of a tool, inside that of the node that makes it; what it raises is noted."""
+    told = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.name,
+        "gen_ai.tool.call.id": call.id,
+        "gen_ai.tool.description": description or None,
+        "gen_ai.tool.type": "function",
+    }
+    with this_firing().span(f"execute_tool {call.name}", told) as span:
+        if span.tells_content:
+            span.note({"gen_ai.tool.call.arguments": call.arguments})
+        yield span
+
+
+def _tell_agent(config: AgentConfig) -> Span:
+    """Tell that the flow node around this firing is an agent, by its name, and return its span.
+
+    It is told each time, since a run that goes on may begin in the midst of a turn.
+    """
+    span = this_firing().flow_span
+    name = config.name or span.name
+    span.rename(f"{INVOKE} {name}")
+    span.note({"gen_ai.operation.name": INVOKE, "gen_ai.agent.name": name})
+    return span
+
+
+def _written(message: object) -> str:
+    return json.dumps([message], ensure_ascii=False)

@@ -1,7 +1,9 @@
-"""Connections to tool servers: opened on first use, and shared by the firings of a sitting (S10.6)."""
+"""Connections to tool servers: opened on first use and shared by the firings of an execution session."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -9,32 +11,33 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
 import anyio
+from anyio import to_thread
 from pydantic_core import to_json
 
-from dataflow_agent.mcp.mcp_loading import loaded
-from dataflow_agent.mcp.server_errors import ServerDied, ServerFailed, ToolFailed
-from dataflow_agent.mcp.server_http import Http
-from dataflow_agent.mcp.server_links import (
+from dataflow_agent.mcp.results import ServerDied, ServerFailed, ToolFailed, reading_schemas, schema_of
+from dataflow_agent.mcp.server import Server, ServerTool
+from dataflow_agent.mcp.transports import (
+    Http,
     Link,
     LinkLost,
+    Pipes,
     RequestFailed,
     RequestUnauthorized,
     cause_of,
     told_first,
 )
-from dataflow_agent.mcp.server_lists import ToolList
-from dataflow_agent.mcp.server_pipes import Pipes
-from dataflow_agent.mcp.server_schemas import reading_schemas
-from dataflow_agent.mcp.servers import Server, ServerTool
 
-__all__ = ["Connection", "connected"]
+__all__ = ["Connection", "ToolList", "connected", "load", "loaded"]
 
 #: How often a server is started that ends before it has answered, and how long it is waited before each.
 STARTS: Final = 3
 WAIT_SECONDS: Final = 0.1
 LIST: Final = "the list of its tools"
-
 T = TypeVar("T")
+LOG: Final = logging.getLogger("dataflow_agent.servers")
+MISSING: Final = "is called through mcp, which is not there: pip install 'dataflow-engine[agent]'"
+_loading: Final = threading.Lock()  # of two servers that start at once the first loads it
+_loaded: Final[list[Any]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +239,83 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
             else:
                 yield found
                 return
+
+
+class ToolList:
+    """The tools of a server, as far as they are known."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._asking = anyio.Lock()
+        self._tools: tuple[ServerTool, ...] | None = None
+        self._notices = 0  # of changes
+
+    async def known(self, ask: Callable[[], Awaitable[tuple[ServerTool, ...]]]) -> tuple[ServerTool, ...]:
+        """Return the tools; raises what asking for them raises, if they are not known."""
+        async with self._asking:
+            found = self._tools
+            if found is None:
+                before = self._notices
+                found = await ask()
+                if before == self._notices:
+                    self._tools = found
+        return found
+
+    async def asked(self, client: Any) -> tuple[ServerTool, ...]:
+        """Ask a client for the list, page after page."""
+        found: list[ServerTool] = []
+        cursor: str | None = None
+        while True:
+            page = await client.list_tools(cursor=cursor)
+            found += (
+                ServerTool(self._server, tool.name, tool.description or "", schema_of(tool.input_schema))
+                for tool in page.tools
+            )
+            cursor = page.next_cursor
+            if cursor is None:
+                return tuple(found)
+
+    async def noticed(self, message: Any) -> None:
+        """Look at what a server of the older protocol tells by itself."""
+        from mcp_types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self._forget()
+
+    async def listen(self, client: Any) -> None:
+        """Hear of changes, from a server that tells them to those who ask for it."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._forget()
+        except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError) as error:
+            LOG.debug("tool server %r tells of no changes: %s", self._server.label, error)
+
+    def _forget(self) -> None:
+        self._notices += 1
+        self._tools = None
+
+
+async def loaded(server: str) -> Any:
+    """Return mcp, which takes half a second for the first time; raises ServerFailed where it lacks."""
+    if not _loaded:
+        await to_thread.run_sync(load, server, abandon_on_cancel=True)
+    return _loaded[0]
+
+
+def load(server: str) -> Any:
+    """Import mcp, unless that has been done; raises ServerFailed where it lacks."""
+    with _loading:
+        if not _loaded:
+            try:
+                import mcp
+                import mcp.client.stdio
+                import mcp.client.streamable_http
+                import mcp.client.subscriptions
+            except ImportError as error:
+                raise ServerFailed(server, f"{MISSING} ({error})", is_lasting=True) from error
+            _loaded.append(mcp)
+        return _loaded[0]

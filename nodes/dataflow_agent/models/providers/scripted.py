@@ -1,4 +1,4 @@
-"""Scripted answers in the place of a model: no network, no key, the same answers each time."""
+"""Scripted answers in place of a model: no network, no key, the same answers each time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import json
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from inspect import isawaitable
-from typing import Annotated, Any, Final, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, assert_never
+from weakref import WeakKeyDictionary
 
+from anyio import to_thread
 from anyio.lowlevel import checkpoint
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from dataflow import Message, ToolCall
-from dataflow.authoring import shortened
+from dataflow import Failure, FormatError, Message, ToolCall, this_firing
+from dataflow.authoring import choices, read_data, shortened
+from dataflow_agent.models.calls import FIELD
 from dataflow_agent.models.errors import (
     AnswerCut,
     ContextWindowExceeded,
@@ -27,12 +31,27 @@ from dataflow_agent.models.errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from dataflow_agent.models.providers.answering import answered_by
-from dataflow_agent.models.providers.script_errors import ScriptEnded, ScriptFailed
-from dataflow_agent.models.requests import Emit, ModelAnswer, ModelRequest, Usage
-from dataflow_agent.models.typed_answers import FIELD
+from dataflow_agent.models.request import Emit, ModelAnswer, ModelRequest, Provider, Usage
 
-__all__ = ["AnswerFunction", "Given", "Script", "ScriptedAnswer", "ScriptedCall", "scripted"]
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+__all__ = [
+    "AnswerFunction",
+    "Given",
+    "Script",
+    "ScriptEnded",
+    "ScriptFailed",
+    "ScriptedAnswer",
+    "ScriptedCall",
+    "answered_by",
+    "provider_for_all",
+    "read_script",
+    "script_failure",
+    "script_of_file",
+    "scripted",
+]
 
 #: How many characters of a request are told to which there is no answer.
 MOST_SHOWN: Final = 100
@@ -49,6 +68,7 @@ ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
     "request_refused": RequestRefused,
     "stream_interrupted": StreamInterrupted,
 }
+_provider: Final[ContextVar[Provider | None]] = ContextVar("who answers for every model", default=None)
 
 
 def _check_error(name: str) -> str:
@@ -93,8 +113,14 @@ class ScriptedAnswer(BaseModel):
 
 
 Given: TypeAlias = str | BaseModel | ModelAnswer | Exception | Mapping[str, Any] | list[Any]
+
+
 """What a script may be given for an answer; a model, a mapping and a list are values, written as JSON."""
+
+
 AnswerFunction: TypeAlias = Callable[[ModelRequest], Given | Awaitable[Given]]
+
+
 """Makes the answer to each request, and may be async."""
 
 
@@ -212,3 +238,84 @@ def _text(message: Message) -> str:
     content = message.content
     parts = [content] if isinstance(content, str) else content
     return "\n".join(part for part in parts if isinstance(part, str))
+
+
+@contextmanager
+def answered_by(provider: Provider) -> Iterator[None]:
+    """Have a provider answer for every model, in the runs that are started inside."""
+    token = _provider.set(provider)
+    try:
+        yield
+    finally:
+        _provider.reset(token)
+
+
+def provider_for_all() -> Provider | None:
+    """Return the provider that answers for every model, None if each model has its own."""
+    return _provider.get()
+
+
+async def script_of_file(path: str) -> Script:
+    """Return the script of a file, one for each sitting of a run (S11.3); raises FormatError."""
+    return await to_thread.run_sync(_opened, this_firing().sitting, path)
+
+
+_opening: Final = threading.Lock()  # of two firings that come at once the first has opened the one script
+
+
+_scripts: Final[WeakKeyDictionary[object, dict[str, Script]]] = WeakKeyDictionary()
+
+
+def _opened(sitting: object, path: str) -> Script:
+    with _opening:
+        opened = _scripts.setdefault(sitting, {})
+        if path not in opened:
+            opened[path] = Script(read_script(path))
+        return opened[path]
+
+
+def read_script(path: str) -> tuple[ScriptedAnswer, ...]:
+    """Read a list of answers in YAML or JSON, each a text or the fields of a `ScriptedAnswer`."""
+    found = read_data(path)
+    if not isinstance(found, list):
+        raise FormatError(path, f"expected a list of scripted answers, found {type(found).__name__}")
+    return tuple(_read(path, number, one) for number, one in enumerate(found, start=1))
+
+
+def _read(path: str, number: int, given: object) -> ScriptedAnswer:
+    fields = {"text": given} if isinstance(given, str) else given
+    try:
+        return ScriptedAnswer.model_validate_json(json.dumps(fields), strict=True)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+        first = min(faults, key=lambda fault: fault["type"] == "missing")  # what is there may be misspelt
+        where = ".".join(map(str, first["loc"]))
+        reason = _reason(first)
+        told = f"{where}: {reason}" if where else reason
+        raise FormatError(path, f"scripted answer {number}: {told}") from None
+
+
+def _reason(fault: ErrorDetails) -> str:
+    """Tell what is wrong with a field of an answer, or of one of its calls."""
+    if fault["type"] == "extra_forbidden":
+        known = ScriptedAnswer if len(fault["loc"]) == 1 else ScriptedCall
+        return f"is not known here; {choices(known.model_fields)}"
+    return "is missing" if fault["type"] == "missing" else fault["msg"].removeprefix("Value error, ")
+
+
+class ScriptFailed(ModelFailed):
+    """Raised when the function of a script has raised what is no ModelFailed, which is its cause."""
+
+    is_lasting = True
+
+
+class ScriptEnded(ScriptFailed):
+    """Raised when a script has no answer to a request."""
+
+
+def script_failure(failure: Failure) -> ScriptFailed | None:
+    """Return the error of a script that a failure tells of, None if it is of something else."""
+    for kind in (ScriptFailed, ScriptEnded):
+        if failure.type == kind.__name__:
+            return kind("", failure.message)
+    return None

@@ -1,30 +1,37 @@
-"""What models are asked and what they answer, the same for every provider."""
+"""Requests to models and their answers, the same for every provider; model names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from functools import lru_cache
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from dataflow import Message, Secret, ToolCall
+from dataflow import ExecutionContext, Message, Secret, ToolCall
+from dataflow_agent.models.errors import ModelUnknown
 
 __all__ = [
     "Effort",
     "Emit",
     "FinishReason",
     "ModelAnswer",
+    "ModelName",
     "ModelRequest",
     "Options",
     "Provider",
     "ToolSpec",
     "Usage",
+    "model_name",
+    "model_of",
 ]
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
-
 FinishReason: TypeAlias = Literal["stop", "tool_calls"]
-
 Emit: TypeAlias = Callable[[str], None]
+_NAME: Final = re.compile(r"([\w.-]+)[/:](\S+)")
+
+
 """Is given each piece of the text of an answer as it comes."""
 
 
@@ -104,3 +111,35 @@ class Provider(Protocol):
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
         """Return a whole answer, or raise ModelFailed; each piece of its text is given to `emit` first."""
         ...
+
+
+class ModelName(NamedTuple):
+    """A provider and what it calls the model."""
+
+    provider: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}"
+
+
+@lru_cache(maxsize=256)  # the same few models are named in each call
+def model_name(text: str) -> ModelName:
+    """Read `provider/model` or `provider:model`, which is the same (S10.2); raises ValueError."""
+    found = _NAME.fullmatch(text)
+    if found is None:
+        raise ValueError(f"expected a model, written provider/model, found {text!r}")
+    return ModelName(found[1], found[2])
+
+
+def model_of(own: str, context: ExecutionContext) -> ModelName:
+    """Return the model that a node calls: its own, else that of the context; raises ModelUnknown."""
+    named = own or context.model
+    if not own and context.provider and named and "/" not in named:
+        return ModelName(context.provider, named)
+    if not named:
+        raise ModelUnknown("", "no model is named: expected one in the config `model` or in the context")
+    try:
+        return model_name(named)
+    except ValueError as error:
+        raise ModelUnknown(named, str(error)) from None

@@ -1,0 +1,171 @@
+"""Results, errors and schemas of tool servers as models receive them."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
+
+import anyio
+
+from dataflow import DataflowError, Image
+
+__all__ = [
+    "Content",
+    "ServerDied",
+    "ServerFailed",
+    "ToolFailed",
+    "content_of",
+    "joined",
+    "reading_schemas",
+    "schema_of",
+    "shown",
+]
+
+Content: TypeAlias = str | tuple[str | Image, ...]
+_MEDIA_TYPE: Final = re.compile(r"image/[A-Za-z0-9][A-Za-z0-9.+-]*")
+
+
+class ServerFailed(DataflowError):
+    """Raised when a tool server cannot be started or reached, lets nobody in, or does not do its part.
+
+    `text` says what has gone wrong, without the name of the server; `is_lasting` that a further start would
+    come to the same.
+    """
+
+    def __init__(self, server: str, text: str, *, is_lasting: bool = False) -> None:
+        self.server = server
+        self.text = text
+        self.is_lasting = is_lasting
+        super().__init__(f"tool server {server!r} {text}")
+
+
+class ServerDied(ServerFailed):
+    """Raised when a tool server has ended, or cannot be reached any more, while it was in use."""
+
+
+class ToolFailed(DataflowError):
+    """Raised for a call that a tool server has answered with an error, or not in time."""
+
+    def __init__(self, server: str, tool: str, text: str) -> None:
+        self.server = server
+        self.tool = tool
+        self.text = text
+        super().__init__(f"tool {tool!r} of server {server!r} {text}")
+
+
+"""What a message says: a text, or texts and images."""
+
+
+def joined(parts: list[str | Image]) -> Content:
+    """Return parts as the content of a message: one text, unless there are images."""
+    if any(isinstance(part, Image) for part in parts):
+        return tuple(part for part in parts if part)
+    return "\n".join(str(part) for part in parts)
+
+
+def shown(content: Content) -> str:
+    """Return content as one text, in which each image is only named."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part if isinstance(part, str) else f"[image, {part.media_type}]" for part in content)
+
+
+def content_of(result: Any) -> Content:
+    """Return what a result says: its texts, joined, else what it has of structure as JSON, and its images.
+
+    Raises ValueError for what is no image.
+    """
+    texts: list[str] = []
+    images: list[Image] = []
+    for part in result.content:
+        match part.type:
+            case "text":
+                texts.append(part.text)
+            case "image":
+                images.append(_image(part))
+            case "resource" if getattr(part.resource, "text", None) is not None:
+                texts.append(part.resource.text)
+            case "resource_link":
+                texts.append(f"[{part.name}]({part.uri})")
+            case other:
+                texts.append(f"[{other}, which cannot be shown]")
+    if not texts and result.structured_content is not None:
+        texts.append(json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":")))
+    return joined(["\n".join(texts), *images] if texts else [*images])
+
+
+def _image(part: Any) -> Image:
+    if _MEDIA_TYPE.fullmatch(part.mime_type) is None:
+        raise ValueError(f"an image of the type {part.mime_type!r}; expected one as 'image/png'")
+    try:
+        data = b64decode("".join(part.data.split()), validate=True)
+    except ValueError as error:
+        raise ValueError(f"the data of an image are no base64: {error}") from error
+    if not data:
+        raise ValueError("an image without data")
+    return Image(part.mime_type, data)
+
+
+def schema_of(given: Mapping[str, Any]) -> str:
+    """Return a schema as all providers take it, as JSON: an object with properties, without a dialect."""
+    told = {name: value for name, value in given.items() if name != "$schema"}
+    return json.dumps({**told, "type": "object", "properties": told.get("properties") or {}})
+
+
+@asynccontextmanager
+async def reading_schemas(
+    transport: AbstractAsyncContextManager[tuple[Any, Any]],
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Exchange messages with a server whose schemas may have no type, which the library would refuse."""
+    async with transport as (read, write):
+        yield _Typed(read), write
+
+
+class _Typed:
+    """A stream of messages, in which each schema has a type."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def receive(self) -> Any:
+        return _typed(await self._stream.receive())
+
+    def __aiter__(self) -> _Typed:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        ended: bool | None = await self._stream.__aexit__(kind, raised, traceback)
+        return ended
+
+
+def _typed(received: Any) -> Any:
+    """Give the schemas of a list of tools their type, if it is one; anything else stays as it is."""
+    result = getattr(getattr(received, "message", None), "result", None)
+    found = result.get("tools") if isinstance(result, dict) else None
+    for tool in found if isinstance(found, list) else ():
+        if isinstance(tool, dict) and isinstance(tool.get("inputSchema", {}), dict):
+            tool["inputSchema"] = {"type": "object", **tool.get("inputSchema", {})}
+    return received

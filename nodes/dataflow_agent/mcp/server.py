@@ -1,0 +1,379 @@
+"""Descriptions of tool servers: command or address, headers, and the tools that may be called."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import PurePath
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from dataflow import Secret, SecretMissing
+from dataflow_agent.mcp.results import ServerFailed
+from dataflow_agent.models.request import ToolSpec
+from dataflow_agent.tools.policies import Policy
+
+__all__ = [
+    "CALL_SECONDS",
+    "CONNECT_SECONDS",
+    "Header",
+    "Server",
+    "ServerTool",
+    "environment_of",
+    "headers_of",
+    "host_of",
+    "is_address",
+    "make_query_hook",
+    "marks_of",
+    "problems_of",
+    "problems_of_address",
+    "problems_of_headers",
+    "revealed",
+    "secrets_of",
+    "shown_address",
+    "without_query",
+]
+
+#: Where a secret stands in a text.
+_PLACE: Final = re.compile(r"\$\{([^{}]*)\}")
+_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE: Final = re.compile(r"[ -~]*")
+#: Headers that tell who is calling, by their names; a description is stored, and has none of their values.
+_SECRET: Final = re.compile(
+    r"auth|cookie|credential|jwt|key|passw|secret|session|signature|token|(^|[-_])(pat|pwd|sid)([-_]|$)",
+    re.IGNORECASE,
+)
+#: A credential that is written down, whatever the name of the header.
+_SCHEME: Final = re.compile(r"\s*(basic|bearer)\s+[^\s$]", re.IGNORECASE)
+#: Headers that the protocol sets.
+_TAKEN: Final = re.compile(
+    r"accept|connection|content-.*|host|last-event-id|mcp-.*|transfer-encoding", re.IGNORECASE
+)
+#: How long one call may take, and how long a server may take to be there, unless it is said.
+CALL_SECONDS: Final = 60.0
+CONNECT_SECONDS: Final = 30.0
+#: How much of a digest tells two servers apart whose tools would have one name.
+DIGITS: Final = 8
+#: Shorter values, and lines of values, stand in any text by chance.
+SHORTEST_HIDDEN: Final = 8
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
+#: Where what says who is calling belongs.
+EXPECTED: Final = "`headers` with `${NAME}` in them, by the name of a variable of this process"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A header of each request to a server; `${NAME}` in its text stands for the secret of that name."""
+
+    name: str
+    text: str
+    secrets: tuple[Secret, ...] = ()
+
+
+def headers_of(given: object) -> tuple[Header, ...]:
+    """Read a mapping to headers: each a secret, or a text that may name some.
+
+    Raises ValueError, which does not tell what was found: it could be a value.
+    """
+    if not isinstance(given, Mapping):
+        raise ValueError(f"expected headers in a mapping, found {type(given).__name__}")
+    found = next((type(name).__name__ for name in given if not isinstance(name, str)), None)
+    if found is not None:
+        raise ValueError(f"a header has a name of type {found}; expected a text")
+    return tuple(_header(name, value) for name, value in given.items())
+
+
+def _header(name: str, value: object) -> Header:
+    if isinstance(value, Secret):
+        return Header(name, f"${{{value.name}}}", (value,))
+    if not isinstance(value, str):
+        found = type(value).__name__
+        raise ValueError(f"the header {name!r} has a value of type {found}; expected a text or a Secret")
+    return Header(name, value, tuple(Secret(one) for one in dict.fromkeys(_PLACE.findall(value))))
+
+
+def problems_of_headers(headers: Sequence[Header]) -> list[str]:
+    """List what is wrong with headers, without their texts: there could be values in them."""
+    problems: list[str] = []
+    often = Counter(header.name.lower() for header in headers)
+    for number, header in enumerate(headers, 1):
+        if _NAME.fullmatch(header.name) is None:  # which could be a value by mistake
+            problems.append(f"header {number} has no name that a header may have; expected such as X-Key")
+            continue
+        if _TAKEN.fullmatch(header.name):
+            problems.append(f"the header {header.name!r} is set by the protocol; expected others")
+        if often[header.name.lower()] > 1:
+            problems.append(
+                f"the header {header.name!r} is there {often[header.name.lower()]} times; expected once"
+            )
+        if _VALUE.fullmatch(header.text) is None:
+            problems.append(f"the header {header.name!r} has what no header may; expected ASCII in one line")
+        if _SCHEME.match(header.text) or (not header.secrets and _SECRET.search(header.name)):
+            expected = "`${NAME}` in it, by the name of a variable of this process, or a Secret"
+            problems.append(f"the header {header.name!r} could show a secret; expected {expected}")
+        problems += [
+            f"the header {header.name!r} names no variable; expected the name of one of this process"
+            for secret in header.secrets
+            if not secret.name.isidentifier()
+        ]
+    return problems
+
+
+def revealed(headers: Sequence[Header], server: str) -> dict[str, str]:
+    """Return headers as they are sent; raises SecretMissing, and ServerFailed for what cannot be sent."""
+    return {header.name: _revealed(header, server) for header in headers}
+
+
+def _revealed(header: Header, server: str) -> str:
+    values = {secret.name: _value(secret, header, server) for secret in header.secrets}
+    text = _PLACE.sub(lambda place: values.get(place[1], place[0]), header.text)
+    if _VALUE.fullmatch(text) is None:
+        problem = f"cannot be sent its header {header.name!r}: its value is not ASCII in one line"
+        raise ServerFailed(server, problem, is_lasting=True)
+    return text
+
+
+def _value(secret: Secret, header: Header, server: str) -> str:
+    """Return the value of a secret; the error does not have its name, which could be a value by mistake."""
+    try:
+        return secret.reveal()
+    except SecretMissing:
+        expected = "the name of a variable that is set in this process, or a Secret, of at least 8 characters"
+        reason = f"of tool server {server!r} has no value; expected in `headers` {expected}"
+    raise SecretMissing(header.name, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of tools that speaks MCP: its command, or its address, with what is allowed of its tools.
+
+    `env` are pairs of a variable of the server's process and the secret that it is set to; in JSON, and in
+    what is stored, a secret is its name. `name` is what errors call it. `deadline` bounds each call,
+    `connect_deadline` the start, in seconds. `headers` are sent to its address with each request.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str = field(default="", repr=False)  # its query may be a key
+    env: tuple[tuple[str, Secret], ...] = ()
+    name: str = ""
+    policy: Policy = Policy()
+    deadline: float = CALL_SECONDS
+    connect_deadline: float = CONNECT_SECONDS
+    headers: tuple[Header, ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two descriptions have in common that share a session."""
+        return ("dataflow_agent.servers", self.command, self.url, self.env, self.headers)
+
+    @property
+    def label(self) -> str:
+        """The name, or what command or address make of one."""
+        if self.name:
+            return self.name
+        if self.url:
+            return host_of(self.url)
+        words = [PurePath(word).stem for word in self.command if not word.startswith("-")]
+        first, *words = words or ["server"]
+        return next((word for word in words if _WORD.fullmatch(word) and not word.isdigit()), first)
+
+    @property
+    def address(self) -> str:
+        """The address as it is shown."""
+        return shown_address(self.url)
+
+    @property
+    def digest(self) -> str:
+        """Tell it from other servers, the same in each process."""
+        named = [(variable, secret.name) for variable, secret in self.env]
+        sent = [(header.name.lower(), header.text) for header in self.headers]
+        told = (self.command, self.url, named, *([sent] if sent else []))
+        return sha256(repr(told).encode()).hexdigest()[:DIGITS]
+
+    @property
+    def place(self) -> str:
+        """Where its tools are found; two descriptions that differ in policy or deadlines have one."""
+        return f"{self.label} {self.digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool of a server, by the name that it has there."""
+
+    server: Server
+    own_name: str
+    description: str
+    schema: str  # as JSON, so that two are known to be equal
+
+    @property
+    def reference(self) -> str:
+        """Where it is found: the server, told from all others, and the name."""
+        return f"{self.server.place}:{self.own_name}"
+
+    def spec(self, name: str) -> ToolSpec:
+        """Describe the tool to a model, under a name."""
+        return ToolSpec(name, self.description, json.loads(self.schema))
+
+
+def problems_of(server: Server) -> list[str]:
+    """List what is wrong with a description."""
+    problems = [
+        f"its command has something of class {type(word).__name__}; expected words, each an argument of its "
+        "own, as in mcp(*command)"
+        for word in server.command
+        if not isinstance(word, str)  # type: ignore[redundant-expr]  # as who calls it may know no types
+    ]
+    if server.command and is_address(server.command[0]):
+        problems.append("its command is an address; expected a command, or the address as `url`")
+    if not server.command and not server.url:
+        problems.append("it has neither a command nor an address; expected one of them")
+    if server.command and server.url:
+        problems.append("it has both a command and an address; expected one of them")
+    problems += problems_of_address(server.url) if server.url else []
+    if server.url and server.env:
+        problems.append("it has an address and env; variables are for a command")
+    if server.command and server.headers:
+        problems.append("it has a command and headers; headers are for an address")
+    problems += problems_of_headers(server.headers)
+    problems += [
+        f"the variable {variable!r} is set to no name; expected the name of a variable of this process"
+        for variable, secret in server.env
+        if not secret.name.isidentifier()
+    ]
+    problems += [
+        f"its {what} is {seconds:g}; expected seconds above 0"
+        for what, seconds in (("deadline", server.deadline), ("connect_deadline", server.connect_deadline))
+        if not 0 < seconds < float("inf")
+    ]
+    return problems
+
+
+def environment_of(server: Server) -> dict[str, str]:
+    """Return the variables that are given to the process of a server; raises SecretMissing.
+
+    What is too short to be kept out of sight is given too: such as a display, which is none to keep.
+    """
+    return {variable: _revealed_variable(server, variable, secret) for variable, secret in server.env}
+
+
+def marks_of(server: Server, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what is not to be shown of the secrets of a server, and the mark of each: all, and each line.
+
+    A server may write one line of a secret, of which what redacts whole secrets knows nothing.
+    """
+    return {
+        part: f"[secret:{secret.name}]"
+        for variable, secret in server.env
+        for part in (environment[variable], *map(str.strip, environment[variable].splitlines()))
+        if len(part) >= SHORTEST_HIDDEN
+    }
+
+
+def _revealed_variable(server: Server, variable: str, secret: Secret) -> str:
+    """Return the value of a secret; the error does not have its name, which could be a value by mistake."""
+    try:
+        return secret.reveal()
+    except SecretMissing:
+        given = os.environ.get(secret.name)
+        if given is not None:
+            return given
+    expected = "the name of a variable that is set in this process, or a Secret of at least 8 characters"
+    reason = f"of tool server {server.label!r} has no value; expected in `env` {expected}"
+    raise SecretMissing(variable, reason)
+
+
+def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[str, Secret], ...]:
+    """Read the variables of a server: each with a secret or the name of one, or only its name.
+
+    Raises ValueError, which does not tell what was found: it could be a value.
+    """
+    if isinstance(env, str):
+        raise ValueError("expected the names of variables in a list or a mapping, found a text")
+    given = env if isinstance(env, Mapping) else dict(zip(env, env, strict=True))
+    return tuple(
+        (variable, value if isinstance(value, Secret) else Secret(value)) for variable, value in given.items()
+    )
+
+
+def is_address(word: object) -> bool:
+    """Tell whether a word of a command is written as an address is."""
+    return isinstance(word, str) and word.strip().lower().startswith(("http://", "https://"))
+
+
+def problems_of_address(url: str) -> list[str]:
+    """List what is wrong with an address, without all of it: it may have a key."""
+    try:
+        scheme, host, *_ = urlsplit(url)
+    except ValueError:  # which may quote a password
+        return ["its address cannot be read; expected http:// or https://, a host and a path"]
+    if "://" not in url:
+        return ["its address has no protocol; expected http:// or https:// before it"]
+    if scheme not in ("http", "https"):
+        return [f"its address begins with {scheme!r}; expected http or https"]
+    if "@" in host:
+        return [f"its address has a user or password, which would be stored; expected {EXPECTED}"]
+    if not host:
+        return ["its address has no host; expected one behind //"]
+    return (
+        ["its address has a port that is none; expected a number up to 65535"] if _has_bad_port(url) else []
+    )
+
+
+def _has_bad_port(url: str) -> bool:
+    """Tell whether what is in the place of a port can be none; it may be a part of a password."""
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        return True
+    return False
+
+
+def host_of(url: str) -> str:
+    """Return the host and port of an address."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def shown_address(url: str) -> str:
+    """Return an address without what may be secret in it: a user with a password, and a query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{host_of(url)}{parts.path}"
+
+
+def without_query(url: str) -> str:
+    """Return an address as the library is given it, which logs it and quotes it in errors."""
+    return urlsplit(url)._replace(query="", fragment="").geturl()
+
+
+def make_query_hook(url: str) -> Callable[[Any], Awaitable[None]]:
+    """Make the hook that puts the query of an address on each request to it, where no text shows it."""
+    import httpx2  # loaded by now
+
+    whole, plain = _unshown()(url), httpx2.URL(without_query(url))
+
+    async def put(request: Any) -> None:
+        request.url = whole if request.url == plain else _unshown()(request.url)  # of a redirection
+
+    return put
+
+
+@cache
+def _unshown() -> Any:
+    """Make the class of addresses whose text has no query, which is sent all the same."""
+    import httpx2  # loaded by now
+
+    class Unshown(httpx2.URL):
+        """An address that keeps its query out of its text."""
+
+        def __str__(self) -> str:
+            return str(self.copy_with(query=None))
+
+        def __repr__(self) -> str:
+            return repr(self.copy_with(query=None))
+
+    return Unshown

@@ -1,0 +1,373 @@
+"""The litellm provider: loading, checks before a call, the call, and its errors."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import logging
+import math
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from anyio import move_on_after, to_thread
+
+from dataflow import Secret, SecretMissing, ToolCall
+from dataflow.authoring import shortened
+from dataflow_agent.models.errors import (
+    AnswerCut,
+    ContextWindowExceeded,
+    KeyRefused,
+    MissingKey,
+    ModelFailed,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelUnknown,
+    OptionUnsupported,
+    RateLimited,
+    RequestRefused,
+    StreamInterrupted,
+)
+from dataflow_agent.models.providers.litellm_requests import arguments_of, options_of, session_of
+from dataflow_agent.models.request import (
+    Emit,
+    FinishReason,
+    ModelAnswer,
+    ModelName,
+    ModelRequest,
+    Usage,
+    model_name,
+)
+
+__all__ = [
+    "LITELLM",
+    "Litellm",
+    "answer_of",
+    "check_event_loop",
+    "check_key",
+    "check_options",
+    "check_provider",
+    "key_of",
+    "key_variables",
+    "keys_of_process",
+    "load",
+    "loaded",
+    "note_keys",
+    "retry_after",
+    "translated",
+]
+
+#: How long closing a connection may take, in seconds.
+CLOSING: Final = 2.0
+#: The reasons for which an answer ends whole; one of them has an older name too.
+WHOLE: Final[Mapping[str, FinishReason]] = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+LOG: Final = logging.getLogger("dataflow.agent.litellm")
+#: By the name of a class of litellm, the first that is among those of an error.
+KINDS: Final[Mapping[str, type[ModelFailed]]] = {
+    "ContextWindowExceededError": ContextWindowExceeded,
+    "UnsupportedParamsError": OptionUnsupported,
+    "MidStreamFallbackError": StreamInterrupted,
+    "AuthenticationError": KeyRefused,
+    "PermissionDeniedError": KeyRefused,
+    "RateLimitError": RateLimited,
+    "Timeout": ModelTimeout,
+    "BadRequestError": RequestRefused,
+    "NotFoundError": RequestRefused,
+    "UnprocessableEntityError": RequestRefused,
+    "APIConnectionError": ModelUnavailable,
+    "InternalServerError": ModelUnavailable,
+    "ServiceUnavailableError": ModelUnavailable,
+    "BadGatewayError": ModelUnavailable,
+    "OpenAIError": ModelFailed,  # the base of all of them
+}
+MOST_SHOWN: Final = 500
+_PREFIX: Final = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout): |\w+Exception - )+")
+#: What litellm reads while it is imported: it is to fetch no prices, and to read no `.env`.
+ENVIRONMENT: Final = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+MISSING: Final = "it is called through litellm, which is not there: pip install 'dataflow-engine[agent]'"
+LOGGERS: Final = ("LiteLLM", "LiteLLM Proxy", "LiteLLM Router")
+_loading: Final = threading.Lock()  # of two calls that come at once the first loads it
+_loaded: Final[list[Any]] = []
+
+
+class Litellm:
+    """The provider that calls services, through litellm; it is loaded with the first call."""
+
+    async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
+        """Call the model; raises ModelFailed, for a key or an option before the call."""
+        check_event_loop(request.model)
+        litellm, name = await loaded(request.model), model_name(request.model)
+        check_provider(litellm, name)
+        check_options(litellm, request, name)
+        check_key(litellm, request)
+        note_keys(keys_of_process())
+        session = session_of(request, name, os.environ)
+        arguments = {**arguments_of(request), **session, "api_key": key_of(request)}
+        has_begun = False
+        try:
+            response = await litellm.acompletion(**arguments)
+            has_begun = True
+            if request.options.stream:
+                response = await _read(litellm, request, response, emit)
+        except Exception as error:
+            ours = translated(request.model, error, has_begun=has_begun, now=datetime.now(UTC))
+            if ours is error:
+                raise
+            raise ours from error
+        answer = answer_of(litellm, request, response)
+        if not request.options.stream and answer.text:
+            emit(answer.text)
+        return answer
+
+
+LITELLM: Final = Litellm()
+
+
+async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) -> Any:
+    """Read a stream to its end, and close its connection whatever happens; returns the whole response."""
+    chunks = []
+    try:
+        async for chunk in response:
+            chunks.append(chunk)
+            text = chunk.choices[0].delta.content if chunk.choices else None
+            if text:
+                emit(text)
+    finally:
+        with move_on_after(CLOSING, shield=True):
+            await response.aclose()
+    if response.received_finish_reason is None:
+        raise StreamInterrupted(request.model, "the answer broke off: it ended without a finish reason")
+    return litellm.stream_chunk_builder(chunks)
+
+
+def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
+    """Read a whole response; raises AnswerCut for one that is not."""
+    choice = response.choices[0]
+    finish_reason = WHOLE.get(choice.finish_reason)
+    if finish_reason is None:
+        raise AnswerCut(request.model, f"the answer was cut: its finish reason is {choice.finish_reason!r}")
+    calls = tuple(
+        ToolCall(call.id, call.function.name, call.function.arguments)
+        for call in choice.message.tool_calls or ()
+    )
+    model = response.model or request.model
+    usage = _usage(litellm, request, response)
+    return ModelAnswer(choice.message.content or "", calls, usage, finish_reason, model)
+
+
+def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
+    used = getattr(response, "usage", None)
+    if used is None:  # the provider does not tell
+        return Usage()
+    return Usage(used.prompt_tokens, used.completion_tokens, _cost(litellm, request, response))
+
+
+def _cost(litellm: Any, request: ModelRequest, response: Any) -> float | None:
+    told = getattr(response, "_hidden_params", {}).get("response_cost")
+    if isinstance(told, float):  # it has computed it for itself, which takes as long as all that we do
+        return told
+    try:
+        return float(litellm.completion_cost(response, model=request.model))
+    except Exception as error:  # noqa: BLE001 - it raises whatever it likes for a model without a price
+        LOG.debug("%s has no price: %s", request.model, error)
+        return None
+
+
+def check_event_loop(model: str) -> None:
+    """Raise ModelUnknown where litellm cannot run."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        told = "litellm runs on asyncio only; run the flow there, or have a script answer"
+        raise ModelUnknown(model, told) from None
+
+
+def check_provider(litellm: Any, name: ModelName) -> None:
+    """Raise ModelUnknown for a provider that litellm does not know."""
+    if name.provider in litellm.provider_list:  # an enum of texts, for the most part
+        return
+    known = sorted({str(getattr(one, "value", one)) for one in litellm.provider_list})
+    if name.provider not in known:
+        near = difflib.get_close_matches(name.provider, known, cutoff=0.5)
+        hint = f"; choices near it: {', '.join(near)}" if near else ""
+        raise ModelUnknown(str(name), f"litellm knows no provider {name.provider!r}{hint}")
+
+
+def check_key(litellm: Any, request: ModelRequest) -> None:
+    """Raise MissingKey where the request has no key of its own, and the environment has none."""
+    options = request.options
+    if options.key is not None:
+        return
+    found = litellm.validate_environment(model=request.model, api_base=options.base_url or None)
+    missing = [variable for variable in found["missing_keys"] if not variable.endswith("_API_BASE")]
+    if missing:
+        among = " or " if all(one.endswith("_API_KEY") for one in missing) else ", "
+        told = f"there is no key: set {among.join(missing)} in the environment, or name a secret in `key`"
+        raise MissingKey(request.model, told)
+
+
+def key_of(request: ModelRequest) -> str | None:
+    """Return the key of a request, None for that of the environment; raises MissingKey if it cannot."""
+    if request.options.key is None:
+        return None
+    try:
+        return request.options.key.reveal()
+    except SecretMissing as error:
+        raise MissingKey(request.model, str(error)) from error
+
+
+#: How the variables end that hold keys. Which of them litellm reads for a provider stands in its code only,
+#: and there are several for most, as TOGETHERAI_API_KEY and TOGETHER_AI_TOKEN.
+_KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*(?:(?:_|API)KEY|_TOKEN|_SECRET|_JWT|_TOKEN_BEDROCK)")
+
+
+def key_variables(environment: Iterable[str]) -> list[str]:
+    """Return which names of variables are those of keys."""
+    return [name for name in environment if _KEY.fullmatch(name)]
+
+
+def keys_of_process() -> Sequence[str]:
+    """Return which variables of this process are those of keys, as they are now."""
+    return _keys_among(tuple(os.environb if os.supports_bytes_environ else os.environ))
+
+
+@lru_cache(maxsize=8)  # before each call the same names are looked at, which need not be decoded again
+def _keys_among(names: tuple[str | bytes, ...]) -> Sequence[str]:
+    return (*key_variables(map(os.fsdecode, names)),)
+
+
+def note_keys(variables: Iterable[str]) -> None:
+    """Have keys of the environment kept out of all that is told (S12.4)."""
+    for name in variables:
+        with suppress(SecretMissing):  # it is too short, and stands in any text, or is no text itself
+            Secret(name).reveal()
+
+
+def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:
+    """Raise OptionUnsupported for what the model does not know, as far as litellm knows the model."""
+    asked = options_of(request)
+    if not asked:  # most calls: to ask what is known would take longer than all other checks
+        return
+    known = litellm.get_supported_openai_params(model=name.model, custom_llm_provider=name.provider)
+    if known is None:
+        return
+    unknown = [option for option in asked if option not in known]
+    if request.options.web_search and not unknown and not _may_search(litellm, name):
+        unknown = ["web_search_options"]
+    if unknown:
+        names = [_NAMES.get(option, option) for option in unknown]
+        raise OptionUnsupported(request.model, f"it does not know the option {', '.join(names)}")
+
+
+_NAMES = {"web_search_options": "web_search", "response_format": "answer"}
+
+
+def _may_search(litellm: Any, name: ModelName) -> bool:
+    """Tell whether a model searches the web; of one that litellm does not know the provider decides."""
+    is_known = str(name) in litellm.model_cost or name.model in litellm.model_cost
+    return not is_known or litellm.supports_web_search(name.model, custom_llm_provider=name.provider) is True
+
+
+def translated(model: str, error: Exception, *, has_begun: bool, now: datetime) -> Exception:
+    """Return an error of this pack for one of litellm, any other as it is.
+
+    `has_begun` says that the answer had begun: what breaks then is no refusal. `now` is what a time to come
+    again is counted from.
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    kind = next((KINDS[name] for name in KINDS if name in names), None)
+    if kind is None:
+        return error
+    if has_begun and kind in (ModelUnavailable, ModelFailed):
+        kind = StreamInterrupted
+    told = _PREFIX.sub("", " ".join(str(getattr(error, "message", error)).split()))
+    if kind is StreamInterrupted:
+        told = f"the answer broke off: {_PREFIX.sub('', told.partition(' Original exception: ')[0])}"
+    return kind(model, shortened(told, MOST_SHOWN), retry_after(_headers(error), now))
+
+
+def retry_after(headers: Mapping[str, Any], now: datetime) -> float | None:
+    """Return the seconds that the headers of an answer ask for: milliseconds, seconds, or up to a time."""
+    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        seconds = _number(headers.get(name))
+        if seconds is not None:
+            return seconds * factor
+    try:
+        until = parsedate_to_datetime(str(headers.get("retry-after")))
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _number(text: object) -> float | None:
+    try:
+        number = float(str(text))
+    except ValueError:
+        return None
+    return number if 0 <= number < math.inf else None
+
+
+def _headers(error: Exception) -> Mapping[str, Any]:
+    response = getattr(error, "response", None)
+    found = getattr(response, "headers", None) or getattr(error, "litellm_response_headers", None) or {}
+    return {str(name).lower(): value for name, value in dict(found).items()}
+
+
+async def loaded(model: str) -> Any:
+    """Return litellm, which takes seconds for the first time; raises ModelUnknown where it lacks."""
+    if not _loaded:
+        await to_thread.run_sync(load, model, abandon_on_cancel=True)
+    return _loaded[0]
+
+
+def load(model: str) -> Any:
+    """Import litellm, unless that has been done; raises ModelUnknown where it lacks."""
+    with _loading:
+        if not _loaded:
+            with _environment(), _without_handlers():
+                try:
+                    import litellm
+                except ImportError as error:
+                    raise ModelUnknown(model, f"{MISSING} ({error})") from error
+            litellm.suppress_debug_info = True  # else it prints to stdout, which may be a protocol
+            _loaded.append(litellm)
+        return _loaded[0]
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Set what litellm is to read, and put back what was there."""
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _without_handlers() -> Iterator[None]:
+    """Take away the handlers that are added meanwhile: what is logged is for the program to show."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [[*logger.handlers] for logger in loggers]
+    try:
+        yield
+    finally:
+        for logger, handlers in zip(loggers, before, strict=True):
+            logger.handlers[:] = handlers or [logging.NullHandler()]
