@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, Type
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
 
 from dataflow import SKIP, Flow, Maybe, NodeOutput, Port, Ports, flow, node
-from dataflow_control.configs import StrictConfig
+from dataflow_control.config import StrictConfig
 
 __all__ = ["Approval", "Approved", "approval"]
 

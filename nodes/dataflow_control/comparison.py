@@ -7,8 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from anyio.lowlevel import checkpoint
 
-from dataflow_control.plain import plain_text
-from dataflow_control.work import Work
+from dataflow_control.limits import Work, plain_text
 
 __all__ = ["Key", "Kind", "described", "key_of", "ordered"]
 

@@ -9,10 +9,8 @@ from pydantic import AfterValidator, Field
 
 from dataflow import Expression, Ports, node
 from dataflow_control.comparison import Key, Kind, described, key_of, ordered
-from dataflow_control.configs import StrictConfig
-from dataflow_control.names import ports_for, without_names
-from dataflow_control.plain import plain_list
-from dataflow_control.work import Work
+from dataflow_control.config import StrictConfig, ports_for, without_names
+from dataflow_control.limits import Work, plain_list
 
 __all__ = ["Filter", "Sort", "Unique", "filter_list", "sort_list", "unique_list"]
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from dataflow_control.plain import plain_text
+from dataflow_control.limits import plain_text
 
 __all__ = ["LONGEST", "on_one_line"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from dataflow_control.bounds import check_items
-from dataflow_control.plain import plain_list
+from dataflow_control.limits import check_items, plain_list
 
 __all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
 

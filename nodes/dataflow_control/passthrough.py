@@ -9,9 +9,8 @@ import anyio
 from pydantic import AfterValidator, Field
 
 from dataflow import DataflowError, Template, this_firing
-from dataflow_control.configs import StrictConfig
+from dataflow_control.config import StrictConfig, only_names
 from dataflow_control.lines import on_one_line
-from dataflow_control.names import only_names
 
 __all__ = ["Delay", "Fail", "FailedOnPurpose", "Log", "delay", "fail", "log"]
 

@@ -7,9 +7,7 @@ import sys
 from math import isinf
 from typing import Any, NoReturn
 
-from dataflow_control.bounds import check_characters, check_items
-from dataflow_control.plain import plain_list, plain_text
-from dataflow_control.work import Work
+from dataflow_control.limits import Work, check_characters, check_items, plain_list, plain_text
 
 __all__ = ["join_text", "parse_json", "replace_text", "split_lines", "split_text", "write_json"]
 

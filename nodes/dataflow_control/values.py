@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, JsonValue
 
 from dataflow import Expression, Ports, Template, node
-from dataflow_control.configs import StrictConfig
-from dataflow_control.names import ports_for, without_names
+from dataflow_control.config import StrictConfig, ports_for, without_names
 
 __all__ = ["Compute", "Fill", "Given", "expression", "template", "value"]
 

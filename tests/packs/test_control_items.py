@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dataflow import Expression, ExpressionError
 from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
 from dataflow_control.comparison import PIECE, Key, Kind, key_of, ordered
-from dataflow_control.work import A_TURN, Work
+from dataflow_control.limits import A_TURN, Work
 from tests.packs.playing import played, problems_of
 from tests.packs.values import typed
 

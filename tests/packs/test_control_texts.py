@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow_control import join_text, parse_json, replace_text, split_lines, split_text, write_json
-from dataflow_control.bounds import MOST_CHARACTERS
+from dataflow_control.limits import MOST_CHARACTERS
 from tests.packs.playing import played
 from tests.packs.values import json_values, typed
 

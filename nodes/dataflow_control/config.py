@@ -1,13 +1,21 @@
-"""The names in the expressions and templates of configs: which there may be, and the ports they become."""
+"""The base of the configs of this pack, and names in their expressions and templates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dataflow import Expression, Ports, Template
+from pydantic import ConfigDict
 
-__all__ = ["only_names", "ports_for", "without_names"]
+from dataflow import Config, Expression, Ports, Template
+
+__all__ = ["StrictConfig", "only_names", "ports_for", "without_names"]
+
+
+class StrictConfig(Config):
+    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
+
+    model_config = ConfigDict(strict=True)
 
 
 def ports_for(names: Iterable[str]) -> Ports:
