@@ -12,7 +12,7 @@ from dataflow.authoring import Gate, GraphLoop, find_gates, find_loops, reachabl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dataflow_formats.agentflow.parts import EdgePart, Workflow
+    from dataflow_formats.agentflow.file import EdgePart, Workflow
 
 __all__ = ["Plan", "planned"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from dataflow_formats.agentflow.parts import AGENT, SUBAGENT
+from dataflow_formats.agentflow.file import AGENT, SUBAGENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from dataflow.authoring import JsonDict, Notes
-    from dataflow_formats.agentflow.parts import EdgePart, NodePart, Workflow
+    from dataflow_formats.agentflow.file import EdgePart, NodePart, Workflow
 
 __all__ = ["agent_config", "check_subagents", "tool_name"]
 

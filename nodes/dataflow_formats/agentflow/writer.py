@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dataflow.authoring import entry_port, free_name, write_edge, write_source
-from dataflow_formats.agentflow.parts import AGENT, OUTPUT, START
+from dataflow_formats.agentflow.file import AGENT, OUTPUT, START
 from dataflow_formats.agentflow.subagents import agent_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.authoring import JsonDict
+    from dataflow_formats.agentflow.file import NodePart, Workflow
     from dataflow_formats.agentflow.order import Plan
-    from dataflow_formats.agentflow.parts import NodePart, Workflow
 
 __all__ = ["LIMIT", "document"]
 

@@ -9,7 +9,7 @@ from dataflow.authoring import PartReader, is_function_name, qualified_model
 
 if TYPE_CHECKING:
     from dataflow.authoring import FormatOptions, JsonDict, Notes
-    from dataflow_formats.agentron.parts import NodePart
+    from dataflow_formats.agentron.file import NodePart
 
 __all__ = ["HELP", "Agent", "Agents", "read_agents"]
 

@@ -22,12 +22,12 @@ pack: Final = Pack(
     version="1",
     api=1,
     nodes={
-        "start": "dataflow_formats.agentron.walking:start",
-        "tell": "dataflow_formats.agentron.walking:tell",
-        "next": "dataflow_formats.agentron.walking:next_node",
-        "loop": "dataflow_formats.agentron.walking:loop",
-        "result": "dataflow_formats.agentron.walking:result",
-        "wait": "dataflow_formats.agentron.helping:wait",
+        "start": "dataflow_formats.agentron.nodes:start",
+        "tell": "dataflow_formats.agentron.nodes:tell",
+        "next": "dataflow_formats.agentron.nodes:next_node",
+        "loop": "dataflow_formats.agentron.nodes:loop",
+        "result": "dataflow_formats.agentron.nodes:result",
+        "wait": "dataflow_formats.agentron.nodes:wait",
     },
     former={
         f"{module}:{name}": f"agentron:{name}" for module, names in FORMER.items() for name in names.split()

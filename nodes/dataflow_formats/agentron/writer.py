@@ -17,15 +17,14 @@ from dataflow.authoring import (
     write_source,
 )
 from dataflow_formats.agentron.agents import HELP
-from dataflow_formats.agentron.parts import EdgePart
-from dataflow_formats.agentron.reading import WAIT
+from dataflow_formats.agentron.file import WAIT, EdgePart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.authoring import Gate, JsonDict
     from dataflow_formats.agentron.agents import Agent
-    from dataflow_formats.agentron.parts import Graph, NodePart
+    from dataflow_formats.agentron.file import Graph, NodePart
 
 __all__ = ["DEFAULT_ROUNDS", "USER", "Laid", "document", "laid_out"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import ExpressionError
 from dataflow.authoring import shortened
-from dataflow_formats.cagent.references import Unresolved, find, part_of, read_reference
+from dataflow_formats.cagent.file import Unresolved, find, part_of, read_reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import EventKind
-from dataflow_formats.cagent.parts import META
-from dataflow_formats.cagent.state import State, finished
-from dataflow_formats.cagent.talking import AGENT
+from dataflow_formats.cagent.file import META
+from dataflow_formats.cagent.nodes import State, finished
+from dataflow_formats.cagent.writer import AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

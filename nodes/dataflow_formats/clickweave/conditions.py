@@ -1,20 +1,30 @@
-"""The conditions of Clickweave: two sides and an operator, over the variables of a run."""
+"""The conditions of Clickweave: two operands and an operator over the variables of a run."""
 
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 from enum import StrEnum
+from math import inf, isfinite
 from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
-from dataflow_formats.clickweave.numbers import number_in, number_of, written
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Condition", "VariableSide", "holds", "side_of"]
+
+__all__ = ["Condition", "VariableSide", "holds", "number_in", "number_of", "side_of", "written"]
+
+#: The texts that Rust's parser of floats takes; Python's also takes blanks around them, and `1_000`.
+_FLOAT: Final = re.compile(
+    r"[+-]?(?:inf|infinity|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.IGNORECASE
+)
+#: Below it Rust writes an exponent; Python does already below ten times as much.
+_SMALLEST: Final = 1e-5
+_PYTHON_SMALLEST: Final = 1e-4
 
 
 class Operator(StrEnum):
@@ -176,3 +186,30 @@ def _json(value: Any) -> str:
 
 def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
+
+
+def number_of(value: Any) -> float | None:
+    """Return a number as a float, None for what is none; a boolean is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # an integer that no float reaches
+        return inf if value > 0 else -inf
+
+
+def number_in(value: Any) -> float | None:
+    """Return the number that a value is, or that is written in a text."""
+    if not isinstance(value, str):
+        return number_of(value)
+    return float(value) if _FLOAT.fullmatch(value) else None
+
+
+def written(number: float) -> str:
+    """Write a float as Rust does in JSON: 5.0, 0.00001, 1e-6, 1e16; null for what JSON has no number for."""
+    if not isfinite(number):
+        return "null"
+    if _SMALLEST <= abs(number) < _PYTHON_SMALLEST:
+        return format(Decimal(repr(number)), "f")
+    mantissa, e, exponent = repr(number).partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa

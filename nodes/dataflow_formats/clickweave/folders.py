@@ -10,14 +10,13 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic import TypeAdapter, ValidationError
 
-from dataflow_formats.clickweave.naming import folder_name, folder_names
-from dataflow_formats.clickweave.tracing import Trace
-from dataflow_formats.clickweave.words import line_of
+from dataflow_formats.clickweave.checks import folder_name, folder_names
+from dataflow_formats.clickweave.trace import Trace, line_of
 
 if TYPE_CHECKING:
     from dataflow import Event
     from dataflow.authoring import JsonDict
-    from dataflow_formats.clickweave.tracing import Known, Traced
+    from dataflow_formats.clickweave.trace import Known, Traced
 
 __all__ = ["RunFolder"]
 

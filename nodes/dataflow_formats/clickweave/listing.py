@@ -60,6 +60,6 @@ pack: Final = Pack(
             for module, names in FORMER.items()
             for name in names.split()
         },
-        "dataflow_formats.clickweave.nodes.finding:look_up": "clickweave:look_for",
+        "dataflow_formats.clickweave.nodes.search:look_up": "clickweave:look_for",
     },
 )

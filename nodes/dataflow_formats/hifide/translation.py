@@ -5,23 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.authoring import Format, get_mapping, get_mappings, write_edge, write_source
-from dataflow_formats.hifide.begun import settle_sampling
-from dataflow_formats.hifide.caches import read_lazily
-from dataflow_formats.hifide.cycles import closed, looping
-from dataflow_formats.hifide.kinds import KINDS, START, WAITING
-from dataflow_formats.hifide.portals import bridge
-from dataflow_formats.hifide.reading import read_flow
-from dataflow_formats.hifide.selecting import OPTIONS, available
-from dataflow_formats.hifide.sharing import in_line
-from dataflow_formats.hifide.spellings import is_of_a_kind
-from dataflow_formats.hifide.wiring import pass_contexts_by, wired
-from dataflow_formats.hifide.writing import node_of
+from dataflow_formats.hifide.config import OPTIONS, available
+from dataflow_formats.hifide.file import KINDS, START, WAITING, is_of_a_kind, read_flow
+from dataflow_formats.hifide.order import closed, in_line, looping
+from dataflow_formats.hifide.wires import bridge, pass_contexts_by, settle_sampling, wired
+from dataflow_formats.hifide.writer import node_of, read_lazily
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.authoring import FormatOptions, JsonDict, Notes
-    from dataflow_formats.hifide.parts import HifideFlow, Wire
+    from dataflow_formats.hifide.file import HifideFlow, Wire
 
 __all__ = ["FORMAT"]
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
-from dataflow_formats.agentflow.answers import normalised
-from dataflow_formats.agentflow.conditions import Condition, checks, text_of
+from dataflow_formats.agentflow.file import Condition, checks, text_of
+from dataflow_formats.agentflow.nodes import normalised
 from tests.formats.agentflow.flowing import if_, ran, start, workflow
 
 

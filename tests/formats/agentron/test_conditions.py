@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow_formats.agentron.conditions import Condition, first_that_holds, holds
+from dataflow_formats.agentron.file import Condition, first_that_holds, holds
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow_formats.agentron.schedules import fault_in
+from dataflow_formats.agentron.file import fault_in
 
 GOOD = ["60", "1", "5", "daily@09:00", "daily@00:00", "daily@23:59", "weekly@1,3,5", "weekly@0", "weekly@6"]
 BAD = [

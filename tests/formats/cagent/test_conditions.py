@@ -9,7 +9,7 @@ import pytest
 from dataflow import ExpressionError
 from dataflow.secrets.known import know
 from dataflow_formats.cagent.conditions import filled, holds, placeholders
-from dataflow_formats.cagent.references import Unresolved, find, read_reference
+from dataflow_formats.cagent.file import Unresolved, find, read_reference
 from tests.known_secrets import forgetting
 
 STORE: Final[dict[str, Any]] = {

@@ -8,8 +8,16 @@ import pytest
 
 from dataflow import Flow
 from dataflow_formats.cagent.listing import pack
-from dataflow_formats.cagent.nodes import Loop, LoopsExceeded, back
-from dataflow_formats.cagent.state import State, finished, gathered, output_at, recorded
+from dataflow_formats.cagent.nodes import (
+    Loop,
+    LoopsExceeded,
+    State,
+    back,
+    finished,
+    gathered,
+    output_at,
+    recorded,
+)
 from tests.formats.cagent.workflows import flow_of
 
 BEGUN = State("P")

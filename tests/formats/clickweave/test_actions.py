@@ -12,7 +12,7 @@ import pytest
 from dataflow import Flow, RunFailed
 from dataflow.secrets.known import know
 from dataflow_agent import ScriptedAnswer, ScriptedCall
-from dataflow_formats.clickweave.nodes.errors import ElementNotFound
+from dataflow_formats.clickweave.nodes.action import ElementNotFound
 from tests.formats.clickweave.workflows import Done, node, run, saved, server, typing, workflow
 from tests.known_secrets import forgetting
 

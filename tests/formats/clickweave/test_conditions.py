@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow_formats.clickweave.conditions import Condition, holds
-from dataflow_formats.clickweave.numbers import number_in, written
+from dataflow_formats.clickweave.conditions import Condition, holds, number_in, written
 from tests.formats.clickweave.workflows import condition, literal, variable
 
 MISSING: Final = object()

@@ -14,9 +14,9 @@ from dataflow import Flow
 from dataflow.cli import main
 from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from dataflow_formats.clickweave.checks import folder_name
 from dataflow_formats.clickweave.folders import RunFolder
-from dataflow_formats.clickweave.naming import folder_name
-from dataflow_formats.clickweave.words import ClickweaveWords
+from dataflow_formats.clickweave.trace import ClickweaveWords
 from tests.formats.clickweave.workflows import (
     Done,
     always,

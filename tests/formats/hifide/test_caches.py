@@ -8,8 +8,8 @@ import pytest
 
 from dataflow import ExecutionContext, NodeState
 from dataflow.core.wiring import node_of_path
-from dataflow_formats.hifide.cache_nodes import Cache, Keep, cache_by, keep_by
-from dataflow_formats.hifide.kinds import MISSING
+from dataflow_formats.hifide.file import MISSING
+from dataflow_formats.hifide.nodes import Cache, Keep, cache_by, keep_by
 from tests.formats.hifide.flows import Played, chatting, flow_of, node, play, said_in
 
 EMPTY: Final = ExecutionContext("main")

@@ -8,10 +8,9 @@ from typing import Any, Final
 import pytest
 
 from dataflow import ExecutionContext, Message
-from dataflow_formats.hifide.configs import Selected
+from dataflow_formats.hifide.config import Selected, selected
+from dataflow_formats.hifide.file import kind_of_node, port_name, spelled_type
 from dataflow_formats.hifide.nodes import CONVERSATION, NoMessage, Told, message, said
-from dataflow_formats.hifide.selecting import selected
-from dataflow_formats.hifide.spellings import kind_of_node, port_name, spelled_type
 from tests.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
 
 EMPTY: Final = ExecutionContext("main")

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import EventKind, FlowInvalid, NodeState
-from dataflow_formats.hifide.caching import is_fresh
+from dataflow_formats.hifide.nodes import is_fresh
 from tests.formats.hifide.flows import chatting, flow_of, node, play, problems, said_in
 
 CHAT: Final = ("s u", "u q", "u.data q.data")

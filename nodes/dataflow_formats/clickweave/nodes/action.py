@@ -1,26 +1,56 @@
-"""What all nodes share that do something: their config, their calls of tools, and what they set."""
+"""What all acting nodes share: config, state, tool calls, results and errors."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
 import anyio
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from dataflow import SKIP, Config, ExecutionContext, Maybe
-from dataflow.authoring import InstalledNode, resolve_path
-from dataflow_formats.clickweave.naming import prefix_of
-from dataflow_formats.clickweave.nodes.results import variables_of
-from dataflow_formats.clickweave.nodes.state import with_variables
+from dataflow import SKIP, Config, DataflowError, ExecutionContext, Maybe, this_firing
+from dataflow.authoring import InstalledNode, resolve_path, shortened
+from dataflow_formats.clickweave.checks import prefix_of
 
 if TYPE_CHECKING:
-    from dataflow import Flow
+    from collections.abc import Iterable
 
-__all__ = ["Action", "Arguments", "Noted", "call_tool", "noted"]
+    from dataflow import Failure, Flow
 
+
+__all__ = [
+    "Action",
+    "App",
+    "AppNotFound",
+    "Arguments",
+    "Element",
+    "ElementNotFound",
+    "Lookups",
+    "Matches",
+    "Noted",
+    "Target",
+    "WalkFailed",
+    "call_tool",
+    "is_repeated",
+    "lookups_of",
+    "matches_in",
+    "noted",
+    "public_variables",
+    "value_of",
+    "variables_of",
+    "with_lookups",
+    "with_variables",
+]
 
 #: The arguments of tools that are paths, below the folder of the document.
 PATHS: Final = frozenset({"image_path", "imagePath", "path", "file", "template_path"})
+#: How much of an answer is quoted.
+MOST_CHARACTERS: Final = 120
+#: Where the lookups stand among the variables; a variable of a node has a dot in its name.
+KEY: Final = "clickweave"
+_DECODER: Final = json.JSONDecoder()
 
 
 def _found(arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
@@ -63,3 +93,185 @@ async def noted(walk: ExecutionContext, value: Any, config: Action) -> Noted:
     if config.settle:
         await anyio.sleep(config.settle)
     return Noted(with_variables(walk, variables), variables, SKIP)
+
+
+class AppNotFound(DataflowError):
+    """Raised where no running app is the one that is wanted."""
+
+    def __init__(self, wanted: str, reason: str) -> None:
+        self.wanted = wanted
+        super().__init__(f"the app {wanted!r} was not found: {reason}")
+
+
+class ElementNotFound(DataflowError):
+    """Raised where nothing on the screen is what a click aims at; quotes what the search has said."""
+
+    def __init__(self, target: str, answer: str) -> None:
+        self.target = target
+        quoted = shortened(answer, MOST_CHARACTERS)
+        super().__init__(f"nothing to click on was found for {target!r}; find_text said: {quoted}")
+
+
+class WalkFailed(DataflowError):
+    """Raised where a walk with checks ends by a failure, once the checks have been judged."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        error = ": ".join(filter(None, (failure.type, failure.message)))
+        super().__init__(f"the walk has failed at {failure.path}: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A running app."""
+
+    name: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """What is called otherwise on the screen than by the user."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The place of a click."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """What has been looked up so far.
+
+    apps: the app by what the user calls it
+    elements: the name of an element by what the user calls it and by the app it is in
+    focused: the name of the app that was focused last, empty for none
+    """
+
+    apps: Mapping[str, App] = field(default_factory=dict)
+    elements: Mapping[str, str] = field(default_factory=dict)
+    focused: str = ""
+
+    def element(self, target: str) -> str | None:
+        """Return what an element is called in the focused app, None if nobody has looked it up."""
+        return self.elements.get(_key(target, self.focused))
+
+    def with_app(self, wanted: str, app: App) -> Lookups:
+        """Remember an app."""
+        return replace(self, apps={**self.apps, wanted: app})
+
+    def with_element(self, target: str, name: str) -> Lookups:
+        """Remember what an element is called."""
+        return replace(self, elements={**self.elements, _key(target, self.focused): name})
+
+
+def _key(target: str, app: str) -> str:
+    return json.dumps([target, app])
+
+
+def lookups_of(context: ExecutionContext) -> Lookups:
+    """Return what a walk has looked up."""
+    kept = context.variables.get(KEY, {})
+    apps = {wanted: App(**app) for wanted, app in kept.get("apps", {}).items()}
+    return Lookups(apps, kept.get("elements", {}), kept.get("focused", ""))
+
+
+def with_lookups(context: ExecutionContext, lookups: Lookups) -> ExecutionContext:
+    """Return a conversation that carries these."""
+    apps = {wanted: {"name": app.name, "pid": app.pid} for wanted, app in lookups.apps.items()}
+    kept = {"apps": apps, "elements": dict(lookups.elements), "focused": lookups.focused}
+    return with_variables(context, {KEY: kept})
+
+
+def with_variables(context: ExecutionContext, variables: Mapping[str, Any]) -> ExecutionContext:
+    """Return a conversation with further variables, or with other values of those that it has."""
+    return replace(context, variables={**context.variables, **variables})
+
+
+def public_variables(context: ExecutionContext) -> dict[str, Any]:
+    """Return the variables that nodes have set."""
+    return {name: value for name, value in context.variables.items() if "." in name}
+
+
+def is_repeated() -> bool:
+    """Tell whether the flow node around this firing is tried once more: then nothing remembered counts.
+
+    Its path ends with `~2` from the second attempt on (S2.2).
+    """
+    return "~" in this_firing().path.rpartition("/")[0].rpartition("/")[2]
+
+
+def value_of(text: str) -> Any:
+    """Read an answer as JSON, else as the text that it is; an empty one is null."""
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+class Matches(NamedTuple):
+    """What `find_text` has found, and the elements that it names where it has found nothing."""
+
+    found: list[Any]
+    available: list[str]
+
+
+def matches_in(text: str) -> Matches:
+    """Read an answer of `find_text`: a list, and behind an empty one an object that names elements."""
+    found: list[Any] = []
+    available: list[str] = []
+    for value in _values_in(text):
+        if isinstance(value, list):
+            found += value
+        elif isinstance(value, dict):
+            named = value.get("available_elements")
+            if isinstance(named, list):
+                available += filter(None, map(_name_of, named))
+            elif "x" in value and "y" in value:
+                found.append(value)
+    return Matches(found, available)
+
+
+def _values_in(text: str) -> Iterable[Any]:
+    """Read JSON values that stand one behind the other."""
+    position = 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return
+        yield value
+
+
+def _name_of(element: Any) -> str:
+    if isinstance(element, dict):
+        element = next((element[key] for key in ("name", "text", "title") if key in element), "")
+    return element if isinstance(element, str) else ""
+
+
+def variables_of(prefix: str, value: Any, alias: str = "") -> Mapping[str, Any]:
+    """Return the variables that a result sets, in the order in which they are set."""
+    named: dict[str, Any] = {"success": True}
+    match value:
+        case dict():
+            named |= {**value, "result": value}
+        case list():
+            first = value[0] if value and isinstance(value[0], dict) else {}
+            named |= {"found": bool(value), "count": len(value), **first}
+            named |= {alias: value} if alias else {}
+            named["result"] = value
+        case None:
+            named["result"] = ""
+        case _:
+            named["result"] = value
+    return {f"{prefix}.{key}": one for key, one in named.items()}

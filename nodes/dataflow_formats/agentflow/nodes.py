@@ -1,0 +1,210 @@
+"""The node types that only flows of AgentFlow need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from dataflow import Config, ExecutionContext, NodeOutput, Port, Ports, node, this_firing
+from dataflow.authoring import gate_type, json_schema
+from dataflow_formats.agentflow.file import Condition, checks, text_of
+
+__all__ = [
+    "APPROVE",
+    "REJECT",
+    "Decision",
+    "If",
+    "Prompt",
+    "Question",
+    "Start",
+    "ask",
+    "decide",
+    "if_",
+    "join",
+    "loop",
+    "normalised",
+    "pass_on",
+    "start",
+    "tell",
+]
+
+PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
+APPROVAL_NOTE: Final = "{{APPROVAL_NOTE}}"
+#: Whatever is JSON, a text first, so that words on the command line are one.
+Answer: TypeAlias = str | dict[str, Any] | list[Any] | float | bool | None
+Decision: TypeAlias = Literal["approve", "reject"]
+APPROVE: Final = "approve"
+REJECT: Final = "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What one node hands to the next: what was given before, and the note of the last approval.
+
+    `is_beside` says that something else went on beside it, somewhere on its way.
+    """
+
+    previous_output: Any = ""
+    note: str = ""
+    is_beside: bool = False
+
+    @property
+    def text(self) -> str:
+        """What was given before, as a text."""
+        return text_of(self.previous_output)
+
+
+class Passing(Config):
+    """Config of what passes something on: the ports that it leaves in several ways."""
+
+    fans_out: list[str] = Field(default=[])
+
+    def on(self, port: str, passed: Passed) -> Passed:
+        """Return what leaves at a port."""
+        return replace(passed, is_beside=True) if port in self.fans_out else passed
+
+
+class Start(Passing):
+    """Config of `agentflow.start`."""
+
+    initial_input: Any = ""
+
+
+@node(ports=Ports({"input": Port(Passed | None, default=None)}, {"output": Passed, "value": Any}))
+async def start(inputs: Mapping[str, Any], config: Start) -> NodeOutput:
+    """Begin with the initial input, also where a round of a loop begins here."""
+    value = config.initial_input
+    passed = replace(inputs["input"] or Passed(), previous_output=value)
+    told = _told(passed, "initial_input", value)
+    return NodeOutput({"output": config.on("output", passed), "value": value}, metadata=told)
+
+
+class Prompt(Config):
+    """Config of `agentflow.tell`."""
+
+    user_prompt: str = ""
+    system: str = ""
+
+
+@node(ports=Ports({"input": Passed}, {"prompt": str, "conversation": ExecutionContext}))
+async def tell(inputs: Mapping[str, Any], config: Prompt) -> NodeOutput:
+    """Write what an agent is told, whose conversation begins anew."""
+    prompt = filled(config.user_prompt, inputs["input"])
+    context = ExecutionContext("", system_instructions=config.system or None)
+    return NodeOutput({"prompt": prompt, "conversation": context}, metadata={"start_prompt": prompt})
+
+
+def filled(prompt: str, passed: Passed) -> str:
+    """Fill the placeholders of a prompt, literally and once; a blank one is what the node before gave."""
+    if not prompt.strip():
+        return passed.text
+    parts = (part.replace(APPROVAL_NOTE, passed.note) for part in prompt.split(PREVIOUS_OUTPUT))
+    return passed.text.join(parts)
+
+
+@node(ports=Ports({"input": Passed, "text": str}, {"output": Passed, "text": str}))
+async def pass_on(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
+    """Pass the answer of an agent on, without blanks around it."""
+    text = inputs["text"].strip()
+    passed = replace(inputs["input"], previous_output=text)
+    outputs = {"output": config.on("output", passed), "text": text}
+    return NodeOutput(outputs, metadata=_told(passed, "llm_response", text))
+
+
+def _told(passed: Passed, what: str, given: Any) -> dict[str, Any]:
+    """Tell what was given, and whether that was beside something else."""
+    return {what: given, "is_beside": True} if passed.is_beside else {what: given}
+
+
+class If(Passing):
+    """Config of `agentflow.if`: its conditions, and the exits that no connection leaves."""
+
+    conditions: list[Condition] = Field(default=[])
+    ends: list[str] = Field(default=[])
+
+
+def _branches(config: If) -> Ports:
+    names = [*(f"condition-{number}" for number in range(len(config.conditions))), "false"]
+    exits = {name: Port(Passed, exit=name) for name in names}
+    return Ports({"input": Passed}, exits)
+
+
+@node(ports=_branches)
+async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
+    """Pass on what came to the exit of the first condition that holds of it, else to `false`.
+
+    Where nothing leaves that exit the path ends, and the run warns of it.
+    """
+    passed: Passed = inputs["input"]
+    found = checks(config.conditions, passed.text)
+    port = f"condition-{len(found) - 1}" if found and found[-1] else "false"
+    told = [
+        {**condition.model_dump(), "holds": holds}
+        for condition, holds in zip(config.conditions, found, strict=False)
+    ]
+    if port in config.ends:
+        here = this_firing()
+        here.warn("unrouted", f"node {here.path!r}: no connection leaves {port!r}, so the path ends there")
+    return NodeOutput({port: config.on(port, passed)}, metadata={"checks": told})
+
+
+class Question(Config):
+    """Config of `agentflow.ask`."""
+
+    prompt: str
+
+
+@node(ports=Ports({"input": Passed}, {"out": Any}))
+async def ask(inputs: Mapping[str, Any], config: Question) -> NodeOutput:
+    """Ask whether what came may go on, which is shown; anything answers (`normalised`)."""
+    shown = inputs["input"].previous_output
+    asking = {"prompt": config.prompt, "show": shown, "schema": json_schema(Answer)}
+    return NodeOutput(status="paused", metadata={"ask": asking})
+
+
+_DECISION: Final = Ports(
+    {"input": Passed, "answer": Any},
+    {
+        "approve": Port(Passed, exit="approve"),
+        "reject": Port(Passed, exit="reject"),
+        "note": str,
+    },
+)
+
+
+@node(ports=_DECISION)
+async def decide(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
+    """Pass on what came before the question to the exit that the answer means; its note has a port too."""
+    passed: Passed = inputs["input"]
+    decision, note = normalised(inputs["answer"])
+    outputs = {decision: config.on(decision, replace(passed, note=note)), "note": note}
+    return NodeOutput(outputs, metadata={"decision": {"decision": decision, "note": note}})
+
+
+@node(ports=Ports({"arrivals": Port(Passed, many=True)}, {"out": Passed}))
+async def join(inputs: Mapping[str, Any]) -> NodeOutput:
+    """Make one of all that arrive: one alone is itself, of several the texts, with a line between them."""
+    arrivals: Sequence[Passed] = inputs["arrivals"]
+    if len(arrivals) == 1:
+        return NodeOutput({"out": arrivals[0]})
+    text = "\n\n".join(passed.text for passed in arrivals)
+    note = next((passed.note for passed in reversed(arrivals) if passed.note), "")
+    return NodeOutput({"out": Passed(text, note, any(passed.is_beside for passed in arrivals))})
+
+
+#: The gate of a loop.
+loop: Final = gate_type(Passed)
+
+
+def normalised(answer: Any) -> tuple[Decision, str]:
+    """Return decision and note: a text rejects by the word in it, a mapping by its decision."""
+    if isinstance(answer, str):
+        return (REJECT if REJECT in answer.lower() else APPROVE), ""
+    if not isinstance(answer, dict):
+        return APPROVE, ""
+    decision, note = answer.get("decision"), answer.get("note")
+    is_rejected = isinstance(decision, str) and decision.strip().lower() == REJECT
+    return (REJECT if is_rejected else APPROVE), note if isinstance(note, str) else ""

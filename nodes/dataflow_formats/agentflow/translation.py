@@ -1,0 +1,129 @@
+"""`FORMAT`: recognise AgentFlow files, translate them to native documents, and report differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.authoring import Format, choices, describe_value, get_mappings
+from dataflow_formats.agentflow.file import APPROVAL, read_workflow
+from dataflow_formats.agentflow.order import planned
+from dataflow_formats.agentflow.subagents import check_subagents, tool_name
+from dataflow_formats.agentflow.words import META, AgentFlowWords
+from dataflow_formats.agentflow.writer import LIMIT, document
+
+if TYPE_CHECKING:
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
+    from dataflow_formats.agentflow.file import Workflow
+    from dataflow_formats.agentflow.order import Plan
+
+
+__all__ = ["FORMAT", "remark"]
+
+#: What a node does at which several arrive: it runs once for each of them, or once on all.
+JOINS: Final = ("each", "once")
+#: What of a workflow becomes the flow itself.
+USED: Final = {"nodes", "connections", "name"}
+
+
+def recognises(data: Any) -> bool:
+    """Tell whether what a file holds is a workflow of AgentFlow."""
+    return bool(get_mappings(data, "nodes")) and "connections" in data
+
+
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
+    """Translate a file that has been read into a native document."""
+    if not isinstance(data, dict):
+        found = describe_value(data)
+        notes.problem((), f"is no workflow: expected a mapping with `nodes` and `connections`, found {found}")
+        return {}
+    joins = options.get("joins", JOINS[0])
+    if joins not in JOINS:
+        notes.problem((), f"option joins: there is no {joins!r}; {choices(JOINS)}")
+    workflow = read_workflow(data, notes)
+    check_subagents(workflow, notes)
+    if notes.problems:
+        return {}
+    is_each = joins == "each"
+    plan = planned(workflow, each=is_each)
+    if is_each:
+        _refuse_tangled(workflow, plan, notes)
+    remark(workflow, plan, notes, each=is_each)
+    for node in workflow.nodes.values():
+        notes.origin(node.id, node.path)
+    name = data.get("name")
+    named = {"name": name} if isinstance(name, str) and name else {}
+    return {
+        "dataflow": 1,
+        **named,
+        **document(workflow, plan, each=is_each),
+        "meta": {META: _meta(data, workflow)},
+    }
+
+
+def _refuse_tangled(workflow: Workflow, plan: Plan, notes: Notes) -> None:
+    for node, reason in plan.tangled.items():
+        told = f"node {node!r} cannot run once for each arrival: {reason}; load the file with joins=once"
+        notes.problem(workflow.nodes[node].path, told)
+
+
+def _meta(data: JsonDict, workflow: Workflow) -> JsonDict:
+    """Keep what is no part of the flow: other fields of the file, and whose tools are agents."""
+    kept = {key: value for key, value in data.items() if key not in USED}
+    below = [workflow.nodes[edge.target] for edge in workflow.below]
+    if below:
+        kept["subagents"] = {
+            tool_name(node): {"id": node.id, "name": node.settings["name"]} for node in below
+        }
+    return kept
+
+
+FORMAT: Final = Format("agentflow", recognises, translate, frozenset({"joins"}), AgentFlowWords)
+
+
+def remark(workflow: Workflow, plan: Plan, notes: Notes, *, each: bool) -> None:
+    """Note all remarks on a workflow that runs."""
+    for edge in workflow.dead:
+        told = (
+            f"the connection to {edge.target!r} is never followed, as {edge.handle!r} is no exit of the node"
+        )
+        notes.remark(edge.source, told, "it is not followed either")
+    for loop in plan.loops:
+        first = next(id for id in workflow.nodes if id in loop.heads)
+        original = "the loop that begins here has no limit"
+        notes.remark(first, original, f"the run fails after {LIMIT * len(loop.heads)} rounds")
+        if plan.gates.get(first) in plan.at_once:
+            others = ", ".join(repr(id) for id in workflow.nodes if id in loop.heads - {first})
+            original = f"what comes to {others} goes round this loop on its own"
+            notes.remark(first, original, "all that is in the loop begins each round together")
+    for node in workflow.nodes:
+        if node in plan.unreached:
+            notes.remark(node, "never runs, as nothing leads to it", "it is left out as well")
+        if node in plan.meeting or node in plan.again:
+            _on_arrivals(node, plan, notes, each=each)
+    _on_approvals(workflow, plan, notes)
+
+
+def _on_arrivals(node: str, plan: Plan, notes: Notes, *, each: bool) -> None:
+    numbers = [
+        *(plan.into(node) if node in plan.meeting else ()),
+        *(plan.back_to(node) if node in plan.again else ()),
+    ]
+    sources = ", ".join(repr(plan.edges[number].source) for number in numbers)
+    original = f"runs once for each arrival, from {sources}, and keeps what the last of them gave"
+    here = (
+        "it does too, and its output is the list of what they gave; joins=once has it run once on all"
+        if each
+        else "it runs once, on all that arrive"
+    )
+    notes.remark(node, original, here)
+
+
+def _on_approvals(workflow: Workflow, plan: Plan, notes: Notes) -> None:
+    leading: dict[tuple[str, str], list[str]] = {}
+    for edge in plan.edges:
+        leading.setdefault((edge.source, edge.port), []).append(edge.target)
+    for targets in leading.values():
+        asking = [target for target in targets if workflow.nodes[target].kind == APPROVAL]
+        if asking and len(targets) > 1:
+            original = "what stands beside it runs before the answer or after it, or is lost, by their order"
+            notes.remark(asking[0], original, "all of it runs without waiting for the answer")

@@ -1,0 +1,208 @@
+"""The file of an Agentron Studio workflow: its parts, conditions and schedules, and reading them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow import Config
+from dataflow.authoring import DocumentPath, PartReader, unique_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from dataflow.authoring import JsonDict, Notes
+
+
+__all__ = [
+    "AGENT",
+    "KINDS",
+    "MODES",
+    "WAIT",
+    "Condition",
+    "EdgePart",
+    "Graph",
+    "NodePart",
+    "fault_in",
+    "first_that_holds",
+    "holds",
+    "read_branches",
+    "read_graph",
+]
+
+#: The types of conditions that are known; any other holds always.
+KINDS: Final = ("message_type", "content_contains")
+#: When a graph runs by itself.
+MODES: Final = ("one_time", "interval", "continuous")
+_SECONDS: Final = re.compile(r"[1-9]\d{0,8}")
+_DAILY: Final = re.compile(r"daily@([01]\d|2[0-3]):[0-5]\d")
+_WEEKLY: Final = re.compile(r"weekly@[0-6](,[0-6])*")
+SECONDS: Final = 'a number of seconds, as "60"'
+INTERVALS: Final = f'{SECONDS}, "daily@09:00" or "weekly@1,3,5" with Sunday = 0'
+AGENT: Final = "agent"
+WAIT: Final = "wait_for_user"
+NODE_KINDS: Final = (AGENT, WAIT)
+#: What the keys of an edge have been called.
+SOURCE: Final = ("source", "from", "sourceId")
+TARGET: Final = ("target", "to", "targetId")
+#: How a node names its agent.
+NAMING: Final = ("agentId", "agentName")
+#: What of a node is kept for those who look at it.
+SHOWN: Final = ("name", "position")
+
+
+class Condition(Config):
+    """The condition of an edge."""
+
+    type: str
+    value: str = ""
+
+
+def holds(condition: Condition | None, output: str) -> bool:
+    """Tell whether an edge may be followed after an output; one without a condition always may.
+
+    `message_type` is the whole output, or the `type` of an output that is an object in JSON;
+    `content_contains` is a part of it in any case of letters.
+    """
+    match condition:
+        case Condition(type="message_type", value=value):
+            return output == value or _type_in(output) == value
+        case Condition(type="content_contains", value=value):
+            return value.casefold() in output.casefold()
+        case _:
+            return True
+
+
+def first_that_holds(conditions: list[Condition | None], output: str) -> int | None:
+    """Return the number of the first condition that holds, None where none does."""
+    return next((number for number, one in enumerate(conditions) if holds(one, output)), None)
+
+
+def _type_in(output: str) -> Any:
+    try:
+        read = json.loads(output)
+    except (ValueError, RecursionError):  # a text that is no JSON
+        return None
+    return read.get("type") if isinstance(read, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class NodePart:
+    """A node; `agent_id` and `agent_name` are empty where they are not given."""
+
+    id: str
+    kind: str
+    path: DocumentPath
+    agent_id: str = ""
+    agent_name: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # the other ones
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePart:
+    """An edge; `id` is empty where it is not given."""
+
+    id: str
+    source: str
+    target: str
+    path: DocumentPath
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The main graph of a workflow, or a branch of it. `max_rounds` is None for no limit."""
+
+    path: DocumentPath
+    id: str = ""
+    name: str = ""
+    nodes: tuple[NodePart, ...] = ()
+    edges: tuple[EdgePart, ...] = ()
+    max_rounds: int | None = None
+    turn_instruction: str = ""
+    mode: str = "one_time"
+    schedule: str | None = None
+
+
+def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> str | None:
+    """Say what is wrong with the schedule of a mode, None where nothing is."""
+    if mode == "interval":
+        if schedule is None:
+            own = " of its own, as that of the workflow does not count for branches" if of_branch else ""
+            return f"an interval needs a schedule{own}: {INTERVALS}"
+        forms = (_SECONDS, _DAILY, _WEEKLY)
+        is_right = any(form.fullmatch(schedule) for form in forms) and not _has_day_twice(schedule)
+        return None if is_right else f"expected {INTERVALS}, found {schedule!r}"
+    if mode == "continuous" and schedule is not None and not _SECONDS.fullmatch(schedule):
+        return f"expected the delay between runs as {SECONDS}, found {schedule!r}"
+    return None
+
+
+def _has_day_twice(schedule: str) -> bool:
+    days = schedule.removeprefix("weekly@").split(",") if schedule.startswith("weekly@") else []
+    return len(days) != len({*days})
+
+
+def read_graph(data: JsonDict, notes: Notes) -> Graph:
+    """Read the main graph of a workflow."""
+    return _graph(PartReader(notes, data), Graph(()))
+
+
+def read_branches(data: JsonDict, main: Graph, notes: Notes) -> list[Graph]:
+    """Read the branches, which have mode and turn instruction of the workflow unless they have their own."""
+    inherited = Graph((), turn_instruction=main.turn_instruction, mode=main.mode)
+    parts = PartReader(notes, data).entries("branches", "branch")
+    unique_ids(parts)
+    for part in parts:
+        part.missing("id")
+    return [_graph(replace(part, of=""), replace(inherited, path=part.path)) for part in parts]
+
+
+def _graph(part: PartReader, inherited: Graph) -> Graph:
+    nodes, edges = part.entries("nodes", "node"), part.entries("edges", "edge")
+    known = unique_ids(nodes)
+    unique_ids(edges)
+    rounds = part.whole("maxRounds")
+    mode = part.word("executionMode", MODES, inherited.mode)
+    schedule = part.text("schedule") or None
+    fault = fault_in(mode, schedule, of_branch=bool(part.path)) if mode in MODES else None
+    if fault is not None:
+        part.problem(fault, *(("schedule",) if schedule else ()))
+    return replace(
+        inherited,
+        id=part.text("id"),
+        name=part.text("name"),
+        nodes=tuple(map(_node, nodes)),
+        edges=tuple(_edge(edge, known) for edge in edges),
+        max_rounds=rounds if rounds is not None and rounds > 0 else None,
+        turn_instruction=part.text("turnInstruction") or inherited.turn_instruction,
+        mode=mode,
+        schedule=schedule,
+    )
+
+
+def _node(part: PartReader) -> NodePart:
+    part.missing("id")
+    id, kind = part.text("id"), part.word("type", NODE_KINDS)
+    key = "parameters" if part.part.get("parameters") is not None else "config"
+    given = part.mapping(key)
+    is_mapping = isinstance(part.part.get(key), dict | None)
+    if kind == AGENT and is_mapping and not any(map(given.part.get, NAMING)):
+        part.problem(f"names no agent; write `agentId` or `agentName` in `{key}`")
+    agent_id, agent_name = map(given.text, NAMING)
+    others = {name: value for name, value in given.part.items() if name not in NAMING}
+    shown = {name: part.part[name] for name in SHOWN if part.part.get(name) is not None}
+    return NodePart(id, kind, part.path, agent_id, agent_name, others, shown)
+
+
+def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
+    source, target = part.endpoint(SOURCE, "from", nodes), part.endpoint(TARGET, "to", nodes)
+    condition = None
+    if part.part.get("condition") is not None:
+        given = part.mapping("condition", "a mapping with `type` and `value`")
+        condition = Condition(type=given.text("type"), value=given.text("value"))
+    return EdgePart(part.text("id"), source, target, part.path, condition)

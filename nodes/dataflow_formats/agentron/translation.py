@@ -1,0 +1,175 @@
+"""`FORMAT`: recognise Agentron Studio files, translate them to native documents, and report differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.authoring import Format, choices, describe_value, get_mappings
+from dataflow_formats.agentron.agents import WRITE, read_agents
+from dataflow_formats.agentron.file import AGENT, KINDS, read_branches, read_graph
+from dataflow_formats.agentron.words import META, AgentronWords
+from dataflow_formats.agentron.writer import DEFAULT_ROUNDS, document, laid_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
+    from dataflow_formats.agentron.agents import Agent, Agents
+    from dataflow_formats.agentron.file import EdgePart, Graph
+    from dataflow_formats.agentron.writer import Laid
+
+
+__all__ = ["FORMAT", "remark"]
+
+#: What of a workflow becomes the flow itself, or is kept in another form.
+USED: Final = {"nodes", "edges", "branches", "agents", "turnInstruction", "maxRounds"}
+#: The mode of what starts only when it is told to.
+ONCE: Final = "one_time"
+
+
+def recognises(data: Any) -> bool:
+    """Tell whether what a file holds is a workflow of Agentron Studio."""
+    if not isinstance(data, dict) or "connections" in data:
+        return False
+    marks = {"executionMode", "maxRounds", "turnInstruction", "branches", "executionOrder"}
+    return bool(marks & data.keys()) or any(
+        node.get("type") == "agent" for node in get_mappings(data, "nodes")
+    )
+
+
+def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
+    """Translate a file that has been read into a native document."""
+    if not isinstance(data, dict):
+        notes.problem((), f"is no workflow: expected a mapping with `nodes`, found {describe_value(data)}")
+        return {}
+    main = read_graph(data, notes)
+    branches = read_branches(data, main, notes)
+    known = read_agents(data, options, notes)
+    graph = _picked(main, branches, options, notes)
+    agents = _agents_of(graph, known, notes)
+    if notes.problems:
+        return {}
+    laid = laid_out(graph)
+    remark(data, graph, branches, laid, notes)
+    for node in graph.nodes:
+        notes.origin(node.id, node.path)
+    name = main.name and {"name": main.name}
+    return {
+        "dataflow": 1,
+        **(name or {}),
+        **document(graph, agents, laid),
+        "meta": {META: _meta(data, graph, branches)},
+    }
+
+
+def _picked(main: Graph, branches: Sequence[Graph], options: FormatOptions, notes: Notes) -> Graph:
+    """Return the branch that is asked for, else the main graph."""
+    if "branch" not in options:
+        return main
+    wanted = options["branch"]
+    found = next((branch for branch in branches if branch.id == wanted), None)
+    if found is None:
+        names = choices([branch.id for branch in branches]) if branches else "the file has no branches"
+        notes.problem(("branches",), f"there is no branch {wanted!r}; {names}")
+    return found or main
+
+
+def _agents_of(graph: Graph, known: Agents, notes: Notes) -> dict[str, Agent]:
+    """Return the agents of the nodes; those that nobody knows are one problem."""
+    nodes = [node for node in graph.nodes if node.kind == AGENT and (node.agent_id or node.agent_name)]
+    found = {node.id: agent for node in nodes if (agent := known.of(node)) is not None}
+    missing = [node for node in nodes if node.id not in found]
+    if missing and known.is_whole:
+        told = dict.fromkeys(f"{node.agent_name or node.agent_id} of node {node.id!r}" for node in missing)
+        problem = f"agents without a model: {', '.join(told)}; {WRITE}"
+        notes.problem(missing[0].path, problem)
+    return found
+
+
+def _meta(data: JsonDict, graph: Graph, branches: Sequence[Graph]) -> JsonDict:
+    """Keep what is no part of the flow: who it is, and when it and its branches run by themselves."""
+    kept = {key: value for key, value in data.items() if key not in USED}
+    if graph.path:
+        kept["branch"] = graph.id
+    if branches:
+        kept["branches"] = [_schedule(branch) for branch in branches]
+    return kept
+
+
+def _schedule(branch: Graph) -> JsonDict:
+    shown = {"id": branch.id, "name": branch.name, "executionMode": branch.mode, "schedule": branch.schedule}
+    return {key: value for key, value in shown.items() if value}
+
+
+FORMAT: Final = Format(
+    "agentron", recognises, translate, frozenset({"agents", "branch", "model"}), AgentronWords
+)
+
+
+def remark(data: JsonDict, graph: Graph, branches: Sequence[Graph], laid: Laid, notes: Notes) -> None:
+    """Note all remarks on the graph of a workflow that runs."""
+    _on_workflow(data, graph, branches, notes)
+    _on_loops(graph, laid, notes)
+    for node in graph.nodes:
+        if node.id in laid.unreached:
+            notes.remark(node.id, "never runs, as no edge leads to it", "it is left out as well")
+            continue
+        _on_exits(node.id, [edge for edge in laid.edges if edge.source == node.id], notes)
+        incoming = [edge for edge in laid.edges if edge.target == node.id]
+        if len({edge.source for edge in incoming} - laid.unreached) > 1:
+            original = f"is always told the output of {incoming[0].source!r}, which its first edge comes from"
+            notes.remark(node.id, original, "it is told the output of the node that ran before it")
+
+
+def _on_workflow(data: Any, graph: Graph, branches: Sequence[Graph], notes: Notes) -> None:
+    ids = ", ".join(branch.id for branch in branches)
+    if branches and not graph.path and not graph.nodes:
+        notes.remark("", "the workflow itself has no nodes", f"only a branch that is named runs: {ids}")
+    elif branches and not graph.path:
+        here = "each runs where the option `branch` names it, and no other is part of this flow"
+        notes.remark("", f"has the branches {ids}", here)
+    if graph.mode != ONCE and (graph.path or not branches):
+        when = f"{graph.mode}, {graph.schedule}" if graph.schedule else graph.mode
+        notes.remark("", f"starts by itself ({when})", "it runs when it is told to")
+    if branches and not graph.path and graph.mode != ONCE:
+        notes.remark(
+            "",
+            f"the workflow's own mode {graph.mode!r} does not count, since it has branches",
+            "it does not count either; only the branches have schedules",
+        )
+    if data.get("executionOrder") is not None:
+        notes.remark("", "`executionOrder` is ignored", "it is ignored as well; the edges count")
+
+
+def _on_loops(graph: Graph, laid: Laid, notes: Notes) -> None:
+    for heads in dict.fromkeys(laid.heads.values()):
+        [*_, first] = [node.id for node in reversed(graph.nodes) if node.id in heads]
+        is_counted = graph.nodes[0].id in heads
+        if graph.max_rounds is None:
+            original = "the loop that begins here has no limit"
+            notes.remark(first, original, f"it ends after {DEFAULT_ROUNDS} rounds; `maxRounds` sets another")
+        elif not is_counted:
+            original = "the loop that begins here never ends by itself: rounds count at the first node alone"
+            notes.remark(first, original, f"it ends after {graph.max_rounds} rounds")
+        if len(heads) > 1:
+            others = ", ".join(sorted(heads - {first}))
+            here = f"arrivals at {others} count as well, so the limit is {len(heads)} times as high"
+            notes.remark(first, "rounds of this loop begin at one node", here)
+
+
+def _on_exits(node: str, exits: Sequence[EdgePart], notes: Notes) -> None:
+    for edge in exits:
+        if edge.condition is not None and edge.condition.type not in KINDS:
+            told = f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} holds"
+            notes.remark(node, told, "it holds as well")
+    always = next((number for number, edge in enumerate(exits) if _always_holds(edge)), len(exits))
+    for edge in exits[always + 1 :]:
+        told = f"the edge to {edge.target!r} is never followed, since one before it always is"
+        notes.remark(node, told, "it is not followed either")
+    if exits and always == len(exits):
+        told = f"where no condition holds, the first edge, to {exits[0].target!r}, is followed all the same"
+        notes.remark(node, told, "so it is, and the run warns of it")
+
+
+def _always_holds(edge: EdgePart) -> bool:
+    return edge.condition is None or edge.condition.type not in KINDS

@@ -1,0 +1,240 @@
+"""The execution order of the steps of a workflow, and the outputs that each step can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dataflow.authoring import choices
+from dataflow_formats.cagent.file import (
+    AgentStep,
+    Back,
+    ConditionStep,
+    ParallelStep,
+    Step,
+    Unresolved,
+    find,
+    read_reference,
+    steps_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dataflow.authoring import Notes
+    from dataflow_formats.cagent.file import Workflow
+
+
+__all__ = ["Order", "Ran", "arranged", "ends", "order_of", "shape_of"]
+
+Ids: TypeAlias = tuple[str, ...]
+Lanes: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
+
+
+def shape_of(steps: tuple[Step, ...]) -> dict[str, Any]:
+    """Return what steps would have given had all of them run, with empty texts for outputs."""
+    shape: dict[str, Any] = {}
+    for step in steps_in(steps):
+        match step:
+            case AgentStep():
+                shape[step.id] = {"output": "", "agent": step.agent}
+            case ParallelStep():
+                inner = shape_of(step.steps)
+                shape[step.id] = {"steps": inner, "order": [*inner]}
+            case _:
+                pass
+    return shape
+
+
+def arranged(workflow: Workflow, notes: Notes) -> tuple[Step, ...]:
+    """Return the steps as they run: no condition before what it reads, and nothing behind a way back.
+
+    Ways back have ids as targets. Those that lead nowhere, and such references, are noted as problems.
+    """
+    ids = [step.id for step in workflow.steps]
+    return _Arranging(shape_of(workflow.steps), ids, notes).steps(workflow.steps, (), ())
+
+
+def ends(steps: Sequence[Step]) -> bool:
+    """Tell whether steps never come to their end, as the last of them leads back in any case."""
+    if not steps:
+        return False
+    match steps[-1]:
+        case Back():
+            return True
+        case ConditionStep(yes=yes, no=no):
+            return ends(yes) and ends(no)
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Arranging:
+    shape: dict[str, Any]
+    ids: list[str]  # of the list of the workflow, in the order of the file
+    notes: Notes
+
+    def steps(self, steps: tuple[Step, ...], around: Ids, above: Ids) -> tuple[Step, ...]:
+        """Arrange a list; `around` are the parallel blocks around it, `above` the steps to go back to."""
+        found: list[Step] = []
+        for step in self._ordered(steps, around):
+            if ends(found):
+                self._tell_unreached(step)
+                continue
+            found.append(self._step(step, around, above))
+            above = (*above, step.id)
+        return tuple(found)
+
+    def _tell_unreached(self, step: Step) -> None:
+        for one in steps_in((step,)):
+            if not isinstance(one, Back):
+                self.notes.remark(one.id, "stands behind a way back", "it is left out, as it can never run")
+
+    def _step(self, step: Step, around: Ids, above: Ids) -> Step:
+        match step:
+            case AgentStep():
+                return step
+            case ConditionStep():
+                inner = (*above, step.id)
+                branches = [self.steps(branch, around, inner) for branch in (step.yes, step.no)]
+                return replace(step, yes=branches[0], no=branches[1])
+            case ParallelStep():
+                within = (*around, step.id)
+                children = [self.steps((child,), within, ()) for child in step.steps]
+                return replace(step, steps=tuple(child for one in children for child in one))
+            case Back():
+                return replace(step, target=self._target(step, above))
+
+    def _target(self, step: Back, above: tuple[str, ...]) -> str:
+        target = step.target
+        if isinstance(target, int):
+            if not 0 <= target < len(self.ids):
+                problem = f"there is no step {target}; the workflow has {len(self.ids)}, counted from 0"
+                self.notes.problem(step.path, f"{step.id!r}: {problem}")
+                return ""
+            target = self.ids[target]
+        if target not in above:
+            known = choices([*above])
+            problem = f"leads back to {target!r}, which is no step that comes before it; {known}"
+            self.notes.problem(step.path, f"{step.id!r}: {problem}")
+        return target
+
+    def _ordered(self, steps: tuple[Step, ...], around: tuple[str, ...]) -> Sequence[Step]:
+        """Move each condition behind the last step of the list that it reads, the last condition first."""
+        order = [*steps]
+        for step in reversed(steps):
+            if not isinstance(step, ConditionStep):
+                continue
+            read = self._read(step)
+            if read[: len(around)] != around or len(read) <= len(around):
+                continue
+            here, id = order.index(step), read[len(around)]
+            behind = [n for n, other in enumerate(order) if n > here and _has(other, id)]
+            if behind:
+                order.insert(behind[0], order.pop(here))
+                original = f"is evaluated before {id!r}, which it reads"
+                self.notes.remark(step.id, original, f"it is evaluated behind {order[behind[0] - 1].id!r}")
+        return order
+
+    def _read(self, step: ConditionStep) -> tuple[str, ...]:
+        """Return the path of the step that a condition reads; what leads nowhere is a problem."""
+        try:
+            return find(read_reference(step.condition), self.shape).path
+        except Unresolved as error:
+            if step.condition:
+                text = f"{step.id!r}: condition {step.condition.strip()!r}: {error}"
+                self.notes.problem((*step.path, "condition"), text)
+            return ()
+
+
+def _has(step: Step, id: str) -> bool:
+    """Tell whether a step is of an id, or has it in a branch."""
+    return any(one.id == id for one in steps_in((step,)) if isinstance(one, AgentStep | ParallelStep))
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """An agent step or a condition in the order of the steps.
+
+    `lanes` are the lists that it stands in beside others, each by its step and its number there: the children
+    of parallel blocks and the branches of conditions.
+    """
+
+    path: tuple[str, ...]
+    agent: str
+    lanes: Lanes
+
+    def is_beside(self, lanes: Lanes) -> bool:
+        """Tell whether it stands in another list of one step than what stands in these lists."""
+        if not self.lanes or not lanes:  # as most do
+            return False
+        own = dict(self.lanes)
+        return any(own.get(step, number) != number for step, number in lanes)
+
+
+@dataclass(slots=True)
+class Order:
+    """The steps in the order in which they run first."""
+
+    ran: list[Ran] = field(default_factory=list)
+    index: dict[tuple[str, ...], int] = field(default_factory=dict)
+    begins: dict[tuple[str, ...], int] = field(default_factory=dict)  # of each step, its first step inside
+    loops: list[tuple[tuple[str, ...], frozenset[int]]] = field(
+        default_factory=list
+    )  # steps by where it goes
+
+    def before(self, path: tuple[str, ...]) -> Iterator[Ran]:
+        """Go through the agent steps that may have given something when a step begins."""
+        here = self.index[path]
+        step = self.ran[here]
+        around = [span for _, span in self.loops if here in span]
+        end = max((max(span) + 1 for span in around), default=here)
+        for number, other in enumerate(self.ran[:end]):
+            is_earlier = number < here and not other.is_beside(step.lanes)
+            if other.agent and (is_earlier or any(number in span for span in around)):
+                yield other
+
+    def inner_loops(self, target: tuple[str, ...]) -> list[str]:
+        """List what loops behind a step go back to: they begin afresh when the step comes again."""
+        begin = self.begins[target]
+        found = [step for step, _ in self.loops if step[:-1] == target[:-1] and self.begins[step] > begin]
+        return list(dict.fromkeys(step[-1] for step in found))
+
+
+def order_of(steps: tuple[Step, ...]) -> Order:
+    """Find the order of steps that have been arranged."""
+    order = Order()
+    _walk(order, steps, (), ())
+    return order
+
+
+def _walk(
+    order: Order,
+    steps: tuple[Step, ...],
+    around: tuple[str, ...],
+    lanes: Lanes,
+) -> None:
+    for step in steps:
+        path = (*around, step.id)
+        order.begins[path] = len(order.ran)
+        match step:
+            case AgentStep():
+                _add(order, Ran(path, step.agent, lanes))
+            case ConditionStep():
+                _add(order, Ran(path, "", lanes))
+                for number, branch in enumerate((step.yes, step.no)):
+                    _walk(order, branch, around, (*lanes, (path, number)))
+            case ParallelStep():
+                for number, child in enumerate(step.steps):
+                    _walk(order, (child,), path, (*lanes, (path, number)))
+            case Back():
+                target = (*around, str(step.target))
+                if target in order.begins:
+                    inside = range(order.begins[target], len(order.ran))
+                    body = frozenset(n for n in inside if not order.ran[n].is_beside(lanes))
+                    order.loops.append((target, body))
+
+
+def _add(order: Order, ran: Ran) -> None:
+    order.index[ran.path] = len(order.ran)
+    order.ran.append(ran)

@@ -1,0 +1,294 @@
+"""Check a workflow: connections, names, and where it differs here from Clickweave."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.authoring import choices, free_name
+from dataflow_formats.clickweave.calls import invocation_of
+from dataflow_formats.clickweave.conditions import VariableSide
+from dataflow_formats.clickweave.file import (
+    CONTROL,
+    AiStep,
+    CaseLabel,
+    EndLoop,
+    Exit,
+    If,
+    Loop,
+    Switch,
+    case_exit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from dataflow.authoring import Notes
+    from dataflow_formats.clickweave.conditions import Condition
+    from dataflow_formats.clickweave.file import FileNode, Output, Placed, Workflow
+    from dataflow_formats.clickweave.layout import Layout
+    from dataflow_formats.clickweave.translation import Settings
+
+
+__all__ = [
+    "check_workflow",
+    "entries_of",
+    "folder_name",
+    "folder_names",
+    "label_of",
+    "prefix_of",
+    "remark_on",
+]
+
+UNLABELLED: Final = "no output"
+_OTHERS: Final = re.compile(r"[^a-z0-9]+")
+UNNAMED: Final = "unnamed"
+#: The most characters of a folder: file systems take 255, and what makes names unique comes behind.
+LONGEST: Final = 100
+MOST_RETRIES: Final = 10
+
+
+def label_of(output: Output | None) -> str:
+    """Return what an output is called: `IfTrue`, `SwitchCase(paid)`, nothing for an edge without one."""
+    if output is None:
+        return ""
+    return case_exit(output.name) if isinstance(output, CaseLabel) else output.type
+
+
+def check_workflow(workflow: Workflow, notes: Notes) -> None:
+    """Note what is wrong with a workflow whose nodes and edges have been read."""
+    for id, node in workflow.nodes.items():
+        _check_leaving(workflow, id, node, notes)
+    if workflow.nodes and not entries_of(workflow):
+        notes.problem(("nodes",), "there is no entry point: an edge leads to each of the nodes")
+    _check_pairs(workflow, notes)
+    _check_cycles(workflow, notes)
+    _check_names(workflow, notes)
+    for id, node in workflow.nodes.items():
+        call = invocation_of(node.node_type)
+        if call is not None and not call.tool:
+            place = ("nodes", workflow.places[id], "node_type")
+            notes.problem(place, f"node {node.name!r} calls a tool without a name")
+
+
+def _check_leaving(workflow: Workflow, id: str, node: FileNode, notes: Notes) -> None:
+    edges = workflow.leaving[id]
+    kind = node.node_type
+    place = ("nodes", workflow.places[id])
+    needed, allowed = _labels(kind)
+    if isinstance(kind, Switch):
+        names = Counter(case.name for case in kind.cases)
+        for name in [name for name, count in names.items() if count > 1]:
+            notes.problem((*place, "node_type", "cases"), f"{node.name!r} has {names[name]} cases {name!r}")
+    counts = Counter(label_of(placed.edge.output) for placed in edges)
+    for label in needed:
+        if counts[label] != 1:
+            notes.problem(place, f"{node.name!r} needs one edge {label}, found {counts[label]}")
+    for label in allowed:
+        if counts[label] > 1:
+            told = f"one edge {label}" if label else "one edge"
+            notes.problem(place, f"{node.name!r} may have {told}, found {counts[label]}")
+    for placed in edges:
+        label = label_of(placed.edge.output)
+        if label not in (*needed, *allowed):
+            told = f"an edge {label}" if label else "an edge without an output"
+            offered = choices([one or UNLABELLED for one in (*needed, *allowed)])
+            notes.problem(("edges", placed.index), f"{node.name!r} has {told}; {offered}")
+
+
+def _labels(kind: object) -> tuple[list[str], list[str]]:
+    """Return the outputs that each have an edge, and those that may have one."""
+    match kind:
+        case If():
+            return [Exit.IF_TRUE, Exit.IF_FALSE], []
+        case Switch():
+            return [*dict.fromkeys(case_exit(case.name) for case in kind.cases)], [Exit.SWITCH_DEFAULT]
+        case Loop():
+            return [Exit.LOOP_BODY], [Exit.LOOP_DONE]
+        case _:
+            return [], [""]
+
+
+def _check_pairs(workflow: Workflow, notes: Notes) -> None:
+    ends: Counter[str] = Counter()
+    for id, node in workflow.nodes.items():
+        if not isinstance(node.node_type, EndLoop):
+            continue
+        loop = node.node_type.loop_id
+        place = ("nodes", workflow.places[id], "node_type", "loop_id")
+        ends[loop] += 1
+        if loop in workflow.known and loop not in workflow.nodes:
+            continue  # it could not be read, which has been told
+        if loop not in workflow.nodes or not isinstance(workflow.nodes[loop].node_type, Loop):
+            notes.problem(place, f"{node.name!r} ends {_named(workflow, loop)}, which is no Loop")
+        for placed in workflow.leaving[id]:
+            if placed.edge.target != loop:
+                target = _named(workflow, placed.edge.target)
+                told = f"{node.name!r} leads to {target}; expected its Loop, if anywhere"
+                notes.problem(("edges", placed.index, "to"), told)
+    for id, node in workflow.nodes.items():
+        if isinstance(node.node_type, Loop) and ends[id] != 1:
+            loop_place = ("nodes", workflow.places[id])
+            notes.problem(loop_place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
+
+
+def _named(workflow: Workflow, id: str) -> str:
+    """Call a node by its name, and by its id alone where there is none."""
+    return repr(workflow.nodes[id].name if id in workflow.nodes else id)
+
+
+def _check_cycles(workflow: Workflow, notes: Notes) -> None:
+    """Note one node of each cycle that no EndLoop closes: it would go on for ever."""
+    forward = {
+        id: [placed for placed in edges if not isinstance(workflow.nodes[id].node_type, EndLoop)]
+        for id, edges in workflow.leaving.items()
+    }
+    waiting = Counter(placed.edge.target for edges in forward.values() for placed in edges)
+    free = [id for id in forward if not waiting[id]]
+    done: set[str] = set()
+    for id in free:  # grows while it is walked
+        done.add(id)
+        for placed in forward[id]:
+            waiting[placed.edge.target] -= 1
+            if not waiting[placed.edge.target] and placed.edge.target in forward:
+                free.append(placed.edge.target)
+    closing = _closing({id: edges for id, edges in forward.items() if id not in done})
+    for placed in closing:
+        name = workflow.nodes[placed.edge.source].name
+        told = f"{name!r} leads back to {_named(workflow, placed.edge.target)}, which no Loop repeats"
+        notes.problem(("edges", placed.index), told)
+
+
+def _closing(forward: dict[str, list[Placed]]) -> Iterable[Placed]:
+    """Return the edges that lead back, of a walk in depth from each node that has not been met."""
+    seen: set[str] = set()
+    for first, leaving in forward.items():
+        if first in seen:
+            continue
+        seen.add(first)
+        path = {first: iter(leaving)}
+        while path:
+            id, edges = path.popitem()
+            placed = next(edges, None)
+            if placed is None:
+                continue
+            path[id] = edges
+            target = placed.edge.target
+            if target in path:
+                yield placed
+            elif target in forward and target not in seen:
+                seen.add(target)
+                path[target] = iter(forward[target])
+
+
+def entries_of(workflow: Workflow) -> list[str]:
+    """Return the nodes that no edge leads to, those of EndLoops aside."""
+    reached = {
+        placed.edge.target
+        for id, edges in workflow.leaving.items()
+        if not isinstance(workflow.nodes[id].node_type, EndLoop)
+        for placed in edges
+    }
+    return [id for id in workflow.nodes if id not in reached]
+
+
+def _check_names(workflow: Workflow, notes: Notes) -> None:
+    """Note nodes whose variables would have the same names."""
+    first: dict[str, str] = {}
+    for id, node in workflow.nodes.items():
+        if node.node_type.type in CONTROL:
+            continue
+        prefix = prefix_of(node.name)
+        if prefix in first:
+            told = f"the variables of {node.name!r} would be called {prefix}. like those of {first[prefix]!r}"
+            notes.problem(("nodes", workflow.places[id], "name"), f"{told}; rename one of the two")
+        first.setdefault(prefix, node.name)
+
+
+def prefix_of(name: str) -> str:
+    """Return what the variables of a node begin with: `Click (OK)` gives `click__ok_`."""
+    return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name.lower())
+
+
+def folder_name(name: str) -> str:
+    """Return the folder of a node or a workflow: `Click #5` gives `click-5`."""
+    return _OTHERS.sub("-", name.lower()).strip("-")[:LONGEST].strip("-") or UNNAMED
+
+
+def folder_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the folders of nodes by their ids: a name that is taken gets a number behind it."""
+    found: dict[str, str] = {}
+    for id, name in names.items():
+        found[id] = free_name(folder_name(name), found.values(), between="-")
+    return found
+
+
+def remark_on(workflow: Workflow, layout: Layout, settings: Settings, notes: Notes) -> None:
+    """Remark on each node what there is to say of it."""
+    setting = {
+        prefix_of(node.name) for id, node in workflow.nodes.items()
+        if id in layout.exits and node.node_type.type not in CONTROL
+    }  # fmt: skip
+    for id, node in workflow.nodes.items():
+        if id not in layout.exits:
+            _remark_unreached(id, node, layout, notes)
+            continue
+        _remark_settings(node, notes)
+        if isinstance(node.node_type, AiStep) and not settings.model:
+            here = "none is given, so it fails: FILE#model=provider/name gives one"
+            notes.remark(node.name, "asks the model of the program", here)
+        for variable in _unset(node.node_type, setting):
+            told = f"reads {variable!r}, which no node sets, as null"
+            notes.remark(node.name, told, "it is null too, so every comparison but NotEquals is false")
+
+
+def _remark_unreached(id: str, node: FileNode, layout: Layout, notes: Notes) -> None:
+    if id in layout.others:
+        notes.remark(node.name, "a second entry point, which may be refused", "the walk never comes to it")
+    elif node.enabled:
+        notes.remark(node.name, "the walk never comes to it", "it never runs either, and stands as disabled")
+
+
+def _remark_settings(node: FileNode, notes: Notes) -> None:
+    kind = node.node_type
+    if isinstance(kind, EndLoop):
+        if not node.enabled:
+            notes.remark(node.name, "a disabled EndLoop still leads to its Loop", "it is as if enabled")
+        return
+    if isinstance(kind, Loop):
+        notes.remark(
+            node.name, "tests its limit before its exit condition", "it tests the exit condition first"
+        )
+    if kind.type in CONTROL:
+        return
+    prefix = prefix_of(node.name)
+    if prefix != node.name:
+        notes.remark(node.name, f"has variables called {node.name}.success and so on", f"{prefix}.success")
+    if node.retries > MOST_RETRIES:
+        notes.remark(node.name, f"offers up to {MOST_RETRIES} retries", f"it has its {node.retries}")
+    if node.timeout_ms is not None and not isinstance(kind, AiStep):
+        notes.remark(node.name, "has a timeout, which counts for AI steps alone", "it is kept, and not used")
+
+
+def _unset(kind: Any, setting: set[str]) -> Iterable[str]:
+    """Return the variables that conditions read and no node of the walk sets."""
+    read = [
+        side.name
+        for condition in _conditions(kind)
+        for side in (condition.left, condition.right)
+        if isinstance(side, VariableSide)
+    ]
+    return dict.fromkeys(name for name in read if name.partition(".")[0] not in setting)
+
+
+def _conditions(kind: Any) -> list[Condition]:
+    match kind:
+        case If():
+            return [kind.condition]
+        case Switch():
+            return [case.condition for case in kind.cases]
+        case Loop():
+            return [kind.exit_condition]
+        case _:
+            return []

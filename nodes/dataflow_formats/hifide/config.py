@@ -1,0 +1,203 @@
+"""The configs of HiFide nodes, and the tools that a node offers."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from dataflow.authoring import PartReader, is_function_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataflow.authoring import FormatOptions, JsonDict, Notes
+    from dataflow_formats.hifide.file import Node
+
+
+__all__ = [
+    "CONFIGS",
+    "OPTIONS",
+    "Available",
+    "Cached",
+    "Injected",
+    "Manual",
+    "Model",
+    "Portal",
+    "ReadFile",
+    "Router",
+    "Selected",
+    "available",
+    "offered",
+    "read_config",
+    "selected",
+]
+
+B = TypeVar("B", bound=BaseModel)
+OPTIONS: Final = frozenset({"tools", "servers"})
+#: How the tools of a plugin are called.
+_PLUGIN: Final = re.compile(r"mcp_([^_]+)_")
+_PART: Final = re.compile(r":(\w)")
+
+
+class _Given(BaseModel):
+    """Fields that the file spells with capitals inside."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", alias_generator=to_camel)
+
+
+class Model(_Given):
+    """Which model answers, and how."""
+
+    provider: str | None = None
+    model: str | None = None
+    system_instructions: str | None = None
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high"] | None = None
+
+
+class Router(Model):
+    """The routes of a router, each with a description."""
+
+    routes: dict[str, str] = Field(min_length=1)
+
+
+class Selected(_Given):
+    """Which tools are offered."""
+
+    tools: Any = "auto"
+    mcp_enabled: bool | None = None
+    mcp_plugins: dict[str, bool] | None = None
+
+
+class Manual(_Given):
+    """A message of the file."""
+
+    message: str | None = None
+
+
+class Injected(_Given):
+    """Messages that are put into a conversation."""
+
+    id: str | None = None
+    static_user_message: str | None = None
+    static_assistant_message: str | None = None
+    injection_mode: Literal["prepend", "append"] | None = None
+
+
+class Cached(_Given):
+    """How long a value is kept."""
+
+    ttl: float = Field(default=300, ge=0, allow_inf_nan=False)
+    invalidate: float | None = None
+
+
+class Portal(_Given):
+    """The name that portals share."""
+
+    id: str = ""
+
+
+class ReadFile(_Given):
+    """A file of the workspace."""
+
+    path: str = Field(min_length=1)
+
+
+CONFIGS: Final[dict[str, type[BaseModel]]] = {
+    "defaultContextStart": Model,
+    "llmRequest": Model,
+    "newContext": Model,
+    "intentRouter": Router,
+    "tools": Selected,
+    "manualInput": Manual,
+    "injectMessages": Injected,
+    "cache": Cached,
+    "portalInput": Portal,
+    "portalOutput": Portal,
+    "readFile": ReadFile,
+}
+
+
+def read_config(node: Node, model: type[B], notes: Notes) -> B | None:
+    """Read the config of a node; every problem is noted, and None returned if there is one."""
+    return PartReader(notes, node.config, node.config_path, f"node {node.id!r}").checked(model)
+
+
+@dataclass(frozen=True, slots=True)
+class Available:
+    """The tools that there are: functions, each as `module:qualname`, and servers, which may have a name."""
+
+    functions: tuple[str, ...] = ()
+    servers: tuple[tuple[str, str], ...] = ()
+
+
+def available(options: FormatOptions, notes: Notes) -> Available:
+    """Read what was said besides the file: `tools` with commas between, `servers` with semicolons."""
+    functions = [one.strip() for one in options.get("tools", "").split(",") if one.strip()]
+    for name in functions:
+        if not is_function_name(name):
+            notes.problem((), f"option tools: expected functions, each as module:name; found {name!r}")
+    servers = []
+    for written in options.get("servers", "").split(";"):
+        if not written.strip():
+            continue
+        name, named, rest = written.strip().partition("=")
+        is_name = bool(named) and name.isidentifier()
+        servers.append((name if is_name else "", rest if is_name else written.strip()))
+        try:
+            shlex.split(servers[-1][1])
+        except ValueError as error:
+            notes.problem((), f"the option servers cannot be read: {error}")
+    return Available(tuple(functions), tuple(servers))
+
+
+def selected(config: Selected, names: Iterable[str]) -> list[str]:
+    """Return those of the tools that a node offers: those on its list, and those of plugins."""
+    if config.tools == "auto":
+        wanted = None
+    else:
+        listed = config.tools if isinstance(config.tools, list) else []
+        wanted = {_plain(name) for name in listed if isinstance(name, str)}
+    found = []
+    for name in dict.fromkeys(names):
+        plugin = _PLUGIN.match(name)
+        if plugin is not None and not _is_on(config, plugin[1]):
+            continue
+        if wanted is None or name in wanted or (plugin is not None and wanted):
+            found.append(name)
+    return found
+
+
+def offered(config: Selected, tools: Available) -> JsonDict:
+    """Make the config of the node that offers what was selected."""
+    by_name = {reference.rpartition(":")[2].rpartition(".")[2]: reference for reference in tools.functions}
+    functions = [by_name[name] for name in selected(config, by_name)]
+    servers = [one for name, start in tools.servers if (one := _server(config, name, start)) is not None]
+    return {**({"functions": functions} if functions else {}), **({"servers": servers} if servers else {})}
+
+
+def _server(config: Selected, name: str, start: str) -> JsonDict | None:
+    if name and not _is_on(config, name):
+        return None
+    place: dict[str, Any] = {"url": start} if "://" in start else {"command": shlex.split(start)}
+    server = {**place, **({"name": name} if name else {})}
+    if name or config.tools == "auto":
+        return server
+    listed = config.tools if isinstance(config.tools, list) else []
+    allowed = [_plain(tool) for tool in listed if isinstance(tool, str)]
+    return {**server, "allow": allowed} if allowed else None
+
+
+def _is_on(config: Selected, plugin: str) -> bool:
+    said = (config.mcp_plugins or {}).get(plugin)
+    return config.mcp_enabled is not False if said is None else said
+
+
+def _plain(name: str) -> str:
+    """Write `kanban:getBoard` as the tool is called, `kanbanGetBoard`."""
+    return _PART.sub(lambda found: found[1].upper(), name)

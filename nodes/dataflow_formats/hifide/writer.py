@@ -1,0 +1,181 @@
+"""Write the native document of a HiFide flow, with its caches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.authoring import qualified_model
+from dataflow_formats.hifide import config as configs
+from dataflow_formats.hifide.config import offered, selected
+from dataflow_formats.hifide.file import CACHE, CHAT, KINDS, MISSING, NEW, ROUTER, START, TOOLS
+from dataflow_formats.hifide.wires import route_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataflow.authoring import JsonDict, Notes
+    from dataflow_formats.hifide.config import Available
+    from dataflow_formats.hifide.file import HifideFlow, Node, Wire
+    from dataflow_formats.hifide.wires import Wired
+
+
+__all__ = ["node_of", "read_lazily"]
+
+#: The model of a conversation that names none.
+FALLBACK: Final = "openai/gpt-4o"
+
+
+def node_of(node: Node, wires: Sequence[Wire], tools: Available, notes: Notes) -> JsonDict:
+    """Write the node that a node of the file becomes, without its edges."""
+    if node.kind not in KINDS:
+        return {"type": node.kind, **({"config": node.config} if node.config else {}), **_meta(node)}
+    expected = configs.CONFIGS.get(node.kind)
+    given: Any = None if expected is None else configs.read_config(node, expected, notes)
+    if expected is not None and given is None:
+        return {}
+    into = [wire for wire in wires if wire.target == node.id]
+    config = _config(node, given, into, tools, notes)
+    written: JsonDict = {"type": KINDS[node.kind].type}
+    if node.kind == "readFile":
+        return {**written, "values": {"path": _inside(node, given.path, notes)}, **_meta(node)}
+    return {**written, **({"config": config} if config else {}), **_meta(node)}
+
+
+def _meta(node: Node) -> JsonDict:
+    return {"meta": {"hifide": node.drawn}} if node.drawn else {}
+
+
+def _config(node: Node, given: Any, into: Sequence[Wire], tools: Available, notes: Notes) -> JsonDict:
+    wired = {"wired": list(dict.fromkeys(wire.target_port for wire in into))}
+    match node.kind:
+        case kind if kind == START:
+            return {"model": _model(node, given, notes) or FALLBACK, **_system(given), "clean_tail": True}
+        case kind if kind == NEW:
+            return {**wired, "model": _model(node, given, notes) or FALLBACK, **_system(given)}
+        case kind if kind == CHAT:
+            alone = not any(wire.target_port == "context" for wire in into)
+            model = _model(node, given, notes) or (FALLBACK if alone else "")
+            return {**({"model": model} if model else {}), **_sampling(given)}
+        case kind if kind == ROUTER:
+            return {**_router(node, given, into, notes), **_sampling(given)}
+        case kind if kind == TOOLS:
+            _remark_on_tools(node, given, tools, notes)
+            return offered(given, tools)
+        case "manualInput":
+            return {**wired, **({"message": given.message} if given.message else {})}
+        case "injectMessages":
+            if given.injection_mode == "append":
+                notes.remark(node.id, "puts its messages at the end", "they stand at the head")
+            texts = {"user": given.static_user_message, "assistant": given.static_assistant_message}
+            return {
+                **wired,
+                "id": given.id or node.id,
+                **{name: text for name, text in texts.items() if text},
+            }
+        case kind if kind == CACHE:
+            stamp = {} if given.invalidate is None else {"invalidate": given.invalidate}
+            return {**wired, "name": node.id, "ttl": given.ttl, **stamp}
+        case _:
+            return {}
+
+
+def _model(node: Node, given: configs.Model, notes: Notes) -> str:
+    if not given.model:
+        return ""
+    name = given.model if not given.provider or "/" in given.model else f"{given.provider}/{given.model}"
+    found = qualified_model(name)
+    if found is None:
+        told = f"node {node.id!r}: {given.model!r} is no model that is known without a provider"
+        notes.problem((*node.config_path, "model"), f"{told}; expected `provider` as well")
+    return found or ""
+
+
+def _system(given: configs.Model) -> JsonDict:
+    return {"system": given.system_instructions} if given.system_instructions else {}
+
+
+def _sampling(given: configs.Model) -> JsonDict:
+    found = {"temperature": given.temperature, "reasoning_effort": given.reasoning_effort}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _router(node: Node, given: configs.Router, into: Sequence[Wire], notes: Notes) -> JsonDict:
+    alone = not any(wire.target_port == "context" for wire in into)
+    if not any(wire.target_port == "prompt" for wire in into):
+        notes.problem(node.path, f"node {node.id!r} (intentRouter): no edge leads to its data")
+    names = [route_name(name) for name in given.routes]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        notes.problem((*node.config_path, "routes"), f"node {node.id!r}: two routes would be called {name!r}")
+    model = _model(node, given, notes) or (FALLBACK if alone else "")
+    routes = dict(zip(names, given.routes.values(), strict=True))
+    return {**({"model": model} if model else {}), "routes": routes}
+
+
+def _remark_on_tools(node: Node, given: configs.Selected, tools: Available, notes: Notes) -> None:
+    names = [reference.rpartition(":")[2].rpartition(".")[2] for reference in tools.functions]
+    if tools.servers or not isinstance(given.tools, list):
+        if not names and not tools.servers:
+            notes.remark(node.id, "offers the tools of the application", "none are named besides the file")
+        return
+    found = selected(given, names)
+    for name in given.tools:
+        if (
+            isinstance(name, str)
+            and name not in found
+            and not selected(given.model_copy(update={"tools": [name]}), names)
+        ):
+            notes.remark(
+                node.id, f"offers the tool {name!r} where there is one", "there is none of this name"
+            )
+
+
+def _inside(node: Node, path: str, notes: Notes) -> str:
+    found = PurePosixPath(path.replace("\\", "/"))
+    if found.is_absolute() or ".." in found.parts or ":" in found.parts[0]:
+        told = f"node {node.id!r}: {path!r} leads out of the workspace; expected a path in it"
+        notes.problem((*node.config_path, "path"), told)
+    return path
+
+
+def read_lazily(flow: HifideFlow, made: Wired, notes: Notes) -> None:
+    """Place a node beside each cache that reads its data lazily, and gives what the cache does not have.
+
+    Data that is read though nothing leads to it is noted as a problem.
+    """
+    for node in flow.nodes.values():
+        if node.kind == CACHE:
+            _add_keeping(flow, node, made, notes)
+
+
+def _add_keeping(flow: HifideFlow, node: Node, made: Wired, notes: Notes) -> None:
+    id = flow.free(f"{node.id}_kept")
+    read = any(wire.target == node.id and wire.target_port == "data" for wire in made.wires)
+    if not read:
+        _check_empty(node, made, notes)
+    made.between[id] = {
+        "type": "hifide.keep",
+        "config": {"name": node.id, **({"wired": ["data"]} if read else {}), **_keeping(node)},
+    }
+    made.behind[id] = node.id
+    wires = made.wires
+    made.wires = [
+        replace(wire, target=id) if (wire.target, wire.target_port) == (node.id, "data") else wire
+        for wire in wires
+    ]
+    made.wires += [replace(wire, source=id) for wire in wires if wire.source == node.id]
+    made.add(node.id, MISSING, id, MISSING)
+
+
+def _check_empty(node: Node, made: Wired, notes: Notes) -> None:
+    """Note who reads the data of a cache to which none comes."""
+    for wire in made.wires:
+        if (wire.source, wire.source_port) == (node.id, "data"):
+            reader = made.behind.get(wire.target, wire.target)
+            notes.problem(wire.path, f"node {node.id!r} has nothing on data, which {reader!r} reads")
+
+
+def _keeping(node: Node) -> JsonDict:
+    """Say that a value is not kept at all; what of the config cannot be read is told elsewhere."""
+    return {"is_kept": False} if node.config.get("ttl") == 0 else {}
