@@ -19,7 +19,7 @@ from dataflow.base.wording import choices
 from dataflow.core.config import Config, FunctionReference, TypeField
 from dataflow.core.context import (
     CONTEXT_ID,
-    ExecutionContext,  # noqa: TC001 - a hint that is read when the type is made
+    ExecutionContext,
 )
 from dataflow.core.firing import this_firing
 from dataflow.core.inputs import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.graph import Graph, RoundEdge, Spot
     from dataflow.core.wiring import Rounds
 
-    Loops: TypeAlias = Mapping[Vertex, Sequence[LiftedLoop]]
 
 __all__ = [
     "Around",
@@ -46,6 +45,8 @@ __all__ = [
     "vertex_behind",
 ]
 
+#: The loops that each vertex is in, outer ones first.
+Loops: TypeAlias = "Mapping[Vertex, Sequence[LiftedLoop]]"
 #: Of each vertex the maps that it is in, outer ones first.
 Around: TypeAlias = "dict[Vertex, dict[Vertex, None]]"
 

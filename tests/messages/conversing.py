@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dataflow import ExecutionContext, Flow, Message, ToolCall, merged_context
-from dataflow_agent import merge_contexts, pack
+from dataflow_agent import merge_contexts
 from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]
