@@ -22,7 +22,7 @@ from dataflow import Flow, Limit, Message, Secret, collect, each, node
 from dataflow_agent import Chat, ModelRequest, chat
 from dataflow_agent.models.providers.litellm import load
 from dataflow_agent.models.providers.litellm_requests import arguments_of
-from tests.agent.fake_openai import KEY, TEXT, FakeServer, serving
+from tests.nodes.agent.fake_openai import KEY, TEXT, FakeServer, serving
 
 __all__ = ["AT_ONCE", "QUESTIONS", "at_once", "at_once_bare", "in_series"]
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from dataflow.secrets.known import know
-from tests.known_secrets import forgetting
-from tests.secret_kinds import VALUE
-from tests.steady import NO_END, warn_of_blocking
+from tests.support.known_secrets import forgetting
+from tests.support.secret_kinds import VALUE
+from tests.support.steady import NO_END, warn_of_blocking
 
 pytest_plugins = ("tests.plugins",)
 
@@ -40,7 +40,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture(scope="module")
 def token_known() -> Iterator[None]:
-    """Know the secret of `tests.secret_kinds`, until the tests of the module are done."""
+    """Know the secret of `tests.support.secret_kinds`, until the tests of the module are done."""
     with forgetting():
         know("TOKEN", VALUE)
         yield

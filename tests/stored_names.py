@@ -27,7 +27,7 @@ from dataflow_agent import (
     tools,
 )
 from dataflow_control import Approval, Fill, Given, approval, template, value
-from tests.stored_runs import asking
+from tests.support.stored_runs import asking
 
 __all__ = ["BROKEN", "CASES", "DOCUMENTS", "FOLDER", "Case", "desk_at", "store_at"]
 

@@ -18,7 +18,7 @@ import pytest
 
 import dataflow
 from dataflow import authoring
-from tests.source import PACKAGES, PACKS, modules_of
+from tests.support.source import PACKAGES, PACKS, modules_of
 
 # Names that `from ... import` leaves in a module without making them part of it.
 INCIDENTAL: Final = {"TYPE_CHECKING", "annotations"}

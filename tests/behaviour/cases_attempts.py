@@ -10,7 +10,7 @@ from anyio import sleep_forever
 from dataflow import Failure, Flow, Limit, Retry, collect, each, fallback, node, this_firing
 from tests.behaviour.nodes import counted, ident, inc
 from tests.behaviour.table import Case
-from tests.clocks import set_forward
+from tests.support.clocks import set_forward
 
 
 def flaky(failures: int, **settings: Any) -> Any:

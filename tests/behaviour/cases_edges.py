@@ -24,7 +24,7 @@ from tests.behaviour.nodes import (
     total,
 )
 from tests.behaviour.table import Case
-from tests.edges import every
+from tests.support.edges import every
 
 Errors = Literal["fail_fast", "continue"]
 

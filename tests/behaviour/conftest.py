@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.steady import let_no_slice_end
+from tests.support.steady import let_no_slice_end
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from dataflow import Flow, Lazy, RunFailed, collect, each, flow, node, race
 from tests.behaviour.nodes import fails, ident, inc, listed, nothing, one, src
 from tests.behaviour.table import states_of
 from tests.behaviour.test_waiting import gated, opens, play
-from tests.clocks import set_forward
-from tests.edges import every
+from tests.support.clocks import set_forward
+from tests.support.edges import every
 
 
 async def stays(x: int) -> int:

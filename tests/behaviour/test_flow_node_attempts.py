@@ -11,7 +11,7 @@ from anyio import Event, sleep_forever
 from dataflow import EventKind, Firing, Flow, NodeTimeout, Retry, RunFailed, collect, each, fallback, race
 from tests.behaviour.nodes import Tally, inc, tallying
 from tests.behaviour.table import play, states_of
-from tests.clocks import set_forward
+from tests.support.clocks import set_forward
 
 
 def flaky(failures: int) -> Flow:

@@ -29,7 +29,7 @@ from dataflow import (
 )
 from tests.behaviour.nodes import inc, src
 from tests.behaviour.table import play, states_of
-from tests.clocks import set_forward
+from tests.support.clocks import set_forward
 
 
 async def comes_late_and_cancelled(x: int) -> int:

@@ -11,7 +11,7 @@ from anyio import Event
 from dataflow import SKIP, EventKind, Flow, Maybe, RunFailed, collect, each, node
 from dataflow.scheduler.scheduler import Scheduler
 from tests.behaviour.table import states_of
-from tests.source import home_of
+from tests.support.source import home_of
 
 LENGTH: Final = 3000
 

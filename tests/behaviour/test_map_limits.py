@@ -10,7 +10,7 @@ from anyio import Event, wait_all_tasks_blocked
 
 from dataflow import Failure, Flow, RunFailed, collect, each, flow, node, race
 from tests.behaviour.table import states_of
-from tests.steady import end_slices_after, let_no_slice_end
+from tests.support.steady import end_slices_after, let_no_slice_end
 
 
 class Gates:

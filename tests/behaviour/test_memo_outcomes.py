@@ -26,7 +26,7 @@ from dataflow import (
     node,
 )
 from dataflow.core.ports import SKIP
-from tests.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
+from tests.behaviour.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import pytest
 
 from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
 from dataflow.memo.table import Entry, Flights
-from tests.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
+from tests.behaviour.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 
 @pytest.fixture(autouse=True)

@@ -29,8 +29,8 @@ from dataflow import (
 from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.sqlite import SqliteStore
-from tests.known_secrets import forgetting
-from tests.memo_flows import CALLS, called, one_node, told
+from tests.behaviour.memo_flows import CALLS, called, one_node, told
+from tests.support.known_secrets import forgetting
 
 LONG: Final = 20_000
 

@@ -7,7 +7,7 @@ from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, RunFailed, collect, each, node, threaded
-from tests.steady import end_slices_after
+from tests.support.steady import end_slices_after
 
 
 @threaded

@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import Flow, RunFailed, collect, each, node
 from tests.behaviour.nodes import add, fails_on_odd, inc, square, total
-from tests.edges import every
+from tests.support.edges import every
 
 XS = [1, 2, 3]
 

@@ -16,8 +16,8 @@ from anyio.lowlevel import checkpoint
 from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
 from dataflow.runtime.workers import Inline, Workers
 from tests.behaviour.rows import inc, one
-from tests.source import home_of
-from tests.steady import end_slices_after, warn_of_blocking
+from tests.support.source import home_of
+from tests.support.steady import end_slices_after, warn_of_blocking
 
 
 def wired(f: Flow, names: str, function: Callable[[str], Any], start: Any = 0) -> None:

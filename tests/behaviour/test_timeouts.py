@@ -33,8 +33,8 @@ from dataflow import (
 )
 from dataflow.runtime.call import MOST_BLOCKING
 from tests.behaviour.table import states_of
-from tests.clocks import set_forward
-from tests.steady import warn_of_blocking
+from tests.support.clocks import set_forward
+from tests.support.steady import warn_of_blocking
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.measuring import Cell, Figures
 from benchmarks.plot import PLOTTED, SIZES, draw
 from benchmarks.questions import QUESTIONS
-from tests.processes import modules_after
+from tests.support.processes import modules_after
 
 
 def test_a_picture_has_a_panel_for_each_question(tmp_path: Path) -> None:

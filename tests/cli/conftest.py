@@ -12,7 +12,7 @@ import pytest
 
 from dataflow.cli import main
 from tests.cli.processes import EXAMPLES
-from tests.steady import let_no_slice_end
+from tests.support.steady import let_no_slice_end
 
 
 class Done(NamedTuple):

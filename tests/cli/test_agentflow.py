@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.formats.agentflow.flowing import agent, approval, if_, start, workflow
+from tests.nodes.formats.agentflow.flowing import agent, approval, if_, start, workflow
 
 ASKING = workflow([start("draft"), approval("p"), "a"], "s>p p.approve>a")
 MEETING = workflow([start(), agent("a", "a"), agent("b", "b"), "j"], "s>a s>b a>j b>j")

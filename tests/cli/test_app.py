@@ -13,7 +13,7 @@ from dataflow.cli import main
 from dataflow.cli.app import DISTRIBUTION
 from dataflow.cli.targets import find_flow
 from tests.cli.conftest import Cli
-from tests.source import home_of
+from tests.support.source import home_of
 
 COMMANDS = ("run", "check", "show", "nodes", "schema")
 

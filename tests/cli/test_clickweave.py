@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.formats.clickweave.workflows import always, edge, node, press, saved, server, typing, workflow
+from tests.nodes.formats.clickweave.workflows import (
+    always,
+    edge,
+    node,
+    press,
+    saved,
+    server,
+    typing,
+    workflow,
+)
 
 
 def target(folder: Path, data: dict[str, Any], options: str = "", **answers: list[Any]) -> str:

@@ -10,8 +10,8 @@ import pytest
 
 from dataflow.cli.targets import target_kept
 from tests.cli.conftest import Cli
-from tests.formats.clickweave.workflows import edge, node, saved, workflow
-from tests.installed import install
+from tests.nodes.formats.clickweave.workflows import edge, node, saved, workflow
+from tests.support.installed import install
 
 
 @pytest.fixture

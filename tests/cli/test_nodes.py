@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.installed import install
+from tests.support.installed import install
 
 PACKS = """
 from dataflow import Config, Maybe, Pack, Ports, node

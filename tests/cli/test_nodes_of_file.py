@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.formats.agentflow.flowing import approval, start, workflow
-from tests.formats.agentron.walking import edge
-from tests.formats.agentron.walking import workflow as walk
-from tests.formats.clickweave.workflows import literal, looping, saved, server, typing
+from tests.nodes.formats.agentflow.flowing import approval, start, workflow
+from tests.nodes.formats.agentron.walking import edge
+from tests.nodes.formats.agentron.walking import workflow as walk
+from tests.nodes.formats.clickweave.workflows import literal, looping, saved, server, typing
 
 AGENTS = "agents: {x: {model: openai/gpt}}\n"
 

@@ -12,7 +12,7 @@ import pytest
 from dataflow.cli.targets import load
 from dataflow.stores import Store
 from tests.cli.conftest import Cli
-from tests.source import home_of
+from tests.support.source import home_of
 
 
 def run_of(cli: Cli, flow: str, *arguments: str) -> str:

@@ -12,7 +12,7 @@ from dataflow.cli import main
 from dataflow.cli.commands.show import show
 from dataflow.formats.native.document import json_schema
 from tests.cli.conftest import Cli
-from tests.source import home_of
+from tests.support.source import home_of
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES
 from tests.cli.test_board import START, Story
-from tests.source import home_of
+from tests.support.source import home_of
 
 
 class Window(io.StringIO):

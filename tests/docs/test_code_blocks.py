@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests.docs.pages import PAGES, SEPARATOR, Block, blocks_of, program_of, write_files
-from tests.steady import STEADY
+from tests.support.steady import STEADY
 
 TEXTS: Final = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
 EACH_PAGE: Final = pytest.mark.parametrize("name", TEXTS)

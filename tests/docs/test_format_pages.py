@@ -76,7 +76,7 @@ def _is_there(file: str, function: str) -> bool:
 
 
 def test_a_row_of_a_test_is_there_only_if_its_id_stands_in_the_file() -> None:
-    file = "tests/formats/agentron/test_rows.py::test_a_behaviour_is_as_its_row_says"
+    file = "tests/nodes/formats/agentron/test_rows.py::test_a_behaviour_is_as_its_row_says"
     rows = [Row("", "", f"`{file}{id}`") for id in ("", "[AG01]", "[AG99]")]
     assert [is_tested(row) for row in rows] == [True, True, False]
 

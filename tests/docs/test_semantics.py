@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from tests.docs.pages import DOCS, blocks_of
-from tests.source import PACKAGES, Module, modules_of
+from tests.support.source import PACKAGES, Module, modules_of
 
 NAMES: Final = ("semantics.md", "semantics_blocks.md", "semantics_runs.md")
 PAGE: Final = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in NAMES)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
 from tests.docs.scripts import SCRIPTS, TUTORIAL, made_script
-from tests.steady import STEADY
+from tests.support.steady import STEADY
 
 pytestmark = pytest.mark.timeout(900)  # each command of a page is a process
 

@@ -11,8 +11,8 @@ import pytest
 
 from dataflow import Flow, RunFailed, collect, each, fallback, flow, node
 from dataflow.stores import Batch, Store
-from tests.edges import every
 from tests.properties.ledger import Ledger
+from tests.support.edges import every
 
 BROKEN: Final = {"is_broken": True}
 

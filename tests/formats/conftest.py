@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installed import install
+from tests.support.installed import install
 
 __all__ = ["toy"]
 

@@ -11,7 +11,7 @@ import pytest
 from dataflow import Flow, FlowInvalid, FormatError
 from dataflow.core.wiring import Remark
 from dataflow.formats.foreign import formats
-from tests.installed import install
+from tests.support.installed import install
 
 
 def written(folder: Path, data: Any, name: str = "flow.json") -> Path:

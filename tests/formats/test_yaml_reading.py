@@ -13,7 +13,7 @@ from dataflow.formats import reader as yaml_reading
 from dataflow.formats.reader import read
 from dataflow.formats.tree import MOST_LEVELS
 from dataflow.secrets.known import know
-from tests.known_secrets import forgetting
+from tests.support.known_secrets import forgetting
 
 
 @pytest.fixture(

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from dataflow import Flow
 from dataflow_agent import scripted
-from tests.formats.agentron.walking import edge, flow_of, workflow
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
+from tests.nodes.formats.agentron.walking import edge, flow_of, workflow
 
 __all__ = ["ROWS"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
-from tests.formats.clickweave.test_loading import REFUSED, TWO
-from tests.formats.clickweave.workflows import node, run, saved, typing, workflow
 from tests.messages.telling import Row, Stimulus
+from tests.nodes.formats.clickweave.test_loading import REFUSED, TWO
+from tests.nodes.formats.clickweave.workflows import node, run, saved, typing, workflow
 
 __all__ = ["ROWS"]
 

@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 from dataflow import digester
 from dataflow.memo.fingerprints import fingerprint
 from dataflow.values.digests import NoDigest, digest
-from tests.digests.test_fingerprints import call_of
-from tests.digests.test_values import ZONE, Misled
+from tests.memo.test_fingerprints import call_of
 from tests.messages.telling import Row, Stimulus
+from tests.values.test_digests import ZONE, Misled
 
 __all__ = ["ROWS"]
 
@@ -93,7 +93,7 @@ ROWS: Final = [
     Row("an object of no class", undigested(object()), "builtins:object: nothing tells it from another"),
     Row("what is in itself", undigested(in_itself()), '[1]["h"]: builtins:list: it is in itself'),
     Row("what has no end", undigested(Endless()), f"{'[0]' * 10} and 199,980 more steps: {HERE}:Endless: it is nested deeper than 200,000 levels"),
-    Row("a class that cannot be read", undigested(Misled()), "tests.digests.test_values:Misled: taking it apart raised ValueError: no"),
+    Row("a class that cannot be read", undigested(Misled()), "tests.values.test_digests:Misled: taking it apart raised ValueError: no"),
     Row("a zone without a key", undigested([ZoneInfo.from_file(io.BytesIO(ZONE))]), "[0]: zoneinfo:ZoneInfo: it is a zone without a key"),
     Row("a digester that fails", undigested([Broken()]), f"[0]: {HERE}:Broken: its digester {HERE}:broken raised OSError: no such picture"),
     Row("a digester that gives the same", undigested(Same()), f"{HERE}:Same: its digester {HERE}:<lambda> returned a value of the same type"),

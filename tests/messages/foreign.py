@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
-from tests.installed import install
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
+from tests.support.installed import install
 
 __all__ = ["ROWS"]
 

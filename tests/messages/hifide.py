@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
-from tests.formats.hifide.flows import edge, file_of, node
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
+from tests.nodes.formats.hifide.flows import edge, file_of, node
 
 __all__ = ["ROWS"]
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from dataflow import collect, each, flow, gather
 from tests.behaviour.flow_parts import inc, pair
-from tests.edges import every
 from tests.messages.telling import Row, document, wired
+from tests.support.edges import every
 
 __all__ = ["ROWS"]
 

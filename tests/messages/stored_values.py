@@ -16,8 +16,8 @@ from dataflow import Secret
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
-from tests.known_secrets import forgetting
 from tests.messages.telling import Row, Stimulus
+from tests.support.known_secrets import forgetting
 
 __all__ = ["ROWS"]
 

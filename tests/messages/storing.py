@@ -17,7 +17,7 @@ from dataflow.stores import Answer, Batch, Hold, Record, Store
 from dataflow.stores.memory import MemoryStore
 from dataflow.testing.samples import new_run
 from tests.messages.telling import Row, Stimulus
-from tests.stored_runs import retold
+from tests.support.stored_runs import retold
 
 __all__ = ["ROWS"]
 

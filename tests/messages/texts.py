@@ -9,7 +9,7 @@ from typing import Final
 from dataflow import errors
 from dataflow.core.discovery import offers
 from dataflow.packs.registry import find_type
-from tests.source import modules_of
+from tests.support.source import modules_of
 
 __all__ = ["EXEMPT", "texts_of_messages"]
 
@@ -44,8 +44,8 @@ EXEMPT: Final[dict[str, str]] = {
 }
 #: Modules whose messages depend on what is installed, and where those are compared whole.
 ELSEWHERE: Final = {
-    offers.__module__: "tests/test_registry.py",
-    find_type.__module__: "tests/test_registry.py",
+    offers.__module__: "tests/packs/test_registry.py",
+    find_type.__module__: "tests/packs/test_registry.py",
 }
 LEAST: Final = 6  # characters of a text that means something
 

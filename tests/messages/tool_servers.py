@@ -14,8 +14,8 @@ from dataflow_agent import listed, mcp
 from dataflow_agent.mcp.server import Server, ServerTool
 from dataflow_agent.mcp.sessions import unmet_of
 from dataflow_agent.tools.policies import Policy
-from tests.agent.far_server import serving_far
 from tests.messages.telling import Row, Stimulus
+from tests.nodes.agent.far_server import serving_far
 
 __all__ = ["ROWS"]
 

@@ -14,8 +14,8 @@ from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, tools
 from dataflow_agent.mcp import offers as offering
 from dataflow_agent.mcp.offers import Offer
 from dataflow_agent.tools.policies import Policy
-from tests.agent import agent_tools
 from tests.messages.telling import Row, Stimulus, wired
+from tests.nodes.agent import agent_tools
 
 __all__ = ["ROWS"]
 

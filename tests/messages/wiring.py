@@ -11,8 +11,8 @@ from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, 
 from dataflow.core.wiring import MapBlock
 from dataflow.flows import Flow as AnyFlow
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, point, split, summarise
-from tests.edges import every
 from tests.messages.telling import Row, document, wired
+from tests.support.edges import every
 
 __all__ = ["ROWS"]
 

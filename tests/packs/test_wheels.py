@@ -10,7 +10,7 @@ import pytest
 
 from dataflow.core.discovery import OWN_PACKS
 from tests.packs.wheels import ROOT, Environment, Project
-from tests.processes import build
+from tests.support.processes import build
 
 pytestmark = pytest.mark.timeout(900)  # wheels are built, and installed into a fresh environment
 

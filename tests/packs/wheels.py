@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.processes import build
+from tests.support.processes import build
 
 ROOT: Final = Path(__file__).parents[2]
 PYPROJECT: Final = """\

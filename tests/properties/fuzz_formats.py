@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dataflow.formats.reader import read
-from tests.formats.golden import FILES
+from tests.nodes.formats.golden import FILES
 from tests.properties.fuzz_native import fuzz, tell
 from tests.properties.mutating import spoilt
 

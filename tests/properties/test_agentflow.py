@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dataflow import Flow, FlowInvalid
 from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import scripted
-from tests.formats.agentflow.flowing import agent, approval, flow_of, if_, start
+from tests.nodes.formats.agentflow.flowing import agent, approval, flow_of, if_, start
 
 WORDS: Final = ("yes", "no")
 HANDLES: Final = st.sampled_from(["condition-0", "condition-1", "false", "true", ""])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dataflow import Flow
 from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ModelRequest, scripted
-from tests.formats.agentron.walking import MODEL, agent, flow_of, steps
+from tests.nodes.formats.agentron.walking import MODEL, agent, flow_of, steps
 
 WORDS: Final = ("left", "right", "on")
 MOST_ROUNDS: Final = 3

@@ -11,8 +11,8 @@ from dataflow.formats.native.document import json_schema
 from dataflow.formats.native.reader import dump, dump_yaml, load
 from dataflow.formats.writer import write_yaml
 from tests.formats.nesting import nest
-from tests.json_schemas import is_valid
 from tests.properties.documents import canonical, documents
+from tests.support.json_schemas import is_valid
 
 SCHEMA: Any = json_schema()
 

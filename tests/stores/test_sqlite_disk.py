@@ -16,8 +16,8 @@ from dataflow.errors import StoreError
 from dataflow.stores import Batch, Record, Store
 from dataflow.testing.peers import Peer
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
-from tests.stored_runs import one_ask
 from tests.stores.sqlite_stores import Sqlite, owned, seqs_of, written
+from tests.support.stored_runs import one_ask
 
 SMALL: Final = "size=400k"
 

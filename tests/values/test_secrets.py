@@ -17,7 +17,7 @@ from dataflow.secrets.known import known
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
-from tests.known_secrets import forgetting
+from tests.support.known_secrets import forgetting
 from tests.values.examples import CLASSES, VALUES, Box, same
 
 NAME: Final = "TOKEN_OF_TESTS"

@@ -1,0 +1,47 @@
+"""Texts that messages quote, cut in one way (S12.4)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataflow.authoring import choices, shortened
+from dataflow.secrets.known import know
+from tests.support.known_secrets import forgetting
+
+
+@given(st.text(max_size=300), st.integers(40, 300))
+def test_a_text_has_at_most_so_many_characters_and_tells_how_many_are_left_out(text: str, most: int) -> None:
+    short = shortened(text, most)
+    assert len(short) <= most
+    if len(text) <= most:
+        assert short == text
+    else:
+        head, count, tail = re.fullmatch(r"(.*)\.\.\. (\d+) characters \.\.\.(.*)", short, re.DOTALL).groups()  # type: ignore[union-attr]  # as it is cut
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert len(head) + int(count) + len(tail) == len(text)
+
+
+@given(st.text(max_size=3_000), st.integers(40, 300))
+def test_what_is_shortened_twice_is_as_once(text: str, most: int) -> None:
+    assert shortened(shortened(text, most), most) == shortened(text, most)
+
+
+def test_where_there_is_no_room_what_is_left_out_is_told_all_the_same() -> None:
+    assert shortened("a" * 1_500, 0) == "... 1,500 characters ..."
+
+
+@pytest.mark.parametrize(("in_clear", "is_there"), [(False, False), (True, True)])
+def test_no_half_of_a_secret_is_left_unless_nobody_is_told(in_clear: bool, is_there: bool) -> None:
+    with forgetting():
+        know("TOKEN", "s" * 100)
+        short = shortened("s" * 100 + "x" * 100, 80, in_clear=in_clear)
+    assert ("ss" in short) is is_there
+
+
+def test_choices_near_a_name_begin_with_those_that_are_like_it() -> None:
+    assert choices(["zebra", "open", "close"], near="opne") == "choices: open, close, zebra"

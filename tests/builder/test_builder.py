@@ -1,0 +1,289 @@
+"""Wiring a flow: inputs, nodes, branches, order, and edges by name (S1.2, S1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dataflow import SKIP, Config, Flow, Maybe, NodeState, Port, Ports, flow, merge, node, threaded
+from dataflow.core.ports import MISSING
+from dataflow.core.wiring import FlowInput
+
+
+class Style(Config):
+    words: int = 10
+
+
+async def inc(n: int) -> int:
+    return n + 1
+
+
+async def shorten(text: str, style: Style, *more: str, limit: int = 3) -> str:
+    return f"{text}-{style.words}-{''.join(more)}-{limit}"
+
+
+async def summarise(text: str, style: str = "short") -> str:
+    return text
+
+
+async def fetch(url: str) -> str:
+    return url
+
+
+class Caller:
+    """A callable object without a hash."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    async def __call__(self, n: int) -> int:
+        return n * 2
+
+
+def test_a_flow_has_a_name() -> None:
+    assert (Flow().name, Flow("digest").name) == ("flow", "digest")
+    assert (repr(Flow()), repr(Flow("digest"))) == ("<flow flow>", "<flow digest>")
+    assert repr(flow(lambda _: None)) == "<flow <lambda>>"
+
+
+@pytest.mark.parametrize("marker", [SKIP, MISSING])
+@pytest.mark.parametrize(
+    ("wire", "reader"),
+    [
+        (lambda built, marker: built.add(fetch, url=marker), "port 'fetch.url'"),
+        (lambda built, marker: built.add(fetch, url=merge(marker, "a")), "port 'fetch.url'"),
+        (lambda built, marker: built.output("y", marker), "output 'y'"),
+    ],
+)
+def test_what_stands_for_no_value_is_no_constant(
+    wire: Callable[[Flow, object], object], reader: str, marker: object
+) -> None:
+    built = Flow()
+    wire(built, marker)
+    assert built.check()[0] == f"{reader} is given {marker!r}, which is no value"
+
+
+def test_inputs_are_declared_with_type_and_default() -> None:
+    built = Flow()
+    ports = [built.input("a", str), built.input("b", int, 3), built.input("c", Maybe[float], None)]
+    assert [repr(port) for port in ports] == ["'$in.a'", "'$in.b'", "'$in.c'"]
+    assert built.inputs["a"] == FlowInput(str, MISSING)
+    assert built.inputs["b"] == FlowInput(int, 3)
+    assert built.inputs["c"].type is float
+
+
+def test_the_default_of_an_input_is_checked() -> None:
+    built = Flow()
+    built.input("a", float, 3)
+    built.input("b", int, "x")
+    built.input("c", Any, SKIP)
+    assert built.inputs["a"].default == 3.0
+    assert built.check() == [
+        "default of input 'b': expected int, found str 'x'",
+        "default of input 'c': expected Any, found SKIP, which is no value",
+    ]
+
+
+def test_inputs_and_outputs_are_declared_once() -> None:
+    built = Flow()
+    port = built.input("a", int)
+    built.input("a", int)
+    built.output("b", port)
+    built.output("b", port)
+    assert built.check() == ["input 'a' is declared twice", "output 'b' is declared twice"]
+
+
+def test_inputs_and_outputs_may_be_declared_inside_a_loop() -> None:
+    built = Flow()
+    with built.loop(limit=1) as it:
+        carry = it.carry(built.input("n", int))
+        carry.next(built.add(inc, n=carry.out).out)
+        built.output("began", carry.out)
+    assert built.check() == []
+    assert list(built.inputs) == ["n"]
+    assert list(built.wiring.block.outputs) == ["began"]
+
+
+async def test_arguments_are_ports_expressions_or_constants() -> None:
+    with Flow() as built:
+        text = built.input("text", str)
+        built.output("positional", built.add(shorten, text, Style(words=1), "a", text).out)
+        built.output("keywords", built.add(shorten, text=merge(text, "x"), style=Style(words=2), limit=5).out)
+        built.output("default", built.add(shorten, "x").out)  # type: ignore[call-arg]  # the config has a default
+    assert dict((await built.run(text="t")).outputs) == {
+        "positional": "t-1-at-3",
+        "keywords": "t-2--5",
+        "default": "x-10--3",
+    }
+
+
+async def test_a_constant_output_is_an_output() -> None:
+    with Flow() as built:
+        built.output("x", [1, 2])
+        built.output("nothing", None)
+    assert dict((await built.run()).outputs) == {"x": [1, 2], "nothing": None}
+
+
+async def test_callables_of_every_kind_are_nodes() -> None:
+    double = Caller()
+    with Flow() as built:
+        first = built.add(double, n=1)
+        second = built.add(double, n=first.out)
+        built.output("y", built.add(lambda_node(), n=second.out).out)
+    assert list(built.wiring.block.nodes) == ["Caller", "Caller_2", "<lambda>"]
+    assert (await built.run())["y"] == 5
+
+
+def lambda_node() -> Callable[..., Any]:
+    return threaded(lambda n: n + 1)
+
+
+@flow
+def typed(f: Flow, n: int) -> int:
+    return f.add(inc, n=n).out
+
+
+async def open_ended(style: Style, **values: object) -> dict[str, int]:
+    return {name: len(str(value)) for name, value in values.items()}
+
+
+def no_ports(style: Style) -> Any:
+    return style.words
+
+
+@pytest.mark.parametrize(
+    ("wire", "problems"),
+    [
+        (
+            lambda built: built.add(summarise, txt="a"),
+            [
+                f"node 'summarise' ({__name__}:summarise) has no input port 'txt'; choices: text, style",
+                "port 'summarise.text' is required and has neither an edge nor a constant",
+            ],
+        ),
+        (
+            lambda built: built.add(summarise, "a", "b", "c"),
+            ["node 'summarise' takes at most 2 positional arguments, found 3"],
+        ),
+        (
+            lambda built: built.add(fetch, "a", url="b"),
+            ["port 'fetch.url' is given twice, by position and by name"],
+        ),
+        (
+            lambda built: built.add(fetch, 3),
+            ["port 'fetch.url': expected str, found int 3"],
+        ),
+        (
+            lambda built: built.add(len, "a"),
+            ["len is no async function: use `async def`, or @threaded for code that blocks"],
+        ),
+        (
+            lambda built: built.add(shorten, "a", built.input("style", Style)),
+            ["config 'style' of node 'shorten' is fixed while wiring; it cannot be '$in.style'"],
+        ),
+        (
+            lambda built: built.add(shorten, "a", {"lines": 3}),
+            [f"node 'shorten' ({__name__}:shorten): config lines: is not known here; choices: words"],
+        ),
+        (
+            lambda built: built.add(built),
+            ["flow 'flow' would contain itself, as part of node 'flow'"],
+        ),
+        (
+            lambda built: built.add(typed, m=1),
+            [
+                "node 'typed' (flow typed) has no input port 'm'; choices: n",
+                "port 'typed.n' is required and has neither an edge nor a constant",
+            ],
+        ),
+        (
+            lambda built: built.add(node(ports=no_ports)(open_ended), Style()),
+            [
+                "node 'open_ended' (tests.builder.test_builder:open_ended): ports= returned int; expected Ports(inputs, outputs)"  # noqa: E501 - a whole message
+            ],
+        ),
+    ],
+)
+def test_a_node_that_cannot_be_placed_is_a_problem(
+    wire: Callable[[Flow], object], problems: list[str]
+) -> None:
+    built = Flow()
+    wire(built)
+    assert built.check() == problems
+
+
+async def test_ports_follow_from_the_config() -> None:
+    configured = node(
+        ports=lambda style: Ports(
+            inputs={f"in{n}": str for n in range(style.words)},
+            outputs={f"in{n}": Port(int) for n in range(style.words)},
+        )
+    )(open_ended)
+    with Flow() as built:
+        step: Any = built.add(configured, Style(words=2), in0="a", in1="bcd")
+        built.output("first", step.out.in0)
+        built.output("second", step.out.in1)
+    assert dict((await built.run()).outputs) == {"first": 1, "second": 3}
+
+
+async def test_after_makes_a_node_wait() -> None:
+    order: list[str] = []
+
+    async def note(name: str) -> str:
+        order.append(name)
+        return name
+
+    with Flow() as built:
+        late = built.add(note, name="late")
+        first, second = built.add(note, name="first"), built.add(note, name="second")
+        built.after(late, first.done, second.done)
+    await built.run()
+    assert order == ["first", "second", "late"]
+
+
+async def test_after_a_node_that_is_skipped_the_node_is_skipped() -> None:
+    with Flow() as built:
+        branch = built.when(1, lambda n: n > 3)
+        skipped = built.add(inc, n=branch.yes)
+        late = built.add(inc, n=1)
+        built.after(late, skipped.done)
+    assert (await built.run()).states["inc_2"] is NodeState.SKIPPED
+
+
+async def test_after_reaches_out_of_a_loop() -> None:
+    with Flow() as built:
+        first = built.add(inc, n=1)
+        with built.loop(limit=2) as it:
+            carry = it.carry(0)
+            step = built.add(inc, n=carry.out)
+            built.after(step, first.done)
+            carry.next(step.out)
+        built.output("y", carry.final)
+    assert (await built.run())["y"] == 2
+
+
+def test_after_is_checked() -> None:
+    built = Flow()
+    outside = built.add(inc, n=1)
+    with built.loop(limit=1) as it:
+        carry = it.carry(0)
+        carry.next(carry.out)
+        inner = built.add(inc, n=1)
+        built.after(outside, inner.done)
+    built.after(outside, outside.out)  # type: ignore[arg-type]
+    built.after(outside, 3)  # type: ignore[arg-type]
+    assert built.check()[:3] == [
+        "after: node 'inc' is not in this block",
+        "after of node 'inc': expected the `done` of a step in this block or around it, found 'inc.out'",
+        "after of node 'inc': expected the `done` of a step in this block or around it, found 3",
+    ]
+
+
+async def test_a_flow_can_be_wired_on_after_it_was_run() -> None:
+    with Flow() as built:
+        step = built.add(inc, n=1)
+        built.output("a", step.out)
+    assert dict((await built.run()).outputs) == {"a": 2}
+    built.output("b", built.add(inc, n=step.out).out)
+    assert dict((await built.run()).outputs) == {"a": 2, "b": 3}

@@ -1,0 +1,116 @@
+"""What compiling large flows costs, counted in calls of functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dataflow import Config, Flow, flow
+from dataflow.core.discovery import offers
+from tests.behaviour.nodes import inc
+from tests.nodes.formats.cagent.workflows import flow_of
+from tests.support.calls import calls_in
+from tests.support.installed import install
+
+#: Makes the feedback edges of a chain, each with its source and its head, of the nodes and their number.
+Edges = Callable[[int, int], list[tuple[int, int]]]
+
+
+def apart(nodes: int, count: int) -> list[tuple[int, int]]:
+    step = nodes // count
+    return [((number + 1) * step - 1, number * step) for number in range(count)]
+
+
+def nested(nodes: int, count: int) -> list[tuple[int, int]]:
+    return [(nodes - 1 - number, number) for number in range(count)]
+
+
+def overlapping(nodes: int, count: int) -> list[tuple[int, int]]:
+    step = nodes // count
+    return [(min(nodes - 1, (number + 2) * step - 1), number * step) for number in range(count)]
+
+
+def reaching_on(nodes: int, count: int) -> list[tuple[int, int]]:
+    return [(nodes - 1 - count + number, number) for number in range(count)]
+
+
+def compiling(edges: Edges, count: int) -> int:
+    """Count the calls that compiling a chain with so many feedback edges takes."""
+    nodes = 4 * count
+    f = Flow("chain")
+    x = f.input("x", int)
+    for _ in range(nodes):
+        x = f.add(inc, x=x).out
+    f.output("x", x)
+    ids = list(f.wiring.block.nodes)
+    for source, head in edges(nodes, count):
+        f.connect(ids[source], f"{ids[head]}.x", feedback=True, limit=3)
+    return calls_in(f.compile)
+
+
+def test_the_work_grows_with_the_feedback_edges() -> None:
+    compiling(apart, 2)  # what is loaded on first use
+    assert compiling(apart, 40) < 2.5 * compiling(apart, 20)
+
+
+@pytest.mark.parametrize("edges", [nested, overlapping, reaching_on])
+def test_the_work_grows_with_the_nodes_and_the_loops_that_each_of_them_is_in(edges: Edges) -> None:
+    """Twice as many nodes, each of them in twice as many loops, which each of their values leaves."""
+    compiling(edges, 2)
+    assert compiling(edges, 60) < 4.2 * compiling(edges, 30)
+
+
+class Times(Config):
+    times: int = 1
+
+
+def test_a_flow_is_wired_once_for_a_config_however_many_flows_are_around_it() -> None:
+    wired: list[int] = []
+
+    @flow
+    def counted(f: Flow, x: int, *, config: Times = Times()) -> int:  # noqa: B008 - frozen
+        wired.append(config.times)
+        return f.add(inc, x=x).out
+
+    around = Flow("inmost")
+    around.output("out", around.add(counted, x=around.input("x", int), config=Times(times=3)).out)
+    for number in range(4):
+        outer = Flow(f"outer{number}")
+        outer.output("out", outer.add(around, x=outer.input("x", int)).out)
+        around = outer
+    around.compile()
+    assert wired == [3]
+
+
+def test_only_the_folder_that_has_changed_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full, other = tmp_path / "full", tmp_path / "other"
+    for place in (full, other):
+        place.mkdir()
+        monkeypatch.syspath_prepend(str(place))
+    for number in range(40):
+        install(full, f"distribution{number}", f"pack{number} = made_up_packs:good\n")
+
+    def reading(changed: Path, at: int) -> int:
+        os.utime(changed, ns=(at, at))  # a change that no clock is too coarse for
+        return calls_in(offers)
+
+    reading(full, 1)
+    assert 4 * reading(other, 2) < reading(full, 3)
+
+
+def test_an_earlier_output_that_a_step_of_cagent_is_told_takes_few_calls() -> None:
+    """Of so many steps and of twice and three times as many, what grows with their square is told apart."""
+
+    def loading(steps: int) -> int:
+        entries = "".join(f"  - {{id: s{number}, type: agent, name: x}}\n" for number in range(steps))
+        return calls_in(lambda: flow_of(f"workflow:\n{entries}"))
+
+    loading(2)
+    few = 20
+    each = (loading(3 * few) - 2 * loading(2 * few) + loading(few)) / few**2
+    assert each < 125

@@ -1,0 +1,187 @@
+"""Loops of feedback edges with maps over edges inside, behind and around them (S6.3, S7.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dataflow import SKIP, Flow, Maybe, collect, each, node
+from tests.behaviour.nodes import add, ident, inc, square, total
+from tests.behaviour.table import states_of
+from tests.support.edges import every
+
+
+async def below(x: int) -> Maybe[int]:
+    return x if x < 5 else SKIP
+
+
+def counting() -> tuple[Flow, Any]:
+    """Count up to five, round by round; return the flow and the port that a round counts with."""
+    f = Flow("counting")
+    f.input("n", int)
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("$in.n", "inc.x")
+    return f, step
+
+
+def come_back(f: Flow, x: Any) -> None:
+    """Close the loop with what is below five."""
+    f.add(below, x=x)
+    f.connect("below", "inc.x", feedback=True)
+
+
+def test_a_map_over_edges_of_a_loop_is_opened_in_each_round() -> None:
+    f, step = counting()
+    met = f.add(ident, x=every(step.out, f.add(square, x=step.out).out))
+    come_back(f, f.add(total, xs=collect(met.out)).out)
+    f.output("met", collect(met.out))
+    result = f.run_sync(n=0)
+    assert result["met"] == [3, 9]
+    assert [path for path in states_of(result) if "ident[" in path] == [
+        "inc[0]/ident[0]", "inc[0]/ident[1]", "inc[1]/ident[0]", "inc[1]/ident[1]",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_an_edge_from_a_map_in_the_round_brings_all_its_items(is_turned: bool) -> None:
+    """The map over edges is outside of that map, so what closes it leaves none (S7.4)."""
+    f, step = counting()
+    item = f.add(add, y=each(f.input("xs", list[int])))  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("inc", "add.x")
+    ports = [step.out, item.out]
+    met = f.add(ident, x=every(*(ports[::-1] if is_turned else ports)))
+    come_back(f, f.add(total, xs=collect(met.out)).out)
+    f.output("met", collect(met.out))
+    result = f.run_sync(n=0, xs=[1, 2])
+    assert result["met"] == ([2, 3, 1] if is_turned else [1, 2, 3])
+    assert states_of(result)["inc[0]/ident[0.1]" if is_turned else "inc[0]/ident[1.1]"] == "done"
+
+
+def test_what_leaves_a_loop_is_an_edge_of_a_map_behind_it() -> None:
+    f, step = counting()
+    come_back(f, step.out)
+    f.output("met", f.add(ident, x=every(step.out, each(f.input("xs", list[int])))).out)
+    assert f.run_sync(n=0, xs=[1, 2])["met"] == [5, 1, 2]
+
+
+def test_a_loop_in_the_frames_of_a_map_over_edges_runs_in_each() -> None:
+    f = Flow("f")
+    f.add(ident, x=every(f.input("a", int), f.input("b", int)))
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("ident", "inc.x")
+    come_back(f, step.out)
+    f.output("all", step.out)
+    result = f.run_sync(a=3, b=7)
+    assert result["all"] == [5, 8]
+    assert "ident[0]/inc[1]" in states_of(result)
+
+
+def test_a_loop_in_a_map_opens_a_map_over_edges_in_each_round() -> None:
+    f = Flow("f")
+    start = f.add(square, x=each(f.input("xs", list[int])))
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("square", "inc.x")
+    met = f.add(ident, x=every(step.out, start.out))
+    come_back(f, f.add(total, xs=collect(met.out)).out)
+    f.output("met", collect(collect(met.out)))
+    assert f.run_sync(xs=[1, 2])["met"] == [[4, 1], [5, 4]]
+
+
+def test_a_feedback_edge_may_not_leave_a_map_over_edges() -> None:
+    f, step = counting()
+    come_back(f, every(step.out, f.add(square, x=step.out).out))
+    told = "a feedback edge may not leave a map, and this one leaves every(inc.out, square.out)"
+    assert f.check() == [f"edge below.out -> inc.x: {told}; collect it first"]
+
+
+@pytest.mark.parametrize("kind", ["each", "every"])
+def test_an_edge_from_a_map_outside_brings_all_its_items_in_each_round(kind: str) -> None:
+    """The loop is not in that map: nothing in it is said to run for each of its items."""
+    f, step = counting()
+    if kind == "each":
+        outside: Any = each(f.input("xs", list[int]))
+    else:
+        outside = every(f.input("a", int, 1), f.input("b", int, 1))
+    item = f.add(node(ident).with_(name="outside"), x=outside)
+    met = f.add(ident, x=every(step.out, item.out))
+    come_back(f, f.add(total, xs=collect(met.out)).out)
+    f.output("met", collect(met.out))
+    f.output("last", step.out)
+    result = f.run_sync(n=0, **({"xs": [1, 1]} if kind == "each" else {}))
+    assert result.outputs == {"met": [4, 1, 1], "last": 4}
+    assert [path for path in states_of(result) if "ident[" in path] == [
+        f"inc[{n}]/ident[{index}]" for n in (0, 1) for index in ("0", "1.0", "1.1")
+    ]
+
+
+def test_an_edge_from_a_map_around_the_loop_is_that_of_its_item() -> None:
+    """Edges that are all in one map put the loop around them into that map."""
+    f = Flow("f")
+    item = f.add(square, x=each(f.input("xs", list[int])))
+    with f.loop(name="up", limit=2) as up:
+        number = up.carry(0)
+        met = f.add(ident, x=every(item.out, item.out))
+        number.next(f.add(add, x=number.out, y=f.add(total, xs=collect(met.out)).out).out)
+    f.output("sums", collect(number.final))
+    assert f.run_sync(xs=[1, 2])["sums"] == [4, 16]
+
+
+@pytest.mark.parametrize("is_read_besides", [False, True])
+def test_an_output_of_the_flow_closes_maps_over_edges_in_a_loop(is_read_besides: bool) -> None:
+    """What it tells is the list of the last round (S6.4, S7.4)."""
+    f, step = counting()
+    met = f.add(ident, x=every(step.out, f.add(square, x=step.out).out))
+    deeper = f.add(node(ident).with_(name="deeper"), x=every(met.out, step.out))
+    come_back(f, f.add(total, xs=collect(deeper.out)).out)
+    f.output("met", met.out)
+    f.output("again", met.out)
+    f.output("deeper", deeper.out)
+    if is_read_besides:
+        f.output("sum", f.add(node(total).with_(name="sum"), xs=collect(met.out)).out)
+    result = f.run_sync(n=0)
+    wanted: dict[str, Any] = {"met": [4, 16], "again": [4, 16], "deeper": [4, 16, 4]}
+    assert result.outputs == wanted | ({"sum": 20} if is_read_besides else {})
+
+
+def test_an_output_of_the_flow_closes_maps_over_edges_around_a_loop_too() -> None:
+    f = Flow("f")
+    f.add(square, x=every(f.input("a", int), f.input("b", int)))
+    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("square", "inc.x")
+    met = f.add(ident, x=every(step.out, step.out))
+    come_back(f, f.add(total, xs=collect(met.out)).out)
+    f.output("met", met.out)
+    assert f.run_sync(a=0, b=1)["met"] == [[3, 3], [5, 5]]
+
+
+@pytest.mark.parametrize("each_round", [True, False])
+def test_a_map_is_read_in_a_loop_or_beside_it(each_round: bool) -> None:
+    """That it is not both is said once, and nothing else is."""
+    f, step = counting()
+    xs = f.input("xs", list[int])
+    outside = f.add(square, x=each(xs))
+    item = f.add(add, x=outside.out if each_round else each(xs))  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("inc", "add.y", each_round=each_round)
+    come_back(f, step.out if each_round else f.add(total, xs=collect(item.out)).out)
+    f.output("items", collect(item.out))
+    f.output("squares", collect(outside.out))
+    (problem,) = f.check()
+    assert ("'add' reads square.out in the loop 'inc'" if each_round else "'square' reads each") in problem
+
+
+def test_a_list_of_a_map_beside_a_loop_is_gone_over_in_each_round() -> None:
+    f, step = counting()
+    outside = f.add(square, x=each(f.input("xs", list[int])))
+    item = f.add(add, x=each(collect(outside.out)))  # type: ignore[call-arg]  # `connect` wires the port
+    f.connect("inc", "add.y", each_round=True)
+    come_back(f, step.out)
+    f.output("items", collect(item.out))
+    assert f.run_sync(n=3, xs=[1, 2])["items"] == [6, 9]
+
+
+def test_a_feedback_edge_beside_an_item_is_refused() -> None:
+    f = Flow("f")
+    step = f.add(inc, x=each(f.input("xs", list[int])))
+    come_back(f, f.add(total, xs=collect(step.out)).out)
+    assert [problem for problem in f.check() if "each($in.xs) brings an item to it in every round" in problem]

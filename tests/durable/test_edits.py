@@ -1,0 +1,185 @@
+"""What an edited flow means for a run that is resumed with it (S11.4, B28)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, node
+from dataflow.durable.edits import Edits, check_edits, compare
+from dataflow.durable.graph_signature import FlowShape, shape_of
+from dataflow.errors import FlowEdited
+from tests.support.quick_nodes import add, inc
+
+RUN = "20261128T120000Z-0a1b2c3d"
+
+
+async def ask(x: int) -> int:
+    """Stand in for an ask, which waits."""
+    return x
+
+
+async def dec(x: int) -> int:
+    return x - 1
+
+
+def chain(*ids: str, **functions: Any) -> FlowShape:
+    """Make the shape of a chain of nodes; the function of each is `inc` unless another is given."""
+    with Flow("chain") as flow:
+        last: Any = 1
+        for id in ids:
+            last = flow.add(node(name=id)(functions.get(id, ask if id == "ask" else inc)), x=last).out
+        flow.output("y", last)
+    return shape_of(flow.compile())
+
+
+def same_code(function: Any, other: Any) -> Any:
+    """Give a function the code of another, as an edit of its file does."""
+    edited = type(function)(other.__code__, function.__globals__, function.__name__)
+    edited.__qualname__, edited.__module__ = function.__qualname__, function.__module__
+    edited.__annotations__ = function.__annotations__
+    return edited
+
+
+STORED = chain("a", "ask", "b")
+SETTLED = {"a"}  # the run waits for the answer
+
+
+def edited(shape: FlowShape) -> Edits:
+    return compare(STORED, shape)
+
+
+def refused(shape: FlowShape, settled: set[str]) -> FlowEdited:
+    with pytest.raises(FlowEdited) as caught:
+        check_edits(RUN, edited(shape), settled)
+    return caught.value
+
+
+# what was edited
+
+
+def test_the_same_flow_has_no_edits() -> None:
+    assert edited(chain("a", "ask", "b")).is_none
+
+
+def test_a_new_node_is_added() -> None:
+    assert edited(chain("a", "ask", "b", "c")) == Edits(added=("c",))
+
+
+def test_a_node_under_a_new_name_is_renamed() -> None:
+    assert edited(chain("a", "ask", "b2")) == Edits(renamed={"b": "b2"})
+
+
+def test_a_node_that_is_gone_is_removed_and_its_reader_changed() -> None:
+    assert edited(chain("ask", "b")) == Edits(removed=("a",), changed={"ask": ("wiring",)})
+
+
+def test_an_added_node_with_another_entry_is_no_renamed_one() -> None:
+    edits = edited(chain("a", "ask", "b2", b2=dec))
+    assert (edits.added, edits.removed, edits.renamed) == (("b2",), ("b",), {})
+
+
+def test_of_two_equal_nodes_each_is_renamed_once() -> None:
+    def placed(*ids: str) -> FlowShape:
+        with Flow("pair") as flow:
+            for id in ids:
+                flow.add(node(name=id)(inc), x=1)
+        return shape_of(flow.compile())
+
+    edits = compare(placed("a", "b"), placed("a2", "b2", "c2"))
+    assert edits == Edits(added=("c2",), renamed={"a": "a2", "b": "b2"})
+
+
+def test_what_is_inside_a_renamed_node_is_renamed_with_it() -> None:
+    def nested(name: str) -> FlowShape:
+        with Flow(name) as flow:
+            flow.add(inc, x=flow.input("x", int))
+        with Flow("outer") as outer, outer.loop(name=name, limit=2) as loop:
+            carry = loop.carry(0)
+            carry.next(outer.add(node(name="step")(add), x=carry.out, y=1).out)
+        return shape_of(outer.compile())
+
+    assert compare(nested("a"), nested("b")).renamed == {"a": "b", "a/step": "b/step"}
+
+
+def test_parts_of_a_changed_node_are_named() -> None:
+    assert edited(chain("a", "ask", "b", a=dec)).changed == {"a": ("type", "code")}
+
+
+# what it means for a run
+
+
+def test_a_node_may_be_added_after_what_has_not_been_settled() -> None:
+    """B28 (1)."""
+    assert check_edits(RUN, edited(chain("a", "ask", "b", "c")), SETTLED) == []
+
+
+def test_what_has_not_been_settled_may_be_renamed() -> None:
+    """B28 (2) of a node that has not been started, which S11.4 lets change freely."""
+    assert check_edits(RUN, edited(chain("a", "ask", "b2")), SETTLED) == []
+
+
+def test_a_settled_node_may_not_be_renamed() -> None:
+    """B28 (2)."""
+    error = refused(chain("a2", "ask", "b", "c"), SETTLED)
+    assert error.removed == ("a -> a2",)
+    assert error.added == ("c",)
+    assert error.changed == ("ask (wiring)",)
+
+
+def test_a_settled_node_may_not_be_removed() -> None:
+    """B28 (3)."""
+    error = refused(chain("ask", "b"), SETTLED)
+    assert error.removed == ("a",)
+
+
+def test_code_of_a_settled_node_may_change_with_a_warning() -> None:
+    """B28 (4)."""
+    edits = edited(chain("a", "ask", "b", a=same_code(inc, dec)))
+    assert edits.changed == {"a": ("code",)}
+    assert check_edits(RUN, edits, SETTLED) == ["code of node 'a' has changed; its stored value stands"]
+
+
+def test_code_of_another_node_changes_without_one() -> None:
+    assert check_edits(RUN, edited(chain("a", "ask", "b", b=same_code(inc, dec))), SETTLED) == []
+
+
+@pytest.mark.parametrize("part", ["type", "version", "config", "wiring"])
+def test_a_settled_node_may_not_get_another(part: str) -> None:
+    edits = Edits(changed={"a": (part,)})
+    with pytest.raises(FlowEdited, match=rf"changed: a \({part}\)"):
+        check_edits(RUN, edits, SETTLED)
+    assert check_edits(RUN, edits, {"b"}) == []
+
+
+def test_a_module_that_was_renamed_is_told() -> None:
+    async def inc(x: int) -> int:
+        return x + 1
+
+    inc.__qualname__, inc.__module__ = "inc", "tests.renamed"
+    edits = edited(chain("a", "ask", "b", a=inc))
+    assert edits.changed["a"] == ("type", "code")
+    assert edits.modules == {"tests.support.quick_nodes": "tests.renamed"}
+    with pytest.raises(FlowEdited) as caught:
+        check_edits(RUN, edits, SETTLED)
+    told = "node types are called after their module, renamed: tests.support.quick_nodes -> tests.renamed"
+    assert f"changed: a (type, code); {told}; say edited='keep'" in str(caught.value)
+
+
+def test_another_function_is_no_module_that_was_renamed() -> None:
+    assert edited(chain("a", "ask", "b", a=dec)).modules == {}
+
+
+def test_a_refusal_says_which_run_stays_as_it_was_and_how_to_go_on() -> None:
+    error = refused(chain("ask", "b", "c"), SETTLED)
+    assert str(error).startswith(f"run {RUN} stays as it was")
+    assert "added: c; removed: a; changed: ask (wiring)" in str(error)
+    assert "edited='keep'" in str(error)
+
+
+def test_who_keeps_or_recomputes_is_told_what_is_gone_and_what_was_altered() -> None:
+    """B28 (5)."""
+    edits = edited(chain("a2", "ask", "b", b=same_code(inc, dec)))
+    assert edits.gone == {"a"}
+    assert edits.altered == {"ask"}

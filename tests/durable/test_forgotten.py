@@ -1,0 +1,164 @@
+"""What is done again since it has taken a failure that is forgotten (S11.3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from dataflow import SKIP, Flow, Maybe, RunFailed, collect, each
+from dataflow.base.failure import Failure
+from dataflow.compiler.plan import FlowPlan
+from dataflow.core.states import NodeState
+from dataflow.durable.edits import forgotten_by
+from dataflow.durable.graph_signature import shape_of
+from dataflow.durable.journal_view import Past, PastFiring
+from dataflow.stores import Store
+from tests.support.calls import calls_in
+from tests.support.quick_nodes import inc
+
+
+async def told(failure: Failure) -> str:
+    return failure.message
+
+
+async def after(texts: list[str]) -> int:
+    return len(texts)
+
+
+def flow() -> FlowPlan:
+    """Wire a node that may fail in the items of a map, one that is told of it there, and one of all."""
+    with Flow("forgetting") as f:
+        fails = f.add(inc, x=each(f.input("xs", list[int])))
+        texts = collect(f.add(told, failure=fails.error).out)
+        f.output("n", f.add(after, texts=texts).out)
+    return f.compile()
+
+
+def forgotten(plan: FlowPlan, items: int, failed: list[int]) -> set[str]:
+    """Forget the failures of some items in a run all of whose other firings are done."""
+    past = Past("run", "runs.db")
+    for place in range(items):
+        past.firings[f"inc[{place}]"] = PastFiring(state=NodeState.DONE)
+        past.firings[f"inc[{place}]/told"] = PastFiring(state=NodeState.DONE)
+    past.firings["after"] = PastFiring(state=NodeState.DONE)
+    past.failures = frozenset(f"inc[{place}]" for place in failed)
+    for path in past.failures:
+        past.firings[path].state = NodeState.FAILED
+    shape = shape_of(plan).write()
+    return forgotten_by(plan, shape, past, shape, "refuse")[0]
+
+
+@pytest.mark.parametrize("failed", [[], [1], [0, 2]])
+def test_what_has_taken_a_failure_is_forgotten_in_its_item_and_outside(failed: list[int]) -> None:
+    expected = {f"inc[{place}]/told" for place in failed} | ({"after"} if failed else set())
+    assert forgotten(flow(), 3, failed) == expected
+
+
+def test_the_work_grows_with_the_failures_and_not_with_their_square() -> None:
+    plan = flow()
+
+    def calls(failed: int) -> int:
+        return calls_in(lambda: forgotten(plan, failed, list(range(failed))))
+
+    assert calls(200) < 3 * calls(100)
+
+
+async def test_what_stands_before_the_failure_in_its_round_is_not_done_again() -> None:
+    called: list[str] = []
+
+    async def early(x: int) -> int:
+        called.append(f"early {x}")
+        return x + 1
+
+    async def late(x: int) -> int:
+        called.append(f"late {x}")
+        if called.count("late 2") == 1:
+            raise ValueError("not yet")
+        return x
+
+    def is_three(x: int) -> bool:
+        return x == 3
+
+    with Flow("rounds") as f, f.loop(name="loop", limit=9) as rounds:
+        x = rounds.carry(f.input("x", int))
+        first = f.add(early, x=x.out)
+        second = f.add(late, x=first.out)
+        x.next(second.out)
+        rounds.until(first.out, is_three)
+        f.output("x", rounds.result(first.out))
+    kept = f.using(store=Store.memory())
+    with pytest.raises(RunFailed) as caught:
+        await kept.run(x=0)
+    assert called == ["early 0", "late 1", "early 1", "late 2"]
+    assert (await kept.resume(caught.value.result.run_id))["x"] == 3
+    assert called[4:] == ["late 2", "early 2"]
+
+
+async def test_the_node_that_a_map_is_named_by_is_not_done_again_for_a_failure_behind_it() -> None:
+    called: list[str] = []
+
+    async def paid(x: int) -> int:
+        called.append(f"paid {x}")
+        return x
+
+    async def sent(x: int) -> int:
+        called.append(f"sent {x}")
+        if called.count("sent 2") == 1:
+            raise ValueError("not yet")
+        return x
+
+    with Flow("items") as f:
+        f.output("all", collect(f.add(sent, x=f.add(paid, x=each([1, 2])).out).out))
+    kept = f.using(store=Store.memory())
+    with pytest.raises(RunFailed) as caught:
+        await kept.run()
+    assert (await kept.resume(caught.value.result.run_id))["all"] == [1, 2]
+    assert [called.count(call) for call in ("paid 1", "paid 2", "sent 2")] == [1, 1, 2]
+
+
+async def test_a_person_is_not_asked_again_for_a_failure_behind_the_answer() -> None:
+    is_broken = True
+
+    async def sent(text: str) -> str:
+        if is_broken and text == "b":
+            raise ValueError("not yet")
+        return text
+
+    with Flow("asking") as f:
+        f.output("all", collect(f.add(sent, text=f.ask(str, "who?", show=each([1, 2])).out).out))
+    kept = f.using(store=Store.memory())
+    run_id = (await kept.run()).run_id
+    with pytest.raises(RunFailed):
+        await kept.resume(run_id, {"ask[0]": "a", "ask[1]": "b"})
+    is_broken = False
+    assert dict((await kept.resume(run_id)).outputs) == {"all": ["a", "b"]}
+
+
+class Turn(NamedTuple):
+    again: Maybe[int]
+    stop: Maybe[int]
+
+
+async def test_the_node_that_a_loop_of_feedback_edges_is_named_by_is_not_done_again_in_its_round() -> None:
+    called: list[str] = []
+
+    async def head(x: int) -> int:
+        called.append(f"head {x}")
+        return x
+
+    async def tail(x: int) -> Turn:
+        called.append(f"tail {x}")
+        if called.count("tail 1") == 1:
+            raise ValueError("not yet")
+        return Turn(x + 1, SKIP) if x < 2 else Turn(SKIP, x)
+
+    with Flow("rounds") as f:
+        turn = f.add(tail, x=f.add(head, x=f.input("x", int)).out)
+        f.connect("tail.again", "head.x", feedback=True, limit=5)
+        f.output("x", turn.out.stop)
+    kept = f.using(store=Store.memory())
+    with pytest.raises(RunFailed) as caught:
+        await kept.run(x=0)
+    assert (await kept.resume(caught.value.result.run_id))["x"] == 2
+    assert called == ["head 0", "tail 0", "head 1", "tail 1", "tail 1", "head 2", "tail 2"]

@@ -1,0 +1,404 @@
+"""The journal of a run being executed: what is reported was written, or the run ends (S12.2)."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import AsyncIterator, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+from weakref import ref
+
+import anyio
+import pytest
+
+from dataflow import EventKind, Flow, StoreError, node
+from dataflow.base.backend import caller
+from dataflow.durable.journal import Entry, Journal
+from dataflow.stores import Batch, Hold, Store, StoredRun
+from tests.support.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
+
+
+@pytest.fixture(autouse=True)
+def no_writer_is_left() -> Iterator[None]:
+    """Let no thread that writes outlive a test."""
+    yield
+    join_writers()
+    assert writers() == []
+
+
+def join_writers() -> None:
+    for thread in writers():
+        thread.join(10)
+
+
+def writers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("dataflow journal")]
+
+
+async def two() -> int:
+    return 2
+
+
+def plain_flow(store: Store) -> Flow:
+    with Flow("plain") as f:
+        f.output("o", f.add(two).out)
+    return f.using(store=store)
+
+
+class TestOrder:
+    """What listeners are told, and when."""
+
+    async def test_an_event_is_told_when_its_record_is_written(self) -> None:
+        store = Gated("commit", kind="node_finished")
+        told: list[str] = []
+
+        async def listen() -> None:
+            async for event in events:
+                told.append(event.kind)  # noqa: PERF401 - what is told so far is looked at
+
+        async with anyio.create_task_group() as group, plain_flow(store).start() as run:
+            events = run.events()
+            group.start_soon(listen)
+            await until(store.entered)
+            await anyio.wait_all_tasks_blocked()
+            assert "node_finished" not in told
+            store.gate.set()
+            await run
+        assert told == kinds_of(store, run.id)
+
+    async def test_the_run_is_not_over_before_its_end_is_written(self) -> None:
+        store = Gated("commit", kind="run_finished")
+        async with plain_flow(store).start() as run:
+            await until(store.entered)
+            await anyio.wait_all_tasks_blocked()
+            assert run.status == "running"
+            store.gate.set()
+            assert (await run).status == "completed"
+
+    async def test_pieces_are_told_in_their_turn(self) -> None:
+        @node
+        async def talk() -> AsyncIterator[str]:
+            yield "a"
+            yield "b"
+
+        store = Store.memory()
+        with Flow("talking") as f:
+            f.output("o", f.add(talk).out)
+        async with f.using(store=store).start() as run:
+            told = [(event.seq, event.kind) async for event in run.events()]
+        assert [kind for _, kind in told] == [
+            "run_started", "node_started", "piece", "piece", "node_finished", "run_finished"
+        ]  # fmt: skip
+        assert [record.seq for record in store.records(run.id)] == [
+            seq for seq, kind in told if kind != "piece"
+        ]
+
+    async def test_a_piece_is_not_told_before_what_comes_before_it(self) -> None:
+        store = Gated("commit", kind="node_started")
+        told: list[str] = []
+
+        @node
+        async def talk() -> AsyncIterator[str]:
+            yield "a"
+            await until(store.entered)
+            assert "piece" not in told
+            store.gate.set()
+            yield "b"
+
+        with Flow("talking") as f:
+            f.output("o", f.add(talk).out)
+        async with f.using(store=store).start() as run:
+            async for event in run.events():
+                told.append(event.kind)  # noqa: PERF401 - as above
+        assert told.index("node_started") < told.index("piece")
+
+    async def test_each_piece_of_a_port_comes_once(self) -> None:
+        @node
+        async def talk() -> AsyncIterator[str]:
+            yield "a"
+            yield "b"
+
+        with Flow("talking") as f:
+            talked = f.add(talk)
+        async with f.using(store=Store.memory()).start() as run:
+            assert [piece async for piece in run.stream(talked.out)] == ["a", "b"]
+
+    async def test_numbers_go_on_by_one_without_pieces(self) -> None:
+        store = Store.memory()
+        result = await asking_flow(store).run()
+        await asking_flow(store).resume(result, {"ask": 22})
+        assert all(b.seq == a.seq + 1 for a, b in pairwise(store.records(result.run_id)))
+
+
+class TestFailingStore:
+    """A store that fails ends the run, whose older state stays as it is."""
+
+    @pytest.mark.parametrize("kind", ["node_started", "node_finished", "ask_opened", "run_paused"])
+    async def test_the_error_is_raised(self, kind: str) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), kind))
+        with pytest.raises(StoreError, match=r"OSError: the disk is gone"):
+            await asking_flow(store).run()
+
+    async def test_a_store_error_is_raised_as_it_is(self) -> None:
+        error = StoreError("here", "no room")
+        with pytest.raises(StoreError) as raised:
+            await asking_flow(Writes(failing_with(error, "run_paused"))).run()
+        assert raised.value is error
+
+    async def test_its_cause_is_told(self) -> None:
+        error = OSError("the disk is gone")
+        with pytest.raises(StoreError) as raised:
+            await asking_flow(Writes(failing_with(error, "run_paused"))).run()
+        assert raised.value.__cause__ is error
+
+    @pytest.mark.parametrize("kind", ["node_finished", "ask_opened", "run_paused"])
+    async def test_the_older_state_is_resumed(self, kind: str) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), kind))
+        with pytest.raises(StoreError):
+            await asking_flow(store).run()
+        store.before = lambda _batch: None
+        [stored] = store.runs()
+        paused = await asking_flow(store).resume(stored.id)
+        assert paused.status == "paused"
+        assert (await asking_flow(store).resume(stored.id, {"ask": 22}))["o"] == 42
+
+    async def test_the_run_is_interrupted_and_nobody_owns_it(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "run_paused"))
+        with pytest.raises(StoreError):
+            await asking_flow(store).run()
+        [stored] = store.runs()
+        assert stored.status == "interrupted"
+
+    async def test_it_ends_what_runs(self) -> None:
+        ended: list[str] = []
+        begun = anyio.Event()
+
+        async def hang() -> int:
+            begun.set()
+            try:
+                await anyio.sleep_forever()
+            finally:
+                ended.append("hang")
+            return 1
+
+        async def last() -> int:
+            await begun.wait()
+            return 1
+
+        with Flow("hanging") as f:
+            f.add(hang)
+            f.add(last)
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await f.using(store=Writes(failing_with(OSError("the disk is gone"), "node_finished"))).run()
+        assert ended == ["hang"]
+
+    async def test_it_fails_at_the_end(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
+        paused = await asking_flow(store).run()
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await asking_flow(store).resume(paused, {"ask": 22})
+        store.before = lambda _batch: None
+        is_answered = "ask_answered" in kinds_of(store, paused.run_id)  # in a batch before the last
+        assert (await asking_flow(store).resume(paused.run_id, {} if is_answered else {"ask": 22}))["o"] == 42
+
+    async def test_it_fails_while_the_run_is_cancelled(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
+        begun = anyio.Event()
+
+        async def hang() -> int:
+            begun.set()
+            await anyio.sleep_forever()
+            return 1
+
+        with Flow("hanging") as f:
+            f.add(hang)
+
+        async def cancelled() -> None:
+            async with f.using(store=store).start() as run:
+                await begun.wait()
+                run.cancel()
+                await run
+
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await cancelled()
+        [stored] = store.runs()
+        assert stored.status == "interrupted"
+
+    async def test_the_run_is_not_called_completed(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
+        async with plain_flow(store).start() as run:
+            with pytest.raises(StoreError):
+                await run
+            assert run.status == "failed"
+
+    async def test_a_failure_that_nobody_awaits_is_raised_when_the_block_is_left(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
+        with pytest.raises(StoreError, match="the disk is gone"):
+            async with plain_flow(store).start():
+                pass
+
+    async def test_what_could_not_be_written_is_not_told(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "node_finished"))
+        async with plain_flow(store).start() as run:
+            told = [event.kind async for event in run.events()]
+            with pytest.raises(StoreError):
+                await run
+        assert "node_finished" not in told
+        assert told == kinds_of(store, run.id)
+
+    async def test_nothing_is_written_behind_what_could_not_be(self) -> None:
+        failed: list[Batch] = []
+
+        def before(batch: Batch) -> None:
+            if failed or any(record.kind == "node_finished" for record in batch.records):
+                failed.append(batch)
+                raise OSError("the disk was gone for a moment")
+
+        with pytest.raises(StoreError):
+            await asking_flow(Writes(before)).run()
+        assert len(failed) == 1
+
+    async def test_what_is_no_exception_ends_the_run_too(self) -> None:
+        store = Writes(failing_with(SystemExit("a library ends the thread"), "node_finished"))
+        with pytest.raises(StoreError, match="a library ends the thread"):
+            await plain_flow(store).run()
+
+    async def test_a_hold_that_cannot_be_given_up_is_told(self) -> None:
+        class Stuck(Writes):
+            def begin(self, run: StoredRun) -> Hold:
+                hold = super().begin(run)
+
+                class Held:
+                    def release(self) -> None:
+                        hold.release()
+                        raise OSError("the lock is stuck")
+
+                return Held()
+
+        with pytest.raises(StoreError, match="the lock is stuck"):
+            await plain_flow(Stuck()).run()
+
+    async def test_the_failure_of_the_run_does_not_hide_that_of_the_store(self) -> None:
+        async def fail() -> int:
+            raise LookupError("not here")
+
+        with Flow("failing") as f:
+            f.add(fail)
+        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await f.using(store=store).run()
+
+
+class TestEffects:
+    """What has an effect begins when its start record is written."""
+
+    def flow(self, store: Store, sent: list[str]) -> Flow:
+        @node(effect=True)
+        async def send(x: int) -> int:
+            sent.append(f"sent {x}")
+            return x
+
+        with Flow("sending") as f:
+            f.output("o", f.add(send, x=f.add(two).out).out)
+        return f.using(store=store)
+
+    async def test_it_waits_for_its_start_record(self) -> None:
+        store, sent = Gated("commit"), list[str]()
+        async with self.flow(store, sent).start() as run:
+            await until(store.entered)
+            await anyio.wait_all_tasks_blocked()
+            assert sent == []
+            store.gate.set()
+            await run
+        assert sent == ["sent 2"]
+
+    async def test_all_it_depends_on_is_written_before(self) -> None:
+        store, kinds = Store.memory(), list[str]()
+
+        @node(effect=True)
+        async def look(x: int) -> int:
+            [stored] = store.runs()
+            kinds.extend(kinds_of(store, stored.id))
+            return x
+
+        with Flow("looking") as f:
+            f.output("o", f.add(look, x=f.add(two).out).out)
+        await f.using(store=store).run()
+        assert kinds == ["run_started", "node_started", "node_finished", "node_started"]
+
+    async def test_it_is_cancelled_while_it_waits(self) -> None:
+        store, sent = Gated("commit"), list[str]()
+        async with self.flow(store, sent).start() as run:
+            await until(store.entered)
+            run.cancel()
+            await anyio.wait_all_tasks_blocked()
+            store.gate.set()
+            result = await run
+        assert (sent, result.states["send"]) == ([], "cancelled")
+
+    async def test_it_does_not_begin_where_it_cannot_be_written(self) -> None:
+        def before(batch: Batch) -> None:
+            if any(record.path == "send" for record in batch.records):
+                raise OSError("the disk is gone")
+
+        sent: list[str] = []
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await self.flow(Writes(before), sent).run()
+        assert sent == []
+
+    async def test_it_begins_at_once_without_a_store(self) -> None:
+        sent: list[str] = []
+
+        @node(effect=True)
+        async def send() -> int:
+            sent.append("sent")
+            return 1
+
+        with Flow("sending") as f:
+            f.output("o", f.add(send).out)
+        await f.run()
+        assert sent == ["sent"]
+
+
+class TestAfterTheRun:
+    """Nothing of a run is left in the process."""
+
+    @pytest.mark.parametrize("place", ["memory", "sqlite"])
+    async def test_no_thread_and_no_lock_is_left(self, place: str, tmp_path: Path) -> None:
+        store = Store.memory() if place == "memory" else Store.sqlite(tmp_path / "runs.db")
+        result = await asking_flow(store).run()
+        await asking_flow(store).resume(result, {"ask": 22})
+        join_writers()
+        store.delete(result.run_id)  # which nobody owns
+        assert store.runs() == []
+
+    async def test_the_engine_is_let_go(self, tmp_path: Path) -> None:
+        store = Store.sqlite(tmp_path / "runs.db")
+        async with asking_flow(store).start() as run:
+            await run
+        engine = ref(run._engine)
+        del run
+        join_writers()
+        gc.collect()
+        assert engine() is None
+
+    async def test_what_pauses_after_the_run_was_given_up_does_not_wait(self) -> None:
+        hold = Released()
+        journal = Journal(Store.memory(), "a run", cast("Hold", hold), caller())
+        await journal.close()
+        with anyio.fail_after(10):
+            assert await journal.pause(Entry(1, EventKind.RUN_PAUSED.value, "", {})) == ()
+            await journal.close()
+        assert hold.count == 1
+
+
+class Released:
+    """Holds a run, and tells how often it was given up."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def release(self) -> None:
+        self.count += 1

@@ -1,0 +1,275 @@
+"""Runs that live in a store: the answers in the inbox, their pauses, and how they are given up (S11.2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dataflow import AnswerRefused, EventKind, Flow, Result, collect, each
+from dataflow.durable.journal import Journal
+from dataflow.stores import Answer, Store
+from tests.support.source import home_of
+from tests.support.stored_runs import Gated, add, asking, asking_flow, kinds_of, one_ask, until
+
+
+class TestInbox:
+    """Answers that come in the store while the run is executed."""
+
+    async def run(self, store: Store, *values: str, ask: str = "ask") -> tuple[Result, list[str]]:
+        """Run a flow that asks, with an answer when the ask opens and another at each warning.
+
+        Returns who has given the answers that were taken, too.
+        """
+        gates = [anyio.Event() for _ in values]
+        left = [*zip(gates, values, strict=True)]
+
+        def give() -> None:
+            if left:
+                gate, value = left.pop(0)
+                store.answer(run.id, Answer(ask, value, "Ada"))
+                gate.set()  # what ends then has a record, and the inbox is read
+
+        async def busy(gate: int) -> int:
+            await gates[gate].wait()
+            return 1
+
+        with Flow("asking") as f:
+            for number in range(1, len(gates)):
+                f.add(busy, gate=number)
+            f.output("o", f.add(add, a=f.add(busy, gate=0).out, b=f.add(one_ask).out).out)
+        by: list[str] = []
+        async with f.using(store=store).start() as run:
+            async for event in run.events():
+                if event.kind in (EventKind.ASK_OPENED, EventKind.WARNING):
+                    give()
+                if event.kind is EventKind.ASK_ANSWERED:
+                    by.append(event.data["by"])
+            return await run, by
+
+    async def test_an_answer_is_taken_while_the_run_goes_on(self) -> None:
+        result, _ = await self.run(Store.memory(), "22")
+        assert result.outputs == {"o": 23}
+
+    async def test_what_was_taken_has_left_it(self) -> None:
+        store = Store.memory()
+        result, _ = await self.run(store, "22")
+        assert store.inbox(result.run_id) == ()
+
+    async def test_it_is_told_who_has_answered(self) -> None:
+        _, by = await self.run(Store.memory(), "22")
+        assert by == ["Ada"]
+
+    async def test_a_wrong_answer_is_dropped_with_a_warning(self) -> None:
+        store = Store.memory()
+        result, _ = await self.run(store, '"many"')
+        assert result.warnings == ("answer to 'ask' refused: expected int, found str 'many'",)
+        assert (result.status, store.inbox(result.run_id)) == ("paused", ())
+
+    @pytest.mark.parametrize("text", ["{", "", "22 22", "[" * 200_000], ids=["cut", "empty", "two", "deep"])
+    async def test_what_is_no_json_is_a_wrong_answer(self, text: str) -> None:
+        store = Store.memory()
+        result, _ = await self.run(store, text)
+        [warning] = result.warnings
+        assert warning.startswith("answer to 'ask' refused: it is no JSON")
+        assert (result.status, store.inbox(result.run_id)) == ("paused", ())
+
+    async def test_an_answer_to_nothing_is_dropped_with_a_warning(self) -> None:
+        store = Store.memory()
+        result, _ = await self.run(store, "22", ask="nobody")
+        [warning] = result.warnings
+        assert warning.startswith("answer to 'nobody' refused: there is no such ask")
+        assert (result.status, store.inbox(result.run_id)) == ("paused", ())
+
+    async def test_the_right_answer_after_wrong_ones_is_taken(self) -> None:
+        result, _ = await self.run(Store.memory(), '"many"', "2.5", "22")
+        assert result.outputs == {"o": 23}
+
+
+class TestPausing:
+    """What comes while it is being found out whether a run may pause."""
+
+    async def test_an_answer_waits_until_that_is_known_and_is_then_refused(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        async with asking_flow(store).start() as run:
+            await until(store.entered)
+            async with anyio.create_task_group() as group:
+
+                async def answer() -> None:
+                    with pytest.raises(AnswerRefused, match="has paused: resume it with the answer"):
+                        await run.answer({"ask": 22})
+
+                group.start_soon(answer)
+                await anyio.wait_all_tasks_blocked()
+                store.gate.set()
+            assert (await run).status == "paused"
+
+    async def test_an_answer_in_the_inbox_keeps_it_from_pausing(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        async with asking_flow(store).start() as run:
+            await until(store.entered)
+            store.answer(run.id, Answer("ask", "22"))
+            store.gate.set()
+            assert (await run).outputs == {"o": 42}
+        assert "run_paused" not in kinds_of(store, run.id)
+
+    async def test_a_wrong_answer_in_the_inbox_does_not(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        async with asking_flow(store).start() as run:
+            await until(store.entered)
+            store.answer(run.id, Answer("ask", '"many"'))
+            store.gate.set()
+            result = await run
+        assert (result.status, len(result.warnings)) == ("paused", 1)
+
+    async def test_several_answers_in_the_inbox_are_all_taken(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        with Flow("two") as f:
+            f.output("o", f.add(add, a=f.add(one_ask).out, b=f.add(asking(name="other")).out).out)
+        async with f.using(store=store).start() as run:
+            await until(store.entered)
+            store.answer(run.id, Answer("ask", "22"))
+            store.answer(run.id, Answer("other", "20"))
+            store.gate.set()
+            assert (await run).outputs == {"o": 42}
+        assert store.inbox(run.id) == ()
+
+    async def test_one_answer_of_two_lets_it_pause_for_the_other(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        with Flow("two") as f:
+            f.output("o", f.add(add, a=f.add(one_ask).out, b=f.add(asking(name="other")).out).out)
+        async with f.using(store=store).start() as run:
+            await until(store.entered)
+            store.answer(run.id, Answer("other", "20"))
+            store.gate.set()
+            result = await run
+        assert (result.status, [ask.id for ask in result.asks]) == ("paused", ["ask"])
+
+    async def test_a_cancel_counts_when_that_is_known(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        async with asking_flow(store).start() as run:
+            await until(store.entered)
+            run.cancel("enough")
+            await anyio.wait_all_tasks_blocked()
+            store.gate.set()
+            result = await run
+        assert (result.status, result.states["ask"]) == ("cancelled", "cancelled")
+
+    async def test_it_is_told_how_it_ended_in_the_store_too(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        async with asking_flow(store).start() as run:
+            await until(store.entered)
+            run.cancel("enough")
+            await anyio.wait_all_tasks_blocked()
+            store.gate.set()
+            await run
+        assert (store.find(run.id).status, kinds_of(store, run.id)[-1]) == ("cancelled", "run_finished")
+
+    async def test_a_run_that_was_cancelled_then_asks_again(self) -> None:
+        store = Gated("commit", kind="run_paused")
+        async with asking_flow(store).start() as run:
+            await until(store.entered)
+            run.cancel("enough")
+            await anyio.wait_all_tasks_blocked()
+            store.gate.set()
+            await run
+        again = await asking_flow(store).resume(run.id)
+        assert [ask.id for ask in again.asks] == ["ask"]
+
+    async def test_its_events_end_when_it_has_paused(self) -> None:
+        async with asking_flow(Store.memory()).start() as run:
+            told = [event.kind async for event in run.events()]
+        assert told[-1] == "run_paused"
+
+    async def test_a_cancel_of_a_run_that_has_paused_changes_nothing(self) -> None:
+        store = Store.memory()
+        async with asking_flow(store).start() as run:
+            await run
+            run.cancel("late")
+            assert (await run).status == "paused"
+        assert store.find(run.id).status == "paused"
+
+
+class TestAnswers:
+    """Answers of who executes the run."""
+
+    async def test_one_is_taken_while_it_is_executed(self) -> None:
+        go_on = anyio.Event()
+
+        async def busy() -> int:
+            await go_on.wait()
+            return 20
+
+        with Flow("busy") as f:
+            f.output("o", f.add(add, a=f.add(busy).out, b=f.add(one_ask).out).out)
+        async with f.using(store=Store.memory()).start() as run:
+            async for event in run.events():
+                if event.kind is EventKind.ASK_OPENED:
+                    await run.answer({"ask": 22})
+                    go_on.set()
+            assert (await run).outputs == {"o": 42}
+
+    async def test_none_of_several_counts_if_one_is_refused(self) -> None:
+        store = Store.memory()
+        with Flow("two") as f:
+            f.output("o", f.add(add, a=f.add(one_ask).out, b=f.add(asking(name="other")).out).out)
+        flow = f.using(store=store)
+        paused = await flow.run()
+        with pytest.raises(AnswerRefused, match="'other'"):
+            await flow.resume(paused, {"ask": 22, "other": "many"})
+        assert "ask_answered" not in kinds_of(store, paused.run_id)
+
+    async def test_what_cannot_be_stored_is_refused(self) -> None:
+        with Flow("anything") as f:
+            f.output("o", f.add(asking(object)).out)
+        flow = f.using(store=Store.memory())
+        paused = await flow.run()
+        with pytest.raises(AnswerRefused, match="object"):
+            await flow.resume(paused, {"ask": object()})
+
+    async def test_one_that_waits_in_the_inbox_is_taken_when_the_run_is_resumed(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        store.answer(paused.run_id, Answer("ask", "22", "Ada"))
+        assert (await asking_flow(store).resume(paused))["o"] == 42
+
+    async def test_another_to_the_same_ask_is_refused(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        store.answer(paused.run_id, Answer("ask", "22", "Ada"))
+        with pytest.raises(AnswerRefused, match="that answer waits in the inbox"):
+            await asking_flow(store).resume(paused, {"ask": 23})
+        assert (await asking_flow(store).resume(paused))["o"] == 42
+
+    async def test_one_that_is_wrong_is_dropped_with_a_warning_when_the_run_is_resumed(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        store.answer(paused.run_id, Answer("ask", "[", "Ada"))
+        result = await asking_flow(store).resume(paused)
+        assert result.status == "paused"
+        assert result.warnings[0].startswith("answer to 'ask' refused: it is no JSON")
+        assert store.inbox(paused.run_id) == ()
+
+
+class TestManyAnswers:
+    """Answers of many asks that waited in the store when the run was resumed."""
+
+    @pytest.fixture(params=["memory", "sqlite"])
+    def store(self, request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+        return Store.memory() if request.param == "memory" else Store.sqlite(tmp_path / "runs.db")
+
+    async def test_each_is_taken_once_and_the_run_ends(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(home_of(Journal), "MOST_AT_ONCE", 5)  # many commits find them in the inbox
+        with Flow("many") as f:
+            asked = f.ask(bool, "take it?", show=each(f.input("ns", list[int])), name="q")
+            f.output("o", collect(asked.out))
+        flow = f.using(store=store)
+        run = (await flow.run(ns=[*range(60)])).run_id
+        store.answer(run, *[Answer(f"q[{place}]", "true") for place in range(60)])
+        with anyio.fail_after(60):
+            result = await flow.resume(run)
+        assert (result["o"], result.warnings) == ([True] * 60, ())
+        assert store.inbox(run) in ((), [])

@@ -1,0 +1,243 @@
+"""Whoever is cancelled leaves no run owned, be it begun, resumed, executed or given up (S11.2, S9.6)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+
+from dataflow import Result, StoreError
+from dataflow.base.backend import on_asyncio
+from dataflow.durable.ownership import owned
+from dataflow.stores import Store
+from tests.support.stored_runs import Gated, asking_flow, until
+
+
+def join_threads() -> None:
+    """Wait for the threads of the engine to end."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("dataflow "):
+            thread.join(10)
+
+
+def nobody_owns(store: Store) -> bool:
+    """Tell whether every run of a store can be owned."""
+    join_threads()
+    for stored in store.runs():
+        store.hold(stored.id).release()
+    return True
+
+
+def cancel(scope: anyio.CancelScope) -> None:
+    scope.cancel()
+
+
+def let_time_be_over(scope: anyio.CancelScope) -> None:
+    scope.deadline = anyio.current_time()
+
+
+async def ended(
+    work: Callable[[], Awaitable[object]], store: Gated, end: Callable[[anyio.CancelScope], None]
+) -> None:
+    """End who works as soon as the store is waited for, and only then open the gate."""
+
+    async def watch() -> None:
+        await until(store.entered)
+        end(scope)
+        for _ in range(20):  # whoever is cancelled has several turns
+            await anyio.lowlevel.checkpoint()
+        store.gate.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        with anyio.CancelScope() as scope:
+            await work()
+    assert scope.cancelled_caught
+
+
+async def cancelled(work: Callable[[], Awaitable[object]], store: Gated) -> None:
+    await ended(work, store, cancel)
+
+
+async def timed_out(work: Callable[[], Awaitable[object]], store: Gated) -> None:
+    await ended(work, store, let_time_be_over)
+
+
+async def cancelled_twice(work: Callable[[], Awaitable[object]], store: Gated) -> None:
+    """Cancel who works by asyncio's own means, again and again, as the store is waited for."""
+    if not on_asyncio():
+        await cancelled(work, store)
+        return
+
+    async def run() -> None:
+        await work()
+
+    task = asyncio.create_task(run())
+    await until(store.entered)
+    for _ in range(3):
+        task.cancel()
+        for _ in range(5):
+            await asyncio.sleep(0)
+    store.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+WAYS = [cancelled, cancelled_twice, timed_out]
+
+
+@pytest.fixture(params=WAYS, ids=[way.__name__ for way in WAYS])
+def end(request: pytest.FixtureRequest) -> Callable[..., Awaitable[None]]:
+    """Return how somebody is cancelled."""
+    way: Callable[..., Awaitable[None]] = request.param
+    return way
+
+
+async def paused_in(store: Store) -> Result:
+    return await asking_flow(store).run()
+
+
+class TestTakingOver:
+    async def test_a_run_that_is_being_begun(self, end: Callable[..., Awaitable[None]]) -> None:
+        store = Gated("begin")
+        await end(asking_flow(store).run, store)
+        assert nobody_owns(store)
+
+    async def test_a_run_that_is_being_resumed(self, end: Callable[..., Awaitable[None]]) -> None:
+        store = Gated("hold")
+        paused = await paused_in(store)
+        await end(lambda: asking_flow(store).resume(paused, {"ask": 22}), store)
+        assert nobody_owns(store)
+
+    async def test_it_stays_as_it_was(self, end: Callable[..., Awaitable[None]]) -> None:
+        store = Gated("hold")
+        paused = await paused_in(store)
+        await end(lambda: asking_flow(store).resume(paused, {"ask": 22}), store)
+        join_threads()
+        assert (await asking_flow(store).resume(paused, {"ask": 22}))["o"] == 42
+
+
+class TestExecuting:
+    @pytest.mark.parametrize("kind", ["run_started", "node_finished", "run_paused"])
+    async def test_a_run_that_waits_for_its_store(
+        self, end: Callable[..., Awaitable[None]], kind: str
+    ) -> None:
+        store = Gated("commit", kind=kind)
+        await end(asking_flow(store).run, store)
+        assert nobody_owns(store)
+
+    @pytest.mark.parametrize("kind", ["run_started", "node_finished", "run_paused"])
+    async def test_it_does_not_stay_a_running_one(
+        self, end: Callable[..., Awaitable[None]], kind: str
+    ) -> None:
+        store = Gated("commit", kind=kind)
+        await end(asking_flow(store).run, store)
+        join_threads()
+        [stored] = store.runs()
+        assert stored.status in ("paused", "cancelled")
+
+    @pytest.mark.parametrize("kind", ["node_finished", "run_paused"])
+    async def test_it_is_resumed(self, end: Callable[..., Awaitable[None]], kind: str) -> None:
+        store = Gated("commit", kind=kind)
+        await end(asking_flow(store).run, store)
+        join_threads()
+        [stored] = store.runs()
+        assert (await asking_flow(store).resume(stored.id)).status == "paused"
+        assert (await asking_flow(store).resume(stored.id, {"ask": 22}))["o"] == 42
+
+    async def test_a_run_that_is_ending(self, end: Callable[..., Awaitable[None]]) -> None:
+        store = Gated("commit", kind="run_finished")
+        paused = await paused_in(store)
+        await end(lambda: asking_flow(store).resume(paused, {"ask": 22}), store)
+        assert nobody_owns(store)
+        assert store.find(paused.run_id).status == "completed"
+
+
+class TestOwned:
+    async def test_what_was_taken_is_returned(self) -> None:
+        assert await owned(lambda: 7, lambda _: None) == 7
+
+    async def test_what_is_raised_is_raised(self) -> None:
+        given_up: list[int] = []
+
+        def take() -> int:
+            raise OSError("no")
+
+        with pytest.raises(OSError, match="no"):
+            await owned(take, given_up.append)
+        assert given_up == []
+
+    async def test_it_is_given_up_once_it_is_taken(self) -> None:
+        begun, gate, given_up = threading.Event(), threading.Event(), list[int]()
+
+        def take() -> int:
+            begun.set()
+            gate.wait(30)
+            return 7
+
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(owned, take, given_up.append)
+                await until(begun)
+                scope.cancel()
+        gate.set()
+        join_threads()
+        assert given_up == [7]
+
+    async def test_who_is_cancelled_before_takes_nothing(self) -> None:
+        taken: list[int] = []
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await owned(lambda: taken.append(1), lambda _: None)
+        join_threads()
+        assert taken == []
+
+
+async def test_a_flow_is_not_left_to_somebody_who_resumes_it_at_the_same_time() -> None:
+    store = Store.memory()
+    paused = await paused_in(store)
+    ended: list[str] = []
+
+    async def resume() -> None:
+        try:
+            result = await asking_flow(store).resume(paused.run_id, {"ask": 22})
+        except Exception as error:  # noqa: BLE001 - which one is what the test looks at
+            ended.append(type(error).__name__)
+        else:
+            ended.append(str(result["o"]))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(5):
+            group.start_soon(resume)
+    assert sorted(ended) == ["42", *["RunTaken"] * 4]
+
+
+async def test_a_run_that_no_thread_can_be_started_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, start = Store.memory(), threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name.startswith("dataflow journal"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        await asking_flow(store).run()
+    assert nobody_owns(store)
+
+
+@pytest.mark.parametrize("method", ["begin", "hold", "find", "records", "inbox"])
+async def test_what_a_store_raises_is_told_as_its_error(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.memory()
+    flow = asking_flow().using(store=store)
+    run = "" if method == "begin" else (await flow.run()).run_id
+
+    def break_down(*_: object, **__: object) -> None:
+        raise OSError("the network is down")
+
+    monkeypatch.setattr(store, method, break_down)
+    with pytest.raises(StoreError, match="OSError: the network is down"):
+        await (flow.resume(run, {"ask": 1}) if run else flow.run())

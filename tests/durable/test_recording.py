@@ -1,0 +1,247 @@
+"""What a run reports is written as it is, or refused where somebody can be told (S12.1, S12.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import (
+    DataflowError,
+    Flow,
+    FlowInvalid,
+    Node,
+    NodeOutput,
+    Port,
+    Ports,
+    RunFailed,
+    ValueRefused,
+    node,
+    this_firing,
+)
+from dataflow.stores import Store
+from tests.support.stored_runs import add, asking, asking_flow, kinds_of, one_ask
+
+
+def raw(output: Callable[[], NodeOutput], **ports: object) -> Node[..., Any]:
+    """Make a raw node that gives an output."""
+
+    async def give() -> NodeOutput:
+        return output()
+
+    return node(ports=lambda _: Ports({}, {name: Port(kind) for name, kind in ports.items()}))(give)
+
+
+#: Raw nodes that give what cannot be stored, and what is told of it.
+REFUSED: dict[str, tuple[Callable[[], NodeOutput], str]] = {
+    "an output": (lambda: NodeOutput({"a": object(), "out": 1}), "give.a: object"),
+    "metadata": (
+        lambda: NodeOutput({"a": 1, "out": 1}, metadata={"m": object()}), 'metadata of give["m"]: object'
+    ),
+    "metadata beside an ask": (
+        lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {}, "m": object()}),
+        'metadata of give["m"]: object',
+    ),
+    "what is given before an answer": (
+        lambda: NodeOutput({"a": object()}, status="paused", metadata={"ask": {}}), "give.a: object"
+    ),
+    "what is shown": (
+        lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {"show": [object()]}}),
+        "give: what its ask shows[0]: object",
+    ),
+    "a schema": (
+        lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {"schema": {"x": object()}}}),
+        'give: the schema of its ask["x"]: object',
+    ),
+    "a default": (
+        lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {"default": object(), "expires": 60}}),
+        "give: the default of its ask: object",
+    ),
+}  # fmt: skip
+
+
+class TestRefused:
+    """A node that gives what cannot be stored fails; nothing of it is called done."""
+
+    def flow(self, output: Callable[[], NodeOutput]) -> Flow:
+        with Flow("refused") as f:
+            f.output("o", f.add(raw(output, a=Any, out=Any)).out.out)
+        return f
+
+    @pytest.mark.parametrize("name", REFUSED)
+    async def test_the_node_fails(self, name: str) -> None:
+        output, told = REFUSED[name]
+        with pytest.raises(RunFailed) as raised:
+            await self.flow(output).using(store=Store.memory()).run()
+        [failure] = raised.value.failures
+        assert (failure.node, failure.type) == ("give", "ValueRefused")
+        assert failure.message.startswith(told)
+
+    @pytest.mark.parametrize("name", REFUSED)
+    async def test_the_run_has_failed_in_the_store_too(self, name: str) -> None:
+        store = Store.memory()
+        with pytest.raises(RunFailed):
+            await self.flow(REFUSED[name][0]).using(store=store).run()
+        [stored] = store.runs()
+        assert stored.status == "failed"
+
+    @pytest.mark.parametrize("name", REFUSED)
+    async def test_without_a_store_it_does_not_matter(self, name: str) -> None:
+        result = await self.flow(REFUSED[name][0]).run()
+        assert result.status in ("completed", "paused")
+
+    async def test_a_node_that_has_failed_keeps_its_own_reason(self) -> None:
+        def output() -> NodeOutput:
+            return NodeOutput(status="error", metadata={"error": "no luck", "m": object()})
+
+        with pytest.raises(RunFailed, match="no luck"):
+            await self.flow(output).using(store=Store.memory()).run()
+
+    async def test_a_node_may_handle_it(self) -> None:
+        async def odd() -> Any:
+            return object()
+
+        with Flow("handled") as f:
+            f.output("o", f.add(node(on_error="skip")(odd)).out)
+        result = await f.using(store=Store.memory()).run()
+        assert (result.outputs, result.states["odd"]) == ({}, "failed")
+
+    async def test_an_input_is_refused_before_the_run_is_begun(self) -> None:
+        store = Store.memory()
+        with Flow("input") as f:
+            f.output("o", f.add(asking(Any), show=f.input("x", Any)).out)
+        with pytest.raises(ValueRefused, match=r"^\$in\.x\[0\]: object"):
+            await f.using(store=store).run(x=[object()])
+        assert store.runs() == []
+
+    async def test_the_type_of_a_port_is_refused_before_the_run_is_begun(self) -> None:
+        async def make() -> Callable[[], int]:
+            return lambda: 1
+
+        store = Store.memory()
+        with Flow("typed") as f:
+            f.add(make)
+        with pytest.raises(FlowInvalid, match=r"port 'make\.out' cannot be stored"):
+            await f.using(store=store).run()
+        assert store.runs() == []
+
+    async def test_a_default_of_a_node_is_refused_before_the_run_is_begun(self) -> None:
+        async def fail() -> Any:
+            raise LookupError("not here")
+
+        store = Store.memory()
+        with Flow("default") as f:
+            f.add(node(default=object())(fail))
+        with pytest.raises(FlowInvalid, match=r"the default of node 'fail': fail\.out: object"):
+            await f.using(store=store).run()
+        assert store.runs() == []
+
+    async def test_pieces_are_not_written(self) -> None:
+        async def talk() -> int:
+            this_firing().emit(object())
+            return 1
+
+        with Flow("talking") as f:
+            f.output("o", f.add(talk).out)
+        assert (await f.using(store=Store.memory()).run()).outputs == {"o": 1}
+
+
+class TestBroken:
+    """What nobody can be told of ends the run, which stays as it was in its store."""
+
+    def flow(self, store: Store) -> Flow:
+        """Wire a loop that begins with what cannot be stored, and gives it on."""
+
+        async def same(x: Any) -> Any:
+            return 1
+
+        with Flow("looping") as f:
+            asked = f.add(one_ask)
+            with f.loop(limit=3) as loop:
+                x = loop.carry(object())
+                x.next(f.add(same, x=x.out).out)
+                loop.until(x.out, lambda _: True)
+            f.output("o", f.add(add, a=asked.out, b=1).out)
+            f.output("x", x.final)
+        return f.using(store=store)
+
+    async def test_the_refusal_is_raised(self) -> None:
+        with pytest.raises(DataflowError, match=r"node_finished of .*: object cannot be stored"):
+            await self.flow(Store.memory()).run()
+
+    async def test_it_is_not_called_completed(self) -> None:
+        store = Store.memory()
+        with pytest.raises(DataflowError):
+            await self.flow(store).run()
+        [stored] = store.runs()
+        assert stored.status == "interrupted"
+
+    async def test_nothing_is_written_behind_it(self) -> None:
+        store = Store.memory()
+        with pytest.raises(DataflowError):
+            await self.flow(store).run()
+        [stored] = store.runs()
+        assert "run_finished" not in kinds_of(store, stored.id)
+
+
+class TestRecords:
+    """What the records hold."""
+
+    async def test_each_has_its_time(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        times = [json.loads(record.data)["time"] for record in store.records(paused.run_id)]
+        assert times == sorted(times)
+        assert all(time.endswith("+00:00") for time in times)
+
+    async def test_ports_whose_names_begin_with_a_dollar_are_escaped(self) -> None:
+        store = Store.memory()
+        with Flow("dollars") as f:
+            given = f.add(raw(lambda: NodeOutput({"$x": 1, "out": 2}), **{"$x": int, "out": int}))
+            f.output("o", f.add(add, a=given.out.out, b=f.add(one_ask).out).out)
+        flow = f.using(store=store)
+        assert (await flow.resume(await flow.run(), {"ask": 1}))["o"] == 3
+
+    async def test_what_a_node_gives_before_its_answer_is_no_value_of_another(self) -> None:
+        is_answered = anyio.Event()
+
+        async def waits() -> None:
+            await is_answered.wait()  # so that the run does not pause before
+
+        with Flow("two") as f:
+            f.add(waits)
+            ask = f.ask(str, "?", name="first")
+            given = NodeOutput({"out": "given"}, status="paused", metadata={"ask": {}})
+            f.output("left", f.add(raw(lambda: given, out=str, left=str)).out.left)
+            f.output("o", ask.out)
+        flow = f.using(store=Store.memory())
+        async with flow.start() as run:
+            async for event in run.events():
+                if event.kind == "ask_opened" and event.path == "give":
+                    await run.answer({"first": "answered"})
+                    is_answered.set()
+            paused = await run
+        assert (await flow.resume(paused, {"give": "x"})).outputs == {"o": "answered", "left": "x"}
+
+    async def test_each_blob_is_written_with_its_record(self) -> None:
+        async def big() -> bytes:
+            return bytes(5_000)
+
+        with Flow("big") as f:
+            f.output("o", f.add(big).out)
+            f.output("a", f.add(one_ask).out)
+        flow = f.using(store=Store.memory())
+        assert (await flow.resume(await flow.run(), {"ask": 1}))["o"] == bytes(5_000)
+
+    async def test_who_only_listens_is_told_the_values_themselves(self) -> None:
+        async def give() -> tuple[int, int]:
+            return 1, 2
+
+        with Flow("giving") as f:
+            f.output("o", f.add(give).out)
+        async with f.using(store=Store.memory()).start() as run:
+            told = [event.data["ports"] async for event in run.events() if event.kind == "node_finished"]
+        assert told == [{"out": {"value": (1, 2)}}]

@@ -1,0 +1,398 @@
+"""What stands when a run is resumed, and what is done again (S9.1, S11.3, S12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import trio
+from trio.testing import MockClock
+
+from dataflow import (
+    DataflowError,
+    EventKind,
+    Flow,
+    NodeOutput,
+    Port,
+    Ports,
+    Retry,
+    RunFailed,
+    RunTaken,
+    StoreError,
+    collect,
+    each,
+    node,
+    this_firing,
+)
+from dataflow.stores import Record, Store
+from dataflow.stores.memory import MemoryStore
+from tests.support.stored_runs import (
+    Writes,
+    add,
+    asking,
+    asking_flow,
+    earlier,
+    failing_with,
+    kinds_of,
+    one_ask,
+    retold,
+)
+
+
+class TestWhatCanBeResumed:
+    async def test_a_completed_run_cannot(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        await asking_flow(store).resume(paused, {"ask": 22})
+        with pytest.raises(RunTaken, match="has completed; there is nothing to resume"):
+            await asking_flow(store).resume(paused.run_id)
+
+    async def test_an_unknown_run_cannot(self) -> None:
+        with pytest.raises(StoreError, match="20260101T000000Z-00000000"):
+            await asking_flow(Store.memory()).resume("20260101T000000Z-00000000")
+
+    async def test_a_run_of_which_nothing_was_written_is_started_anew(self) -> None:
+        store = Writes(failing_with(OSError("the disk is gone"), "run_started"))
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await asking_flow(store).run()
+        store.before = lambda _batch: None
+        [stored] = store.runs()
+        with pytest.raises(StoreError, match="ended before anything of it was written; start it anew"):
+            await asking_flow(store).resume(stored.id)
+        store.delete(stored.id)
+
+    async def test_a_run_given_by_its_id_needs_a_store(self) -> None:
+        with pytest.raises(DataflowError, match="the flow has no store to find it in"):
+            await asking_flow().resume("20260101T000000Z-00000000")
+
+    async def test_a_run_of_an_unreadable_journal_stays_as_it_was(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        spoilt = retold(store, paused.run_id, lambda one: replace(one, data="{") if one.seq == 3 else one)
+        with pytest.raises(StoreError, match=r"record 3 of run .* cannot be read"):
+            await asking_flow(spoilt).resume(paused.run_id, {"ask": 22})
+        assert spoilt.find(paused.run_id).status == "paused"
+
+    async def test_a_torn_record_is_dropped_with_a_warning(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        last = max(record.seq for record in store.records(paused.run_id))
+        torn = retold(store, paused.run_id, lambda one: replace(one, data="{") if one.seq == last else one)
+        result = await asking_flow(torn).resume(paused.run_id, {"ask": 22})
+        assert result["o"] == 42
+        assert result.warnings == ("the newest record of the run was cut off and is dropped",)
+
+    async def test_a_torn_record_blocks_no_later_resume(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        last = max(record.seq for record in store.records(paused.run_id))
+        torn = retold(store, paused.run_id, lambda one: replace(one, data="{") if one.seq == last else one)
+        again = await asking_flow(torn).resume(paused.run_id)
+        assert (await asking_flow(torn).resume(again, {"ask": 22}))["o"] == 42
+
+    async def test_records_of_a_later_release_do_not_matter(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        later = retold(store, paused.run_id, _with_unknown)
+        result = await asking_flow(later).resume(paused.run_id, {"ask": 22})
+        assert (result["o"], result.warnings) == (42, ())
+
+
+def _with_unknown(record: Record) -> Record:
+    """Let a release to come have written what is not needed: what follows from the other records."""
+    return record if record.kind in NEEDED else replace(record, kind="later_kind")
+
+
+NEEDED = {kind.value for kind in EventKind} - {"run_paused"}
+
+
+class TestWhatStands:
+    async def test_what_is_done_is_not_called_again(self) -> None:
+        called: list[str] = []
+
+        async def once() -> int:
+            called.append(this_firing().path)
+            return 20
+
+        with Flow("once") as f:
+            f.output("o", f.add(add, a=f.add(once).out, b=f.add(one_ask).out).out)
+        flow = f.using(store=Store.memory())
+        await flow.resume(await flow.run(), {"ask": 22})
+        assert called == ["once"]
+
+    async def test_warnings_are_told_once(self) -> None:
+        async def whole(x: int = 0, y: int = 0) -> int:
+            return x + y
+
+        async def maybe() -> int:
+            raise LookupError("not here")
+
+        store = Store.memory()
+        with Flow("warned") as f:
+            failed = f.add(node(on_error="skip")(maybe))
+            f.output("o", f.add(add, a=f.add(whole, x=failed.out, y=1).out, b=f.add(one_ask).out).out)
+        flow = f.using(store=store)
+        paused = await flow.run()
+        result = await flow.resume(paused, {"ask": 22})
+        assert result.warnings == paused.warnings
+        assert kinds_of(store, paused.run_id).count("warning") == len(paused.warnings)
+
+    async def test_the_states_of_what_was_not_opened_again_are_told(self) -> None:
+        async def twice(x: int) -> int:
+            return 2 * x
+
+        async def total(xs: list[int]) -> int:
+            return sum(xs)
+
+        with Flow("inner") as inner:
+            doubled = inner.add(twice, x=inner.input("x", int))
+            inner.output("y", doubled.out)
+        with Flow("outer") as f:
+            items = f.add(twice, x=each([1, 2]))
+            summed = f.add(total, xs=collect(items.out))
+            inside = f.add(inner, x=summed.out)
+            f.output("o", f.add(add, a=inside.out.y, b=f.add(one_ask).out).out)
+        flow = f.using(store=Store.memory())
+        paused = await flow.run()
+        result = await flow.resume(paused, {"ask": 1})
+        assert result["o"] == 13
+        assert dict(result.states) == {**paused.states, "ask": "done", "add": "done"}
+        assert set(result.states) >= {"twice[0]", "twice[1]", "inner/twice"}
+
+    async def test_why_tells_what_happened_before(self) -> None:
+        async def fail() -> int:
+            raise LookupError("not here")
+
+        with Flow("why") as f:
+            failed = f.add(node(on_error="skip")(fail))
+            lost = f.add(add, a=failed.out, b=1)
+            f.output("lost", lost.out)
+            f.output("o", f.add(one_ask).out)
+        flow = f.using(store=Store.memory())
+        result = await flow.resume(await flow.run(), {"ask": 1})
+        assert "LookupError: not here" in result.why(lost.out)
+
+    async def test_metadata_is_told_of_what_was_done_before(self) -> None:
+        async def tell() -> NodeOutput:
+            return NodeOutput({"out": 1}, metadata={"cost": (1, 2)})
+
+        with Flow("metadata") as f:
+            told = f.add(node(ports=lambda _: Ports({}, {"out": Port(int)}))(tell))
+            f.output("o", f.add(add, a=told.out, b=f.add(one_ask).out).out)
+        flow = f.using(store=Store.memory())
+        result = await flow.resume(await flow.run(), {"ask": 1})
+        assert result.metadata["tell"] == {"cost": (1, 2)}
+
+    async def test_values_are_let_go_in_a_resumed_run_too(self) -> None:
+        flow = asking_flow().using(store=Store.memory(), keep=False)
+        result = await flow.resume(await flow.run(), {"ask": 22})
+        assert result.outputs == {"o": 42}
+        with pytest.raises(DataflowError, match="let go"):
+            result.get("number.out")
+
+    async def test_what_is_pulled_is_resumed_as_what_was_pulled(self) -> None:
+        called: list[str] = []
+
+        async def other() -> int:
+            called.append("other")
+            return 1
+
+        with Flow("pulled") as f:
+            asked = f.add(one_ask)
+            summed = f.add(add, a=asked.out, b=1)
+            f.output("o", summed.out)
+            f.output("other", f.add(other).out)
+        flow = f.using(store=Store.memory())
+        async with flow.start(summed.out) as run:
+            paused = await run
+        result = await flow.resume(paused.run_id, {"ask": 1})
+        assert (list(result.outputs.values()), called) == ([2], [])
+
+    async def test_two_flows_share_a_store(self, tmp_path: Path) -> None:
+        store = Store.sqlite(tmp_path / "runs.db")
+        with Flow("other") as f:
+            f.output("o", f.add(asking(str)).out)
+        other = f.using(store=store)
+        paused, text = await asking_flow(store).run(), await other.run()
+        assert (await other.resume(text, {"ask": "yes"}))["o"] == "yes"
+        assert (await asking_flow(store).resume(paused, {"ask": 22}))["o"] == 42
+
+    async def test_a_hundred_runs_of_one_flow_share_a_store(self, tmp_path: Path) -> None:
+        """B14."""
+
+        async def told(n: int, v: int) -> list[int]:
+            return [n, v]
+
+        with Flow("many") as f:
+            n = f.input("n", int)
+            f.output("o", f.add(told, n=n, v=f.add(one_ask).out).out)
+        flow = f.using(store=Store.sqlite(tmp_path / "runs.db"))
+        found: dict[int, tuple[str, Any]] = {}
+
+        async def one(number: int) -> None:
+            paused = await flow.run(n=number)
+            found[number] = paused.run_id, (await flow.resume(paused, {"ask": number + 3}))["o"]
+
+        async with anyio.create_task_group() as group:
+            for number in range(100):
+                group.start_soon(one, number)
+        assert [found[number][1] for number in range(100)] == [[n, n + 3] for n in range(100)]
+        assert len({run for run, _ in found.values()}) == 100
+
+    async def test_a_cancelled_run_goes_on(self) -> None:
+        store, begun = Store.memory(), anyio.Event()
+        calls: list[str] = []
+
+        async def hang(x: int) -> int:
+            calls.append("hang")
+            if len(calls) == 1:
+                begun.set()
+                await anyio.sleep_forever()
+            return x
+
+        async def one() -> int:
+            calls_of_one.append("one")
+            return 1
+
+        calls_of_one: list[str] = []
+        with Flow("hanging") as f:
+            f.output("o", f.add(hang, x=f.add(one).out).out)
+        flow = f.using(store=store)
+        async with flow.start() as run:
+            await begun.wait()
+            run.cancel()
+            assert (await run).status == "cancelled"
+        assert (await flow.resume(run.id))["o"] == 1
+        assert calls_of_one == ["one"]
+
+    async def test_a_run_that_was_cancelled_in_its_store_asks_again(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        seq = max(record.seq for record in store.records(paused.run_id)) + 1
+        cancelled = retold(store, paused.run_id, lambda record: record)
+        time = json.loads(next(store.records(paused.run_id)).data)["time"]
+        hold = cancelled.hold(paused.run_id)
+        cancelled.commit(paused.run_id, _finished(seq, time))
+        hold.release()
+        again = await asking_flow(cancelled).resume(paused.run_id)
+        assert [ask.id for ask in again.asks] == ["ask"]
+        assert (await asking_flow(cancelled).resume(again, {"ask": 22}))["o"] == 42
+
+
+def _finished(seq: int, time: str) -> Any:
+    from dataflow.stores import Batch
+
+    data = json.dumps({"status": "cancelled", "time": time})
+    return Batch([Record(seq, "run_finished", "", data)], status="cancelled")
+
+
+def jumping(main: Callable[[], Any]) -> Any:
+    """Run on trio with a clock that jumps to the next timer whenever nothing else can run."""
+    return trio.run(main, clock=MockClock(autojump_threshold=0))
+
+
+class TestAttempts:
+    """Attempts are counted through all sittings, and waits go on where they were (S9.1)."""
+
+    async def interrupted(self, retry: Retry, failures: int) -> tuple[Flow, MemoryStore, list[int], str]:
+        """Let a run be interrupted while it waits for the second attempt at a node."""
+        store, attempts = Store.memory(), list[int]()
+
+        async def flaky() -> int:
+            attempts.append(this_firing().attempt)
+            if len(attempts) <= failures:
+                raise LookupError("not yet")
+            return len(attempts)
+
+        with Flow("flaky") as f:
+            f.output("o", f.add(node(retries=retry)(flaky)).out)
+        async with f.using(store=store).start() as run:
+            async for event in run.events():
+                if event.kind is EventKind.ATTEMPT_FAILED:
+                    run.cancel()
+        [failed] = [record.seq for record in store.records(run.id) if record.kind == "attempt_failed"]
+        killed = retold(store, run.id, lambda one: one if one.seq <= failed else None)
+        return f, killed, attempts, run.id
+
+    async def test_a_wait_that_is_over_is_not_waited_for(self) -> None:
+        f, store, attempts, run = await self.interrupted(Retry(3, backoff="fixed", first=600), 1)
+        result = await f.using(store=retold(store, run, earlier(700))).resume(run)
+        assert (result["o"], attempts) == (2, [1, 2])
+
+    def test_the_rest_of_a_wait_is_waited_for(self) -> None:
+        f, store, _, run = anyio.run(self.interrupted, Retry(3, backoff="fixed", first=600), 1)
+
+        async def main() -> float:
+            begun = anyio.current_time()
+            await f.using(store=retold(store, run, earlier(100))).resume(run)
+            return anyio.current_time() - begun
+
+        assert jumping(main) == pytest.approx(500, abs=20)
+
+    async def test_the_attempts_left_are_those_of_the_first_sitting(self) -> None:
+        f, store, attempts, run = await self.interrupted(Retry(1, backoff="fixed", first=600), 9)
+        with pytest.raises(RunFailed, match="not yet"):
+            await f.using(store=retold(store, run, earlier(700))).resume(run)
+        assert attempts == [1, 2]
+
+    async def test_a_failed_run_has_all_its_attempts_again(self) -> None:
+        f, store, attempts, run = await self.interrupted(Retry(1, backoff="fixed", first=600), 9)
+        flow = f.using(store=retold(store, run, earlier(700)))
+        with pytest.raises(RunFailed):
+            await flow.resume(run)
+        async with flow.resuming(run) as again:
+            async for event in again.events():
+                if event.kind is EventKind.ATTEMPT_FAILED:
+                    again.cancel()  # another attempt would follow in 600 s
+            assert (await again).status == "cancelled"
+        assert attempts == [1, 2, 3]
+
+
+class TestTime:
+    """The time of a run counts through all its sittings; waiting for answers is none of it (S9.2, S11.2)."""
+
+    async def paused(self, elapsed: float, most: float) -> tuple[Flow, str]:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+
+        def change(record: Record) -> Record:
+            if record.kind != "run_paused":
+                return record
+            return replace(record, data=json.dumps({**json.loads(record.data), "elapsed": elapsed}))
+
+        other = retold(store, paused.run_id, change)
+        return asking_flow().using(store=other, timeout=most), paused.run_id
+
+    async def test_what_is_over_fails_when_it_is_resumed(self) -> None:
+        flow, run = await self.paused(700, 600)
+        with pytest.raises(RunFailed, match="600 s"):
+            await flow.resume(run, {"ask": 22})
+
+    async def test_what_is_left_is_enough(self) -> None:
+        flow, run = await self.paused(300, 600)
+        assert (await flow.resume(run, {"ask": 22}))["o"] == 42
+
+    async def test_the_time_goes_on_where_it_was(self) -> None:
+        flow, run = await self.paused(300, 600)
+        async with flow.resuming(run) as again:
+            told = [event.data async for event in again.events() if event.kind is EventKind.RUN_PAUSED]
+        assert 300 <= told[0]["elapsed"] < 600
+
+    async def test_the_wait_for_an_answer_is_no_time(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        flow = asking_flow().using(store=retold(store, paused.run_id, earlier(86_400)), timeout=600)
+        assert (await flow.resume(paused.run_id, {"ask": 22}))["o"] == 42
+
+    async def test_an_ask_expires_between_two_sittings(self) -> None:
+        store = Store.memory()
+        with Flow("expiring") as f:
+            f.output("o", f.add(asking(int, expires=600, default=7)).out)
+        paused = await f.using(store=store).run()
+        later = retold(store, paused.run_id, earlier(700))
+        assert (await f.using(store=later).resume(paused.run_id))["o"] == 7

@@ -1,0 +1,489 @@
+"""The functions of the digest example, alone and in the plain loop that mirrors the flow."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+import unicodedata
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.examples.digest_properties import (
+    GOLDENS,
+    LIMIT,
+    Golden,
+    digest_nodes,
+    misplaced,
+    plain_loop,
+    problems_of,
+)
+
+split, summarise = digest_nodes.split, digest_nodes.summarise
+join, grade = digest_nodes.join, digest_nodes.grade
+
+WORDS = st.sampled_from(
+    ["engine", "Wind", "rain", "überall", "e\u0301te\u0301", "日本", "カメラ", "بحر", "x", "🙂", "12"]
+)
+ENDS = st.sampled_from(
+    [". ", "! ", "? ", ".\n", "… ", "。", "！", "؟ ", '." ', ".) ", "。」", " ", "\n", " e.g. ", ", "]
+)
+BREAKS = [
+    "\n",
+    "\n\n",
+    " \n\n\n",
+    "\n# ",
+    "\n## ",
+    "\n###### ",
+    "\n#\n",
+    "\n===\n",
+    "\n---\n",
+    "\n- ",
+    "\n1. ",
+]
+MARKUP = [
+    "```\n",
+    "\n~~~~ py\n",
+    "\n````\n",
+    "\n| a | b |\n",
+    "# ",
+    "    # ",
+    "    ",
+    "\t",
+    "> ",
+    " #\n",
+    "\xa0",
+    "***",
+]
+LAYOUT = st.sampled_from(BREAKS + MARKUP)
+TEXTS = st.lists(st.one_of(WORDS, WORDS, ENDS, LAYOUT), max_size=60).map("".join)
+DOCUMENTS = st.one_of(TEXTS, TEXTS.map(lambda text: text.replace("\n", "\r\n")), st.text(max_size=200))
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    return (text[sentence.start : sentence.end] for sentence in digest_nodes.sentences(text))
+
+
+def ink(text: str) -> int:
+    return len("".join(text.split()))
+
+
+async def test_headings_part_a_text_into_sections() -> None:
+    assert await split("# Title\n\nLead.\n\n## One\n\nText.\n\n## Two\nMore.\n") == (
+        "Title",
+        ["Lead.", "## One\n\nText.", "## Two\nMore."],
+    )
+
+
+async def test_underlined_headings_part_a_text_into_sections() -> None:
+    assert await split("Title\n=====\n\nOne\n---\nText.\n\nTwo\n---\nMore.") == (
+        "Title",
+        ["One\n---\nText.", "Two\n---\nMore."],
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \r\n\t\n", "\ufeff", "\u3000\n"])
+async def test_a_blank_text_has_no_sections(text: str) -> None:
+    assert await split(text) == ("", [])
+
+
+async def test_a_text_of_a_title_alone_has_no_sections() -> None:
+    assert await split("# Title\n") == ("Title", [])
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# Plain", "Plain"),
+        ("   #   Blanks  around   ", "Blanks  around"),
+        ("#\tA tab", "A tab"),
+        ("# Closed ##", "Closed"),
+        ("# C#", "C#"),
+        ("# C# #", "C#"),
+        ("# Größe e\u0301 日本 🙂", "Größe e\u0301 日本 🙂"),
+        ("Under #\n=", "Under #"),
+        ("#NoBlank", ""),
+        ("    # Indented", ""),
+        ("####### Seven", ""),
+        ("#", ""),
+        ("# ***", ""),
+        ("## Second level", ""),
+        ("Two lines\nof text\n=======", ""),
+        ("- item\n===", ""),
+        ("===", ""),
+    ],
+)
+async def test_the_title_is_the_text_of_a_top_level_heading(line: str, title: str) -> None:
+    assert (await split(f"{line}\n\nText.")).title == title
+
+
+async def test_the_title_is_the_first_top_level_heading_wherever_it_stands() -> None:
+    text = "Before.\n\n## Early\n\nA.\n\n# Title\n\nB.\n\n# Chapter\n\nC."
+    assert await split(text) == ("Title", ["Before.", "## Early\n\nA.", "B.", "# Chapter\n\nC."])
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "`````", "  ```python"])
+async def test_a_heading_in_fenced_code_is_code(fence: str) -> None:
+    close = fence.strip().rstrip("python")
+    code = f"{fence}\n# no heading\n\nno: heading\n===\n{close}"
+    assert await split(f"## One\n\n{code}\n\n## Two\n\nB.") == ("", [f"## One\n\n{code}", "## Two\n\nB."])
+
+
+async def test_a_shorter_or_other_fence_does_not_close_one() -> None:
+    text = "````\n```\n~~~~\n```` x\n# code\n`````\n# Title"
+    assert (await split(text)).title == "Title"
+
+
+async def test_an_unclosed_fence_reaches_to_the_end() -> None:
+    assert await split("## One\n\nA.\n\n```\n## Two\n") == ("", ["## One\n\nA.\n\n```\n## Two"])
+
+
+async def test_backticks_within_a_line_open_no_fence() -> None:
+    assert await split("```x``` is code.\n\n# Title") == ("Title", ["```x``` is code."])
+
+
+async def test_carriage_returns_stay_and_do_not_matter() -> None:
+    assert await split("\ufeff# Title\r\n\r\nA\r\nb.\r\n\r\nOne\r\n---\r\nC.\r\n") == (
+        "Title",
+        ["A\r\nb.", "One\r\n---\r\nC."],
+    )
+
+
+async def test_plain_paragraphs_are_grouped_into_sections_of_some_size() -> None:
+    paragraphs = [f"Paragraph {number} " + "and so on " * 30 + "ends." for number in range(10)]
+    chunks = (await split("\n\n".join(paragraphs))).chunks
+    assert [chunk.count("Paragraph") for chunk in chunks] == [3, 3, 3, 1]
+    assert "\n\n".join(chunks) == "\n\n".join(paragraphs)
+
+
+async def test_paragraphs_are_grouped_below_a_lone_title_too() -> None:
+    body = "\n\n".join("And so on. " * 40 for _ in range(6))
+    assert len((await split(f"# Title\n\n{body}")).chunks) == 3
+
+
+async def test_code_is_not_cut_at_its_blank_lines() -> None:
+    code = "```\n" + "line of code\n\n" * 400 + "```"
+    assert (await split(f"Before.\n\n{code}\n\nAfter.")).chunks == [f"Before.\n\n{code}", "After."]
+
+
+async def test_a_huge_text_of_tiny_sections_has_a_bounded_number_of_them() -> None:
+    for unit in ("# a\nB.\n", "## a\nB.\n", "A.\n\n", "- a\n"):
+        text = unit * 30_000
+        chunks = (await split(text)).chunks
+        assert 1 < len(chunks) <= digest_nodes.MOST_SECTIONS + 2
+
+
+@given(DOCUMENTS)
+async def test_sections_are_slices_of_the_text_in_order(text: str) -> None:
+    position = 0
+    for chunk in (await split(text)).chunks:
+        assert chunk.strip()
+        position = text.index(chunk, position) + len(chunk)
+
+
+@given(DOCUMENTS)
+@example("## A\n\r```\nB.")
+@example("A\n- \r\r\n")
+async def test_every_sentence_of_a_text_is_in_a_section(text: str) -> None:
+    found = [sentence for chunk in (await split(text)).chunks for sentence in sentences_of(chunk)]
+    assert found == list(sentences_of(text.removeprefix("\ufeff")))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["One.", "Two!", "Three?", "Four…", "Five"],
+        ["He said: “It is.”", "Then (it was not.)", "**Bold.**", "End"],
+        ["東京です。", "「はい。」", "本当ですか？！", "そう"],
+        ["هل هذا صحيح؟", "نعم هو صحيح.", "تم"],
+        ["यह पहला है।", "यह दूसरा है।"],
+        ["Ask Dr. Who, e.g. on May 3. or later.", "Or not."],
+        ["Am 3. Oktober, z. B. um 12. Uhr, bzw. später.", "Oder nie."],
+        ["Well... he said so.", "It costs 3.50 or 400.", "See main.py.", "J. R. Smith did."],
+        ["A line\nbreak stays.", "Next\none."],
+        ["Cafe\u0301.", "E\u0301te\u0301!", "🙂 is text?"],
+    ],
+)
+def test_a_paragraph_is_read_as_sentences(parts: list[str]) -> None:
+    assert list(sentences_of(" ".join(parts))) == parts
+
+
+def test_list_items_and_paragraphs_end_a_sentence() -> None:
+    text = "Intro:\n- one\n  goes on\n* two. Three.\n10) four\n\nfive\n***\nsix\n---\nseven"
+    assert list(sentences_of(text)) == [
+        "Intro:", "- one\n  goes on", "* two.", "Three.", "10) four", "five\n***\nsix", "seven",
+    ]  # fmt: skip
+
+
+def test_code_tables_and_rules_hold_no_sentences() -> None:
+    text = "A.\n```\nCode.\n```\n| cell. | cell. |\n|-------|-------|\n\n---\n\n* * *\n\nB."
+    assert list(sentences_of(text)) == ["A.", "B."]
+
+
+def test_lines_without_an_end_are_sentences_where_there_are_many() -> None:
+    log = [f"12:00:{second} worker {second % 3} did its part" for second in range(10, 40)]
+    assert list(sentences_of("\n".join(log))) == log
+    assert list(sentences_of("\n".join(log[:5]))) == ["\n".join(log[:5])]
+
+
+async def test_the_sentences_with_the_most_frequent_words_are_kept_in_their_order() -> None:
+    text = "Nothing here. Engines drive engines. Something else. Small engines drive wheels. Other things."
+    assert await summarise(text, 2) == "Engines drive engines. Small engines drive wheels."
+
+
+async def test_of_equal_sentences_the_first_are_kept() -> None:
+    assert await summarise("Alpha. Beta. Gamma.", 2) == "Alpha. Beta."
+
+
+async def test_a_text_with_few_sentences_is_kept_whole() -> None:
+    text = "## One\n\nA b.  C\nd!\n\nE f"
+    assert await summarise(text, 4) == text
+
+
+async def test_a_heading_stays_with_a_sentence_below_it_and_does_not_count() -> None:
+    text = "## One\n\nWheels. Wheels turn.\n\n## Empty\n\n## Two\n\nWheels turn wheels. No."
+    assert await summarise(text, 2) == "## One\n\nWheels turn.\n\n## Two\n\nWheels turn wheels."
+    assert await summarise("## Alone\n\n```\ncode\n```", 3) == ""
+
+
+async def test_what_could_be_read_as_one_sentence_is_parted_by_a_blank_line() -> None:
+    text = "日本日本。「何。」「日本日本。」"
+    assert await summarise(text, 2) == "日本日本。\n\n「日本日本。」"
+
+
+async def test_the_line_ends_of_the_text_are_used() -> None:
+    assert await summarise("## A\r\n\r\nB\r\nc. D.\r\n\r\nE.", 3) == "## A\r\n\r\nB\r\nc. D.\r\n\r\nE."
+
+
+@pytest.mark.parametrize("keep", [0, -1])
+async def test_a_budget_without_a_sentence_is_refused(keep: int) -> None:
+    with pytest.raises(ValueError, match=f"keep must be at least 1, found {keep}"):
+        await summarise("Text.", keep)
+
+
+async def test_a_huge_vocabulary_is_forgotten_down_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digest_nodes, "VOCABULARY", 10)
+    monkeypatch.setattr(digest_nodes, "SLICE", 100)
+    rare = " ".join(f"{word * 5}." for word in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    assert (
+        await summarise(f"{rare} Wheel wheel. {rare} Wheel wheel wheel.", 2)
+        == "Wheel wheel. Wheel wheel wheel."
+    )
+
+
+@given(DOCUMENTS, st.integers(1, 4))
+async def test_a_summary_has_at_most_the_sentences_allowed(text: str, keep: int) -> None:
+    total = len(list(sentences_of(text)))
+    best = list(sentences_of(await summarise(text, keep)))
+    assert len(best) >= min(keep, total)
+    assert sum(map(ink, best)) <= sum(sorted(map(ink, sentences_of(text)), reverse=True)[:keep])
+
+
+@given(DOCUMENTS, st.integers(1, 4))
+@example("Foo bar. 東京。Bar foo.", 2)
+@example("A cat. Was? 日本日本。but cats.", 2)
+@example("Sent.\n    ---\nfoo bar. Baz.", 2)
+@example("Well. ``` foo\n\nLast.", 3)
+@example("Look. # five is open.\n\nLast.", 3)
+async def test_every_sentence_of_a_summary_is_a_slice_of_the_text(text: str, keep: int) -> None:
+    summary = await summarise(text, keep)
+    assert not misplaced(summary, text)
+    assert all(sentence in text for sentence in sentences_of(summary))
+
+
+async def test_parts_that_are_not_empty_are_joined_in_order_below_the_title() -> None:
+    assert await join("Title", ["One.", "", "## Two\n\nB.", "\n"]) == "# Title\n\nOne.\n\n## Two\n\nB."
+    assert await join("", ["One.", "Two."]) == "One.\n\nTwo."
+    assert await join("", ["A\r\nb.", "C."]) == "A\r\nb.\r\n\r\nC."
+
+
+async def test_nothing_joined_is_empty() -> None:
+    assert await join("", []) == ""
+    assert await join("", ["", ""]) == ""
+
+
+@pytest.mark.parametrize(("length", "short"), [(0, True), (9, True), (10, True), (11, False)])
+async def test_a_text_is_short_with_at_most_the_target(length: int, short: bool) -> None:
+    assert (await grade("x" * length, 10, 8)).short is short
+
+
+async def test_characters_are_counted_and_not_bytes() -> None:
+    assert (await grade("日本🙂", 3, 1)).short
+
+
+@pytest.mark.parametrize(("keep", "then"), [(8, 4), (5, 2), (2, 1), (1, 1)])
+async def test_the_budget_is_halved_but_never_below_one(keep: int, then: int) -> None:
+    assert (await grade("", 0, keep)).keep == then
+
+
+async def test_an_empty_text_has_an_empty_digest_after_one_round() -> None:
+    assert await plain_loop("", 2000) == ([""], False)
+
+
+async def test_text_in_any_script_survives() -> None:
+    scripts = [
+        "I\u0307stanbul e\u0301te\u0301.",
+        "日本語です。",
+        "עברית.",
+        "हिन्दी पाठ।",
+        "👩‍👩‍👧 family.",
+        "\u202bعربي\u202c؟",
+    ]
+    source = "# Tőrös\n\n" + " ".join(scripts)
+    assert await plain_loop(source, 2000) == ([source], False)
+
+
+@given(DOCUMENTS, st.integers(0, 120), st.integers(1, 4))
+@example("T\n=\nFoo", 0, 2)
+@example("# ## #\n\nFoo.\n\n# Bar\n\nBaz.", 0, 2)
+@example("Foo.\n\n# T\n\nBar. Baz.", 0, 1)
+@example("\xa0#\n===\n\nFoo.\n\n# Bar\n\nBaz.", 0, 2)
+async def test_no_round_adds_moves_or_merges_anything(source: str, target: int, keep: int) -> None:
+    outcome = await plain_loop(source, target, keep=keep)
+    assert not problems_of(outcome.digest, source, target, outcome.ended_by_limit)
+    for before, after in zip([source, *outcome.texts], outcome.texts, strict=False):
+        assert not problems_of(after, source, len(after), ended_by_limit=False)
+        assert ink(after) <= ink(before)
+        assert all(sentence in source for sentence in sentences_of(after))
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=12))
+async def test_sections_stay_apart_and_in_order(names: list[str]) -> None:
+    source = "\n\n".join(
+        f"## {number} {name}\n\n" + f"Text of {name} is long. " * 9 for number, name in enumerate(names)
+    )
+    outcome = await plain_loop(source, 1)
+    for text in outcome.texts:
+        assert [int(number) for number in re.findall(r"^## (\d+)", text, re.MULTILINE)] == list(
+            range(len(names))
+        )
+    assert outcome.digest.count(" is long.") == len(names)
+
+
+async def test_the_limit_ends_a_text_that_cannot_become_short() -> None:
+    outcome = await plain_loop("word " * 1000, 10)
+    assert len(outcome.texts) == LIMIT
+    assert outcome.ended_by_limit
+    assert not problems_of(outcome.digest, "word " * 1000, 10, ended_by_limit=True)
+
+
+@pytest.mark.parametrize(
+    ("digest", "problem"),
+    [
+        ("One. Two. Three. Four. Five. Six.", "33 characters, over the target of 30"),
+        ("Two.\n\nOne.", "out of order: 'One.'"),
+        ("One. Seven.", "not in the source: 'Seven.'"),
+        ("One. One.", "out of order: 'One.'"),
+        ("# Title\n\nOne.", "the title 'Title' is not in the source"),
+    ],
+)
+def test_a_wrong_digest_is_found_out(digest: str, problem: str) -> None:
+    assert problems_of(digest, "One. Two. Three. Four. Five. Six.", 30, ended_by_limit=False) == [problem]
+
+
+def test_a_digest_of_nothing_and_a_needless_round_are_found_out() -> None:
+    assert len(problems_of("One.", " \n", 30, ended_by_limit=False)) == 2
+    assert problems_of("One.", "One.", 30, ended_by_limit=True) == [
+        "went on to the limit though it was short enough"
+    ]
+
+
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
+async def test_a_golden_text_has_the_digest_beside_it(golden: Golden) -> None:
+    outcome = await plain_loop(golden.source, golden.target)
+    assert not problems_of(outcome.digest, golden.source, golden.target, outcome.ended_by_limit)
+    assert len(outcome.texts) == golden.rounds
+    assert outcome.digest == golden.digest
+
+
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
+async def test_the_sections_of_a_golden_text_survive_each_round(golden: Golden) -> None:
+    headings = [line for line in golden.source.split("\n") if re.match(r"##+ ", line)]
+    for text in (await plain_loop(golden.source, golden.target)).texts:
+        assert [line for line in text.split("\n") if re.match(r"##+ ", line)] == headings
+
+
+def test_the_golden_texts_hold_what_they_are_there_for() -> None:
+    by_name = {golden.name: golden.source for golden in GOLDENS}
+    assert by_name["write_ahead.md"].count("\n## ") >= 6
+    voices = by_name["voices.txt"]
+    assert any(unicodedata.combining(character) for character in voices)
+    assert all(sign in voices for sign in "。؟…ß🙂")
+    assert sum(golden.rounds >= 2 for golden in GOLDENS) == len(GOLDENS)
+
+
+HOSTILE = {
+    "no sentence end": "word ",
+    "no blank": "x",
+    "only line ends": "\n",
+    "only dots": ".",
+    "dots and a letter": ".....a",
+    "closers": ".))))",
+    "blanks": "\t ",
+    "headings": "# a\n",
+    "hashes": "#",
+    "fences": "```\n",
+    "tildes and backticks": "~~~`",
+    "rules": "a\n---\n",
+    "dashes": "-",
+    "tables": "|a\n",
+    "items": "- a\n",
+    "paragraphs": "a\n\n",
+    "short sentences": "Aa. ",
+    "abbreviations": "a. ",
+    "quotes": '"A.',
+    "ideographs": "日。",
+    "marks": "！」",
+}
+
+
+@pytest.mark.parametrize("tail", ["", "x", "\n", ". X"])
+@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
+async def test_a_hostile_text_ends_with_a_right_digest(unit: str, tail: str) -> None:
+    """A quadratic step would take minutes for a text of this size, and the test's time runs out."""
+    source = unit * (200_000 // len(unit)) + tail
+    outcome = await plain_loop(source, 2000)
+    assert not problems_of(outcome.digest, source, 2000, outcome.ended_by_limit)
+
+
+@pytest.mark.parametrize(
+    "unit", ["Wind and rain. ", "## Wind\n\nRain fell. It fell long.\n\n", "Rain fell.\n\n"]
+)
+async def test_the_work_grows_with_the_text(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = 0
+    real = digest_nodes.blocks, digest_nodes.ends_sentence
+
+    def counting_blocks(text: str, begin: int, end: int) -> Iterator[digest_nodes.Block]:
+        nonlocal steps
+        for block in real[0](text, begin, end):
+            steps += 1
+            yield block
+
+    def counting_ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
+        nonlocal steps
+        steps += 1
+        return real[1](text, start, stop, end)
+
+    monkeypatch.setattr(digest_nodes, "blocks", counting_blocks)
+    monkeypatch.setattr(digest_nodes, "ends_sentence", counting_ends)
+    counts = []
+    for size in (20_000, 80_000):
+        steps = 0
+        await plain_loop(unit * (size // len(unit)), 2000, limit=1)
+        counts.append(steps)
+    assert counts[0] > 100
+    assert counts[1] <= 5 * counts[0]
+
+
+@pytest.mark.parametrize("unit", ["a\n", "Aa. "])
+async def test_a_text_of_many_tiny_sentences_takes_little_memory(unit: str) -> None:
+    source = unit * (120_000 // len(unit))
+    tracemalloc.start()
+    try:
+        await plain_loop(source, 2000, limit=1)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000  # a list of all of them takes twice as much

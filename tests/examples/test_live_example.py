@@ -1,0 +1,159 @@
+"""The example of a live session: what it shows is what a run gives, and it calls what a change reaches."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import signal
+import subprocess
+import sys
+from types import ModuleType
+from typing import Final
+
+import anyio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.cli.processes import Terminal
+from tests.examples.digest_properties import EXAMPLES
+
+SCRIPT: Final = EXAMPLES / "live.py"
+PROGRAM: Final = (sys.executable, "-W", "error", str(SCRIPT))
+COUNTS: Final = re.compile(r"(\d+) of 200 nodes were stale: (\d+) called, (\d+) stood")
+UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
+CLEAR: Final = "\x1b[H\x1b[J"
+
+
+def example() -> ModuleType:
+    """Import the example, which lies in no package."""
+    spec = importlib.util.spec_from_file_location("live_example", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+EXAMPLE: Final = example()
+CHANGES: Final = st.lists(
+    st.one_of(
+        *(
+            st.tuples(st.just(name), st.integers(0, knob.most // knob.step).map(knob.step.__mul__))
+            for name, knob in EXAMPLE.KNOBS.items()
+        )
+    ),
+    max_size=8,
+)
+
+
+class ExampleTerminal(Terminal):
+    program = PROGRAM
+
+
+def played(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, *arguments]
+    return subprocess.run(command, input=lines, capture_output=True, encoding="utf-8", check=True)
+
+
+def started() -> subprocess.Popen[str]:
+    """Start the example on pipes, and read until it waits for a line."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
+    assert process.stdout is not None
+    while "nodes were stale" not in process.stdout.readline():
+        pass
+    return process
+
+
+def counts_in(text: str) -> list[tuple[int, int, int]]:
+    return [(int(stale), int(called), int(stood)) for stale, called, stood in COUNTS.findall(text)]
+
+
+def shown(**inputs: int) -> str:
+    """Return the rows of a day as a run computes them, without a session."""
+    result = EXAMPLE.house.run_sync(**inputs).outputs
+    return "\n".join(f"  {name:8} {result[name]}" for name in ("sun", "battery", "grid"))
+
+
+def test_a_script_shows_what_each_change_has_called() -> None:
+    done = played("--script", "price=40 sun=80 sun=80 battery=6000")
+    assert counts_in(done.stdout) == [(200, 200, 0), (2, 2, 0), (175, 87, 88), (0, 0, 0), (102, 61, 41)]
+    *_, day = done.stdout.split("% of a clear day")
+    assert shown(sun=80, battery=6000) in day
+    assert "2.3 kWh bought, 8.2 kWh sold; the day costs 0.26 euros, 4.62 saved" in day
+
+
+def test_lines_in_a_pipe_are_changes_up_to_q() -> None:
+    done = played(lines="price 33\nsun = 0\nq\nsun=100\n")
+    assert [called for _, called, _ in counts_in(done.stdout)] == [200, 2, 110]
+    assert "price        33 cents a kWh" in done.stdout
+    assert done.stderr == ""
+
+
+def test_what_is_no_change_is_told_and_changes_nothing() -> None:
+    done = played("--script", "price=x wind=3 price=33")
+    assert done.stderr.splitlines() == [
+        "expected a change such as `sun 80` or `sun=80`, found 'price=x'",
+        "there is no input 'wind'; choices: sun, battery, price",
+    ]
+    assert counts_in(done.stdout) == [(200, 200, 0), (2, 2, 0)]
+
+
+def test_a_signal_ends_it_while_it_waits_for_a_line() -> None:
+    with started() as process:
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def test_an_output_that_nobody_reads_ends_it() -> None:
+    with started() as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, told = process.communicate("sun 80\nsun 90\n")
+    assert (process.returncode, told) == (0, "")
+
+
+async def compare(changes: list[tuple[str, int]]) -> None:
+    inputs: dict[str, int] = {}
+    async with EXAMPLE.house.live() as session:
+        for name, value in changes:
+            inputs[name] = value
+            await session.update(**{name: value})
+            found = {output: await session.get(output) for output in EXAMPLE.OUTPUTS}
+            assert found == (await EXAMPLE.house.run(**inputs)).outputs
+            assert session.counts.stale == 0
+
+
+@settings(max_examples=20)
+@given(changes=CHANGES)
+def test_after_any_changes_a_day_is_that_of_a_run(changes: list[tuple[str, int]]) -> None:
+    anyio.run(compare, changes)
+
+
+def test_a_signal_ends_it_on_a_terminal() -> None:
+    with ExampleTerminal() as terminal:
+        terminal.read_until("of 200 nodes were stale")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == 130
+    assert "Traceback" not in terminal.raw
+
+
+def test_arrow_keys_turn_the_knobs_of_a_terminal() -> None:
+    with ExampleTerminal() as terminal:
+        terminal.read_until("> sun          60 %")
+        terminal.press(RIGHT)
+        terminal.read_until("> sun          65 %")
+        terminal.press(UP + UP + LEFT)
+        terminal.read_until("> battery   4,500 Wh")
+        terminal.press(DOWN + RIGHT)
+        terminal.read_until("> price        33 cents")
+        terminal.press("q")
+        assert terminal.end() == 0
+    drawn = terminal.raw.replace("\r\n", "\n").split(CLEAR)[1:]
+    called = [[called for _, called, _ in counts_in(one)] for one in drawn]
+    assert called[0] == [200]
+    assert called[-1] == [2]
+    assert shown(sun=65, battery=4500, price=33) in drawn[-1]

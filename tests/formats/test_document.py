@@ -1,0 +1,214 @@
+"""The models of a flow document and their JSON Schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pydantic import ValidationError
+
+from dataflow.formats.native.document import FORMAT, BlockPart, FlowDocument, LoopPart, MapPart, json_schema
+from dataflow.formats.native.parts import Part
+from dataflow.formats.reader import read
+from tests.support.json_schemas import is_valid
+
+SCHEMA: Final[dict[str, Any]] = json_schema()
+DIGEST: Final = Path("docs/examples/digest.yaml").read_text("utf-8")
+
+# Every field that the format has, with a value that is not its default.
+FULL: Final[dict[str, Any]] = {
+    "dataflow": 1,
+    "name": "full",
+    "uses": {"text": "./nodes.py"},
+    "inputs": {"a": {"type": "string"}, "b": {"type": {"type": "array"}, "default": []}, "c": {}},
+    "outputs": {"x": "page.text", "y": {"merge": ["a", "b"]}},
+    "using": {
+        "errors": "continue",
+        "max_concurrency": 2,
+        "limits": {"llm": {"slots": 1, "per_second": 0.5}},
+        "timeout": 60,
+    },
+    "edges": [
+        {"source": "a", "target": "b", "target_port": "c"},
+        {
+            "source": "$in", "source_port": "a", "target": "b", "target_port": "c", "feedback": True,
+            "limit": None, "on_limit": "fail", "each_round": True, "leave": "all", "id": "e1",
+            "meta": {"color": "red"},
+        },
+    ],
+    "nodes": {
+        "typed": {
+            "type": "m:f",
+            "config": {"x": [1]},
+            "inputs": {
+                "one": "a",
+                "several": ["a.b", {"value": None}],
+                "error": "a.$error",
+                "gather": {"gather": ["a"]},
+                "race": {"race": ["a", "b"]},
+                "fallback": {"fallback": ["a", {"value": 1}]},
+                "each": {"each": "a", "key": "m:f", "max_concurrency": 3, "on_error": "skip"},
+                "collect": {"collect": {"each": "a"}},
+                "every": {"every": ["a", "b"]},
+                "contexts": {"merge_contexts": ["a", "b"], "how": "append"},
+            },
+            "values": {"limit": {"deep": [1.5, "x"]}},
+            "policy": {
+                "retry": {"retries": 0, "on": ["timeout"], "backoff": "fixed", "first": 2, "jitter": True},
+                "timeout": None, "deadline": 10.5, "memo": "run", "on_error": "route", "default": None,
+                "limit": "llm", "effect": True, "enabled": False, "errors": "collect",
+            },
+            "after": ["page"],
+            "meta": {"x": 1},
+        },
+        "flow": {"flow": {"dataflow": 1}, "inputs": {"a": "b"}, "values": {"c": 1}, "policy": {}},
+        "path": {"flow": "./other.yaml"},
+        "loop": {
+            "loop": {
+                "limit": None,
+                "on_limit": "fail",
+                "carry": {"x": {"first": {"value": 1}, "next": "a"}},
+                "until": {"source": "a", "test": "m:f"},
+                "nodes": {"inner": {"type": "x"}},
+                "edges": [],
+                "outputs": {"x": {"all": "inner"}},
+            },
+            "after": ["typed"],
+            "meta": {},
+        },
+        "loop_2": {"loop": {"while": "$carry.x"}},
+        "map": {
+            "map": {"over": {"x": "a"}, "key": "m:f", "max_concurrency": 1, "on_error": "collect"},
+            "after": [],
+        },
+    },
+    "meta": {"position": [1, 2]},
+}  # fmt: skip
+
+
+def parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    yield path, value
+    for key, item in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        yield from parts(item, (*path, key))
+
+
+def accepted(data: Any) -> bool:
+    try:
+        FlowDocument.model_validate(data)
+    except ValidationError:
+        return False
+    return True
+
+
+def test_every_reference_inside_the_schema_leads_somewhere() -> None:
+    references = [value for path, value in parts(SCHEMA) if path and path[-1] == "$ref"]
+    assert references
+    assert {reference.removeprefix("#/$defs/") for reference in references} == SCHEMA["$defs"].keys()
+
+
+def test_the_schema_says_what_it_is() -> None:
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert SCHEMA["title"]
+    assert SCHEMA["description"]
+    assert SCHEMA["$defs"]["FlowDocument"]["properties"]["dataflow"]["const"] == FORMAT
+    assert "$id" not in SCHEMA
+    json.dumps(SCHEMA, allow_nan=False)
+
+
+def models(kind: type[Part] = Part) -> Iterator[type[Part]]:
+    for model in kind.__subclasses__():
+        yield model
+        yield from models(model)
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in models() if model is not BlockPart], ids=lambda model: model.__name__
+)
+def test_every_part_is_in_the_schema_and_described(model: type[Part]) -> None:
+    found = SCHEMA["$defs"][model.__name__]
+    assert found["description"]
+    assert found["additionalProperties"] is False
+
+
+def test_all_of_the_format_is_accepted() -> None:
+    assert accepted(FULL)
+    assert is_valid(FULL, SCHEMA, SCHEMA)
+    written = {field for model in (FlowDocument, LoopPart, MapPart) for field in model.model_fields}
+    assert written - {"while_"} <= {path[-1] for path, _ in parts(FULL) if path}
+
+
+def test_the_digest_is_accepted() -> None:
+    data, _ = read(DIGEST, "digest.yaml")
+    assert accepted(data)
+    assert is_valid(data, SCHEMA, SCHEMA)
+
+
+#: Where anything may stand.
+FREE: Final = {"meta", "config", "values", "value", "default", "type"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, True, 0, -1, 1.5, "", [], {}, {"unknown": 1}, [None], "a.", {"value": 1, "x": 2}],
+    ids=repr,
+)
+def test_the_schema_and_the_models_refuse_the_same(wrong: object) -> None:
+    """Sources and names of functions aside, whose form is no matter of JSON Schema."""
+    for path, value in parts(FULL):
+        if not path or FREE.intersection(map(str, path)) or value == wrong:
+            continue
+        data = copy.deepcopy(FULL)
+        holder: Any = data
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = wrong
+        if accepted(data) != is_valid(data, SCHEMA, SCHEMA):
+            assert isinstance(wrong, str), path
+            assert is_valid(data, SCHEMA, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodes": {"$in": {"type": "a"}}},
+        {"nodes": {"": {"type": "a"}}},
+        {"nodes": {"a": {"type": "a", "loop": {}}}},
+        {"nodes": {"a": {}}},
+        {"nodes": {"a": {"loop": {"until": "a", "while": "b"}}}},
+        {"nodes": {"a": {"map": {"over": {}}}}},
+        {"nodes": {"a": {"type": "a", "inputs": {"b": {"fallback": ["a"]}}}}},
+        {"nodes": {"a": {"type": "a", "inputs": {"b": {"fallback": ["a", "b", "c"]}}}}},
+        {"edges": [{"source": "a", "target": "b", "target_port": "c", "limit": 3}]},
+        {
+            "edges": [
+                {"source": "a", "target": "b", "target_port": "c", "on_limit": "exit", "feedback": False}
+            ]
+        },
+        {"using": {"limits": {"a": {}}}},
+        {"dataflow": 2},
+        {"dataflow": True},
+        {"dataflow": "1"},
+        {"inputs": {"a": {"type": "strng"}}},
+    ],
+    ids=str,
+)
+def test_what_is_no_flow_is_refused_by_both(change: dict[str, Any]) -> None:
+    data = {"dataflow": 1, **change}
+    assert not accepted(data)
+    assert not is_valid(data, SCHEMA, SCHEMA)
+
+
+@pytest.mark.parametrize("number", [1.0, float("nan")])
+def test_the_number_of_the_format_is_whole(number: float) -> None:
+    assert not accepted({"dataflow": number})
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 0, -1])
+def test_seconds_are_finite_and_positive(seconds: float) -> None:
+    assert not accepted({"dataflow": 1, "using": {"timeout": seconds}})

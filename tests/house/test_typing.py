@@ -1,0 +1,183 @@
+"""The typed contract: examples type-check clean, and the type checkers catch every marked mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from dataflow import Flow, NodeState
+from tests.typing import examples_core, examples_durable
+
+ROOT: Final = Path(__file__).parents[2]
+FOLDER: Final = ROOT / "tests" / "typing"
+EXAMPLES: Final = ("examples_agents.py", "examples_core.py", "examples_durable.py", "more_examples.py")
+MISTAKES: Final = ("mistakes_agents.py", "mistakes_core.py", "mistakes_durable.py")
+FILES: Final = [str(FOLDER / name) for name in (*EXAMPLES, *MISTAKES)]
+
+pytestmark = pytest.mark.timeout(900)  # two type checkers, from nothing
+
+Errors = Mapping[str, Mapping[int, str]]  # file name -> line -> text
+
+
+def checked_by(command: list[str]) -> str:
+    """Run an installed type checker; it exits with 1 if it found errors, with more if it could not work."""
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.stdout
+
+
+def mypy() -> Errors:
+    out = checked_by(["mypy", "--strict", "--output", "json", *FILES])
+    found: dict[str, dict[int, str]] = {name: {} for name in (*EXAMPLES, *MISTAKES)}
+    for line in out.splitlines():
+        report = json.loads(line)
+        if report["severity"] == "error":
+            found.setdefault(Path(report["file"]).name, {})[report["line"]] = report["message"]
+    return found
+
+
+def pyright(folder: Path) -> Errors:
+    """Check with the project's settings, but also the files that they leave out."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pyright"]
+    paths = [str(ROOT), *(str(ROOT / path) for path in settings["extraPaths"])]
+    config = {**settings, "include": ["."], "exclude": [], "extraPaths": paths}
+    for file in FILES:
+        shutil.copy(file, folder)
+    (folder / "pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
+    out = checked_by(["pyright", "--outputjson", "--pythonpath", sys.executable, "--project", str(folder)])
+    report = json.loads(out)
+    assert report["summary"]["filesAnalyzed"] == len(FILES), report
+    found: dict[str, dict[int, str]] = {name: {} for name in (*EXAMPLES, *MISTAKES)}
+    for item in report["generalDiagnostics"]:
+        line = item["range"]["start"]["line"] + 1
+        found.setdefault(Path(item["file"]).name, {})[line] = item["message"]
+    return found
+
+
+@pytest.fixture(scope="module", params=["mypy", "pyright"])
+def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Errors:
+    return mypy() if request.param == "mypy" else pyright(tmp_path_factory.mktemp("pyright"))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_type_check_clean(errors: Errors, name: str) -> None:
+    assert errors[name] == {}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_exactly_the_marked_mistakes_are_caught(errors: Errors, name: str) -> None:
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    marked = {number for number, line in enumerate(lines, start=1) if re.search(r"# E\d+\b", line)}
+    assert marked
+    assert set(errors[name]) == marked, errors[name]
+
+
+async def test_example_1_greets() -> None:
+    assert (await examples_core.hello.run(name="Ada"))["text"] == "hello Ada"
+
+
+async def test_example_1_prints_its_output(capsys: pytest.CaptureFixture[str]) -> None:
+    await examples_core.ex1()
+    assert capsys.readouterr().out == "hello Ada\n"
+
+
+async def test_example_2_is_typed_in_and_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert await examples_core.digest("https://example.org") == ""
+    await examples_core.ex2()
+    assert capsys.readouterr().out == "\n"
+
+
+async def test_example_2_maps_over_no_chunk_at_all() -> None:
+    result = await examples_core.digest.run(url="https://example.org")
+    assert dict(result.states) == {
+        "fetch": NodeState.DONE,
+        "split": NodeState.DONE,
+        "summarise": NodeState.DONE,
+        "join": NodeState.DONE,
+    }
+
+
+@pytest.mark.parametrize(("order", "taken", "other"), [(99, "refund", "reject"), (100, "reject", "refund")])
+async def test_example_3_takes_one_branch(order: int, taken: str, other: str) -> None:
+    result = await examples_core.claims.run(order=order)
+    assert dict(result.outputs) == {"sent": ""}
+    assert result.states[taken] is NodeState.DONE
+    assert result.states[other] is NodeState.SKIPPED
+
+
+async def test_example_4_ends_with_the_first_round_that_is_good_enough() -> None:
+    result = await examples_core.refine.run(text="a text")
+    assert dict(result.outputs) == {"text": "a text"}
+    assert dict(result.states) == {
+        "loop": NodeState.DONE,
+        "loop[0]/score": NodeState.DONE,
+        "loop[0]/improve": NodeState.NOT_RUN,
+    }
+
+
+def in_a_process(folder: Path, code: str) -> str:
+    """Run an example in a process of its own, in a folder of its own."""
+    program = f"import anyio\nfrom tests.typing import examples_durable as examples\n{code}"
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_example_5_pauses_in_one_process_and_is_resumed_in_another(tmp_path: Path) -> None:
+    run_id = in_a_process(tmp_path, "print(anyio.run(examples.process_one))")
+    assert in_a_process(tmp_path, f"anyio.run(examples.process_two, {run_id!r})") == "completed"
+
+
+async def test_the_example_of_a_study_asks_about_the_best_text() -> None:
+    paused = await examples_durable.study.run(url="https://example.org")
+    assert [(ask.id, ask.prompt, ask.show) for ask in paused.asks] == [("ask", "Publish?", "")]
+    resumed = await examples_durable.study.resume(paused, {"ask": True})
+    assert dict(resumed.outputs) == {"url": ""}
+
+
+async def test_the_example_of_a_talk_ends_with_bye() -> None:
+    result = await examples_durable.conversation.run()
+    for number, line in enumerate(["hello", "go on", "bye"]):
+        assert [ask.id for ask in result.asks] == [f"talk[{number}]/ask"]
+        result = await examples_durable.conversation.resume(result, {f"talk[{number}]/ask": line})
+    assert dict(result.outputs) == {"minutes": "hello\ngo on\nbye"}
+
+
+async def test_example_8_is_a_pack_of_nodes_that_run() -> None:
+    assert [examples_core.pack.find(name).id for name in ("ocr", "screenshot")] == [
+        "shots.ocr",
+        "shots.screenshot",
+    ]
+    with Flow("scan") as scan:
+        shot = scan.add(examples_core.screenshot, window="main")
+        scan.output("text", scan.add(examples_core.ocr, image=shot.out.png).out)
+        scan.output("error", shot.out.error)
+    result = await scan.run()
+    assert dict(result.outputs) == {"text": ""}
+
+
+async def test_the_further_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    await examples_core.ex9()
+    assert capsys.readouterr().out.endswith("hello Ada\n")
+    assert (await examples_core.more.run(n=3)).status == "completed"
+    assert (await examples_core.letter.run(name="Ada"))["text"] == "Dear {{ name }}"

@@ -1,0 +1,200 @@
+"""What is called again inside maps, loops and flow nodes of a session, and what is kept of them (S13.4)."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import Flow, Paused, RunFailed, collect, each, node
+from dataflow.live.session import Live
+from dataflow.scheduler.frames import Frame
+from tests.live.steps import turns
+
+
+def told_by(calls: list[Any]) -> Any:
+    async def more(x: int) -> int:
+        calls.append(x)
+        await turns(1)
+        return x + 1
+
+    return more
+
+
+def mapped(calls: list[Any], **options: Any) -> Flow:
+    with Flow("f") as flow:
+        flow.output(
+            "y", collect(flow.add(told_by(calls), x=each(flow.input("xs", list[int]), **options)).out)
+        )
+    return flow
+
+
+#: Lists that follow [1, 2, 3], and which items are called again: by position, and by key.
+LISTS: dict[str, tuple[list[int], list[int], list[int]]] = {
+    "one more at the end": ([1, 2, 3, 4], [4], [4]),
+    "one more in front": ([0, 1, 2, 3], [0, 1, 2, 3], [0]),
+    "one less": ([1, 3], [3], []),
+    "another order": ([3, 1, 2], [3, 1, 2], []),
+    "nothing": ([], [], []),
+    "one other": ([1, 7, 3], [7], [7]),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("is_keyed", [False, True])
+async def test_items_are_called_again_that_are_given_something_else(name: str, is_keyed: bool) -> None:
+    xs, by_position, by_key = LISTS[name]
+    calls: list[int] = []
+    async with mapped(calls, **({"key": str} if is_keyed else {})).live(xs=[1, 2, 3]) as session:
+        assert await session.get("y") == [2, 3, 4]
+        calls.clear()
+        await session.update(xs=xs)
+        assert await session.get("y") == [x + 1 for x in xs]
+        assert sorted(calls) == sorted(by_key if is_keyed else by_position)
+
+
+async def test_an_item_that_was_gone_is_called_again() -> None:
+    calls: list[int] = []
+    async with mapped(calls, key=str).live(xs=[1, 2]) as session:
+        for xs in ([1, 2], [1], [1, 2]):
+            await session.update(xs=xs)
+            assert await session.get("y") == [x + 1 for x in xs]
+    assert calls == [1, 2, 2]
+
+
+async def test_rounds_are_called_again_from_the_first_that_begins_with_something_else() -> None:
+    calls: list[tuple[int, int]] = []
+
+    async def add(x: int, by: int) -> int:
+        calls.append((x, by))
+        return x + by
+
+    async def sign(x: int, by: int) -> int:
+        return by if x > 1 else 1
+
+    with Flow("f") as flow:
+        by = flow.input("by", int)
+        with flow.loop(limit=4) as rounds:
+            count = rounds.carry(0)
+            step = flow.add(sign, x=count.out, by=by)
+            more = flow.add(add, x=count.out, by=step.out)
+            count.next(more.out)
+            rounds.until(more.out, lambda x: x > 100)
+        flow.output("y", rounds.result(more.out))
+    async with flow.live(by=5) as session:
+        assert await session.get("y") == 12
+        calls.clear()
+        await session.update(by=7)
+        assert await session.get("y") == 16
+        assert calls == [(2, 7), (9, 7)]
+
+
+async def test_an_ask_in_a_map_is_open_for_the_items_that_show_something_else() -> None:
+    with Flow("f") as flow:
+        asked = flow.ask(str, "who?", show=each(flow.input("xs", list[int])), name="q")
+        flow.output("y", collect(asked.out))
+    async with flow.live(xs=[1, 2]) as session:
+        for xs, open_ in (([1, 2], ["q[0]", "q[1]"]), ([1, 3], ["q[1]"])):
+            await session.update(xs=xs)
+            with pytest.raises(Paused):
+                await session.get("y")
+            assert [ask.id for ask in session.asks] == open_
+            await session.answer({id: f"{id} of {xs}" for id in open_})
+        assert await session.get("y") == ["q[0] of [1, 2]", "q[1] of [1, 3]"]
+
+
+async def test_a_flow_node_that_took_too_long_has_failed_until_it_is_given_something_else() -> None:
+    calls: list[int] = []
+
+    async def call(x: int) -> int:
+        calls.append(x)
+        if x == 1:
+            await anyio.sleep_forever()
+        return x
+
+    with Flow("inside") as inside:
+        inside.output("z", inside.add(call, x=inside.input("x", int)).out)
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inside.with_(timeout=0.5), x=flow.input("x", int)).out.z)
+    async with flow.live(x=1) as session:
+        for _ in range(2):
+            with pytest.raises(RunFailed):
+                await session.get("y")
+        await session.update(x=2)
+        assert await session.get("y") == 2
+    assert calls == [1, 2]
+
+
+async def test_other_code_for_nodes_in_a_map_and_in_a_loop() -> None:
+    async def once(x: int) -> int:
+        return x + 1
+
+    async def twice(x: int) -> int:
+        return x * 2
+
+    async def less(x: int) -> int:
+        return -x
+
+    with Flow("f") as flow:
+        one = flow.add(once, x=each(flow.input("xs", list[int])))
+        flow.output("y", collect(flow.add(twice, x=one.out).out))
+        with flow.loop(name="rounds", limit=3) as rounds:
+            count = rounds.carry(flow.input("n", int, 0))
+            count.next(flow.add(once, x=count.out).out)
+        flow.output("z", count.final)
+    async with flow.live(xs=[1, 2]) as session:
+        assert [await session.get("y"), await session.get("z")] == [[4, 6], 3]
+        await session.replace("twice", less)
+        assert [await session.get("y"), await session.get("z")] == [[-2, -3], 3]
+        await session.replace(one, less)
+        await session.replace("rounds/once_2", twice)
+        assert [await session.get("y"), await session.get("z")] == [[1, 2], 0]
+        await session.update(n=1)
+        assert await session.get("z") == 8
+
+
+def frames_of(session: Live) -> int:
+    frames = [one for one in gc.get_objects() if type(one) is Frame]  # what only passes for one may raise
+    return sum(_is_inside(frame, session) for frame in frames)
+
+
+def _is_inside(frame: Frame, session: Live) -> bool:
+    while frame.parent is not None:
+        frame = frame.parent
+    return frame is session._engine.scheduler.root
+
+
+async def test_nothing_heaps_up() -> None:
+    calls: list[int] = []
+
+    async def listed(n: int) -> list[int]:
+        return [n + i for i in range(n % 5)]
+
+    with Flow("f") as flow:
+        one = flow.add(told_by(calls), x=each(flow.add(listed, n=flow.input("n", int)).out, key=str))
+        flow.output("y", collect(flow.add(node(on_error="skip")(told_by(calls)), x=one.out).out))
+    async with flow.live(n=0) as session:
+        counted: list[tuple[int, int]] = []
+        for n in range(1_000):
+            async with anyio.create_task_group() as group:
+                if n % 3:  # overtaken by the next
+                    group.start_soon(session.get, "y")
+                    await turns(1)
+                    group.cancel_scope.cancel()
+            await session.update(n=n)
+            if n % 3 == 0:
+                await session.get("y")
+            if n in (204, 504, 999):  # all of them of four items
+                await session.get("y")
+                gc.collect()
+                counted.append((frames_of(session), threading.active_count()))
+        frames, threads = zip(*counted, strict=True)
+        assert len(set(frames)) == 1
+        assert threads[-1] <= threads[0]  # those that other tests have left may end meanwhile
+        reusing = session._engine.reusing
+        assert not reusing._begun
+        assert not reusing._errors
+        assert not session._engine.scheduler.timers._open

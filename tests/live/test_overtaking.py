@@ -1,0 +1,235 @@
+"""What an update does to what is running, or about to (S13.4)."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import Flow, Retry, collect, each, node, threaded
+from dataflow.live.session import Live
+from tests.live.steps import Gate, asking, turns
+
+
+def gated(gate: Gate, **settings: Any) -> Any:
+    async def call(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    return node(**settings)(call)
+
+
+def through(gate: Gate, **settings: Any) -> Flow:
+    with Flow("f") as flow:
+        x, y = flow.input("x", int), flow.input("y", int, 0)
+        flow.output("gated", flow.add(gated(gate, **settings), x=x).out)
+        flow.output("beside", flow.add(gated(gate).with_(name="beside"), x=y).out)
+    return flow
+
+
+async def test_what_is_pure_and_stale_is_cancelled() -> None:
+    gate = Gate(lambda x: x == 1)
+    async with through(gate).live(x=1) as session, asking(session, "gated") as got:
+        await gate.reached()
+        await session.update(x=2)
+    assert (got, gate.calls, gate.ended) == ([2], [1, 2], [2])
+
+
+async def test_what_the_update_does_not_reach_goes_on() -> None:
+    gate = Gate(lambda x: x in (1, 7))
+    async with through(gate).live(x=1, y=7) as session, asking(session, "gated", "beside") as got:
+        await turns()
+        await session.update(x=2)
+        await turns()
+        assert got == [2]
+        gate.open()
+    assert got == [2, 7]
+    assert sorted(gate.calls) == [1, 2, 7]
+
+
+async def test_back_to_what_it_was_before_it_has_run_it_runs_once() -> None:
+    gate = Gate()
+    async with through(gate).live(x=1) as session:
+        await session.update(x=2)
+        await session.update(x=1)
+        async with asking(session, "gated") as got:
+            await gate.reached()
+            gate.open()
+    assert (got, gate.calls) == ([1], [1])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_an_effect_is_not_cut_short_and_stands_if_it_is_given_the_same_again(fails: bool) -> None:
+    gate = Gate()
+
+    async def effect(x: int) -> int:
+        await gate.passed(x)
+        if fails:
+            raise ValueError(x)
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(node(effect=True)(effect), x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session, asking(session, "y") as got:
+        await gate.reached()
+        await session.update(x=2)
+        await session.update(x=1)
+        gate.open()
+    assert gate.calls == gate.ended == [1]
+    assert ("ValueError: 1" in got[0]) if fails else (got == [1])
+
+
+async def test_an_effect_runs_again_after_its_end_if_its_inputs_have_changed() -> None:
+    gate = Gate(lambda x: x == 1)
+    async with through(gate, effect=True).live(x=1) as session, asking(session, "gated") as got:
+        await gate.reached()
+        await session.update(x=2)
+        await turns()
+        assert gate.calls == [1]
+        gate.open()
+    assert (got, gate.ended) == ([2], [1, 2])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_an_effect_in_a_map_runs_once_for_the_same(fails: bool) -> None:
+    gate = Gate(lambda x: x == 1)
+
+    async def effect(x: int) -> int:
+        await gate.passed(x)
+        if fails:
+            raise ValueError(x)
+        return x
+
+    with Flow("f") as flow:
+        one = flow.add(node(effect=True, on_error="skip")(effect), x=each(flow.input("xs", list[int])))
+        flow.output("y", collect(one.out))
+    async with flow.live(xs=[1]) as session, asking(session, "y") as got:
+        await gate.reached()
+        await session.update(xs=[1, 2])
+        await turns()
+        gate.open()
+    assert (got, gate.calls) == ([[]] if fails else [[1, 2]], [1, 2])
+
+
+async def test_an_effect_that_changes_its_own_input_ends_first() -> None:
+    told: list[str] = []
+    found: list[Live] = []
+
+    async def effect(x: int) -> int:
+        told.append(f"begins {x}")
+        await found[0].update(x=2)
+        await turns(1)
+        told.append(f"ends {x}")
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(node(effect=True)(effect), x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session:
+        found.append(session)
+        assert await session.get("y") == 2
+    assert told == ["begins 1", "ends 1", "begins 2", "ends 2"]
+
+
+async def test_what_waits_for_a_slot_is_given_the_newest() -> None:
+    gate = Gate(lambda x: x == 7)
+    flow = through(gate).using(max_concurrency=1)
+    async with flow.live(x=1, y=7) as session, asking(session, "beside") as got:
+        await gate.reached()
+        async with asking(session, "gated") as queued:
+            await turns()
+            for x in (2, 3):
+                await session.update(x=x)
+                await turns()
+            gate.open()
+    assert (got, queued, gate.calls) == ([7], [3], [7, 3])
+
+
+async def test_what_waits_for_its_next_attempt_is_given_up_with_all_its_timers() -> None:
+    calls: list[int] = []
+    gate = Gate()
+
+    async def flaky(x: int) -> int:
+        calls.append(x)
+        if x == 1:
+            raise ValueError(x)
+        return x
+
+    with Flow("f") as flow:
+        retry = Retry(retries=9, backoff="fixed", first=1_000)
+        flow.output("y", flow.add(node(retries=retry, deadline=9_999)(flaky), x=flow.input("x", int)).out)
+        flow.output("beside", flow.add(gated(gate), x=0).out)
+    async with flow.live(x=1) as session, asking(session, "y", "beside") as got:
+        await turns()
+        assert calls == [1]
+        await session.update(x=2)
+        await turns()
+        assert got == [2]
+        assert not session._engine.scheduler.timers._open
+        gate.open()
+    assert calls == [1, 2]
+
+
+async def test_a_thread_that_was_given_up_gives_its_slot_back() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def block(x: int) -> int:
+        if x == 1:
+            begun.set()
+            go_on.wait()
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(threaded(block), x=flow.input("x", int)).out)
+    async with flow.using(max_concurrency=1).live(x=1) as session:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.get, "y")
+            while not begun.is_set():
+                await turns(1)
+            group.cancel_scope.cancel()
+        await session.update(x=2)
+        await turns()
+        go_on.set()
+        assert await session.get("y") == 2
+
+
+async def test_a_thread_may_return_after_the_session() -> None:
+    begun, go_on, returned = threading.Event(), threading.Event(), threading.Event()
+
+    def block(x: int) -> int:
+        begun.set()
+        go_on.wait()
+        returned.set()
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(threaded(block), x=flow.input("x", int)).out)
+    async with flow.using(max_concurrency=1).live(x=1) as session, anyio.create_task_group() as group:
+        group.start_soon(session.get, "y")
+        while not begun.is_set():
+            await turns(1)
+        group.cancel_scope.cancel()
+    go_on.set()
+    while not returned.is_set():
+        await turns(1)
+    await turns()
+
+
+@pytest.mark.parametrize("effect", [False, True])
+async def test_what_a_replaced_function_gives_in_the_end_is_not_that_of_the_new_one(effect: bool) -> None:
+    sessions: list[Live] = []
+
+    async def new(x: int) -> str:
+        return f"new {x}"
+
+    async def old(x: int) -> str:
+        await sessions[0].replace("old", node(effect=effect)(new))
+        return f"old {x}"
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(node(effect=effect)(old), x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session:
+        sessions.append(session)
+        assert await session.get("y") == "new 1"
+        assert session.counts.called == 2

@@ -1,0 +1,128 @@
+"""Several ports of one revision, and waiting for the next (S13.4)."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from dataflow import DataflowError, Flow, Live, RunFailed
+from tests.live.steps import Gate, turns
+
+
+async def slow_double(x: int) -> int:
+    await anyio.sleep(0.01)
+    return 2 * x
+
+
+async def negative(x: int) -> int:
+    if x == 3:
+        raise ValueError("no three")
+    return -x
+
+
+def two() -> Flow:
+    with Flow("two") as flow:
+        x = flow.input("x", int)
+        flow.output("double", flow.add(slow_double, x).out)
+        flow.output("negative", flow.add(negative, x).out)
+    return flow
+
+
+async def test_ports_that_are_asked_for_together_are_of_one_revision() -> None:
+    found: list[tuple[int, int]] = []
+
+    async def ask(session: Live) -> None:
+        found.append(await session.get("double", "negative"))
+
+    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
+        for x in range(4, 24):
+            tasks.start_soon(ask, session)
+            await anyio.sleep(0.003)
+            await session.update(x=x)
+    assert len(found) == 20
+    assert all(double == -2 * negated for double, negated in found)
+
+
+async def test_what_has_settled_before_an_update_is_not_given_with_what_settles_after_it() -> None:
+    gate = Gate(closed=lambda x: x == 1)
+
+    async def late(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("early", flow.add(negative, x).out)
+        flow.output("late", flow.add(late, x).out)
+    got: list[tuple[int, int]] = []
+
+    async def ask(session: Live) -> None:
+        got.append(await session.get("early", "late"))
+
+    async with flow.live(x=1) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, session)
+        await gate.reached()
+        assert await session.get("early") == -1
+        await session.update(x=2)
+    assert got == [(-2, 2)]
+
+
+async def test_an_update_to_an_equal_value_begins_no_revision_and_other_code_does() -> None:
+    begun: list[int] = []
+
+    async def follow(session: Live) -> None:
+        while True:
+            begun.append(await session.revised())
+
+    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, session)
+        await turns()
+        await session.update(x=1)
+        await turns()
+        assert begun == []
+        await session.replace("negative", slow_double)
+        await turns()
+        assert begun == [2]
+        tasks.cancel_scope.cancel()
+
+
+async def test_three_ports_are_a_tuple_too_and_a_failure_among_them_is_raised() -> None:
+    async with two().live(x=2) as session:
+        assert await session.get("double", "negative", "$in.x") == (4, -2, 2)
+        await session.update(x=3)
+        with pytest.raises(RunFailed, match="no three"):
+            await session.get("double", "negative")
+
+
+async def test_who_watches_what_has_failed_waits_for_the_next_revision() -> None:
+    seen: list[object] = []
+
+    async def follow(session: Live) -> None:
+        while True:
+            try:
+                async for value in session.watch("negative"):
+                    seen.append(value)  # noqa: PERF401 - what comes before the failure counts
+            except RunFailed:
+                seen.append("failed")
+                seen.append(await session.revised())
+
+    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, session)
+        for x in (3, 5):
+            await anyio.wait_all_tasks_blocked()
+            await session.update(x=x)
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert seen == [-1, "failed", 3, -5]
+
+
+async def test_who_waits_for_a_revision_of_a_session_that_ends_is_told() -> None:
+    async with anyio.create_task_group() as tasks:
+
+        async def wait(session: Live) -> None:
+            with pytest.raises(DataflowError, match="is over"):
+                await session.revised()
+
+        async with two().live(x=1) as session:
+            tasks.start_soon(wait, session)
+            await anyio.wait_all_tasks_blocked()

@@ -1,0 +1,196 @@
+"""What an update leaves as it is, and what it has computed again (S13.4)."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from dataflow import SKIP, Flow, FlowInvalid, Maybe, collect, each, fallback, node
+from tests.live.steps import turns
+
+
+async def test_nothing_is_computed_before_somebody_asks() -> None:
+    calls: list[int] = []
+
+    async def call(x: int) -> int:
+        calls.append(x)
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session:
+        await session.update(x=2)
+        await turns()
+        assert calls == []
+        assert [await session.get("y"), await session.get("y")] == [2, 2]
+        await session.update(x=2)
+        assert await session.get("y") == 2
+        assert calls == [2]
+
+
+async def test_only_the_last_call_is_remembered() -> None:
+    calls: list[int] = []
+
+    async def call(x: int) -> int:
+        calls.append(x)
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session:
+        for x in (1, 2, 1):
+            await session.update(x=x)
+            assert await session.get("y") == x
+        assert calls == [1, 2, 1]
+        await session.update(x=5)
+        await session.update(x=1)  # nobody has asked in between
+        assert await session.get("y") == 1
+        assert calls == [1, 2, 1]
+
+
+async def test_an_equal_value_stops_the_change_there() -> None:
+    calls: list[str] = []
+
+    async def half(x: int) -> int:
+        calls.append("half")
+        return x // 2
+
+    async def last(x: int) -> int:
+        calls.append("last")
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(last, x=flow.add(half, x=flow.input("x", int)).out).out)
+    async with flow.live(x=2) as session:
+        for x in (2, 3, 4):
+            await session.update(x=x)
+            assert await session.get("y") == x // 2
+    assert calls == ["half", "last", "half", "half", "last"]
+
+
+async def test_what_a_node_reads_twice_is_of_one_revision() -> None:
+    pairs: list[tuple[int, int]] = []
+
+    async def left(x: int) -> int:
+        await turns(1)
+        return x
+
+    async def right(x: int) -> int:
+        await turns(5)
+        return x
+
+    async def both(a: int, b: int) -> int:
+        pairs.append((a, b))
+        return a
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", flow.add(both, a=flow.add(left, x=x).out, b=flow.add(right, x=x).out).out)
+    async with flow.live(x=0) as session:
+        for x_ in range(1, 5):
+            await session.update(x=x_)
+            assert await session.get("y") == x_
+    assert pairs == [(x_, x_) for x_ in range(1, 5)]
+
+
+@pytest.mark.parametrize("value", [{"x": "1"}, {"z": 1}, {"x": 2, "y": "no"}])
+async def test_an_update_that_does_not_fit_changes_nothing(value: dict[str, Any]) -> None:
+    async def added(x: int, y: int) -> int:
+        return x + y
+
+    with Flow("f") as flow:
+        flow.output("o", flow.add(added, x=flow.input("x", int), y=flow.input("y", int)).out)
+    async with flow.live(x=1, y=1) as session:
+        before = session.counts
+        with pytest.raises(FlowInvalid):
+            await session.update(**value)
+        assert (await session.get("o"), session.counts.revision) == (2, before.revision)
+
+
+async def test_a_reader_that_changes_its_value_changes_nobody_elses() -> None:
+    async def made(x: int) -> list[int]:
+        return [x]
+
+    async def changing(xs: list[int]) -> int:
+        xs.append(9)
+        return len(xs)
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(changing, xs=flow.add(made, x=flow.input("x", int)).out).out)
+    async with flow.live(x=1) as session:
+        assert await session.get("y") == 2
+        assert await session.get("made.out") == [1]
+        for x in (2, 1):
+            await session.update(x=x)
+            assert await session.get("y") == 2
+
+
+async def test_a_cutoff_lets_a_value_stand_that_has_no_digest() -> None:
+    calls: list[str] = []
+
+    async def file(x: int) -> Any:
+        return io.TextIOWrapper(io.BytesIO(str(x // 2).encode()))
+
+    async def read(x: Any) -> str:
+        x.seek(0)
+        calls.append(x.read())
+        return calls[-1]
+
+    def equal(old: Any, new: Any) -> bool:
+        return bool(old.buffer.getvalue() == new.buffer.getvalue())
+
+    with Flow("f") as flow:
+        made = flow.add(node(cutoff=equal)(file), x=flow.input("x", int))
+        flow.output("y", flow.add(read, x=made.out).out)
+    async with flow.live(x=2) as session:
+        for x in (2, 3, 4):
+            await session.update(x=x)
+            assert await session.get("y") == str(x // 2)
+    assert calls == ["1", "2"]
+
+
+async def test_a_disabled_node_stays_so() -> None:
+    async def call(x: int) -> int:
+        raise AssertionError("it is switched off")
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        off = flow.add(node(call).with_(enabled=False), x=fallback(x, 0))
+        flow.output("y", fallback(off.out, x))
+    async with flow.live(x=1) as session:
+        for value in (1, 2):
+            await session.update(x=value)
+            assert await session.get("y") == value
+
+
+async def test_a_map_that_was_skipped_in_between_is_not_told_by_that() -> None:
+    async def some(n: int) -> Maybe[list[int]]:
+        return SKIP if n < 0 else [n, n + 1]
+
+    async def more(x: int) -> int:
+        return x + 1
+
+    async def last(y: int, xs: list[int] = [-1]) -> list[int]:  # noqa: B006 - it is not changed
+        return xs
+
+    with Flow("f") as flow:
+        each_one = flow.add(more, x=each(flow.add(some, n=flow.input("n", int)).out))
+        flow.output("list", collect(each_one.out))
+        flow.output("last", flow.add(last, y=flow.input("y", int, 0), xs=collect(each_one.out)).out)
+    async with flow.live(n=1) as session:
+        assert await session.get("last") == [2, 3]
+        await session.update(n=-1)
+        assert await session.get("last") == [-1]
+        await session.update(n=1)
+        assert await session.get("list") == [2, 3]
+        assert await session.get("last") == [2, 3]
+
+
+async def test_an_input_may_have_any_name() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.input("self", int))
+    async with flow.live(self=1) as session:
+        await session.update(self=2)
+        assert await session.get("y") == 2

@@ -1,0 +1,386 @@
+"""Who waits for a port of a session: several, nodes, behind asks, races and lazy ports (S13.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import DataflowError, Flow, Lazy, Maybe, Paused, RunFailed, fallback, merge, race
+from dataflow.live.session import Live
+from tests.live.steps import Gate, asking, told, turns
+
+
+async def test_who_asks_together_has_it_computed_once() -> None:
+    gate = Gate()
+
+    async def call(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session, asking(session, "y", "y", "call.out") as got:
+        await gate.reached()
+        gate.open()
+    assert (got, gate.calls) == ([1, 1, 1], [1])
+
+
+async def test_who_gives_up_stops_nothing() -> None:
+    gate = Gate()
+
+    async def call(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.get, "y")
+            await gate.reached()
+            group.cancel_scope.cancel()
+        gate.open()
+        assert await session.get("y") == 1
+        assert gate.calls == [1]
+
+
+async def test_a_node_may_ask_and_change_what_it_does_not_depend_on() -> None:
+    found: list[Live] = []
+
+    async def ten(x: int) -> int:
+        return 10 * x
+
+    async def asks(x: int) -> int:
+        await found[0].update(other=x)
+        return x + int(await found[0].get("ten.out"))
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.input("other", int, 0)
+        flow.add(ten, x=x)
+        flow.output("y", flow.add(asks, x=x).out)
+    async with flow.live(x=1) as session:
+        found.append(session)
+        assert await session.get("y") == 11
+        await session.update(x=2)
+        assert await session.get("y") == 22
+
+
+async def test_two_sessions_of_one_flow_know_nothing_of_each_other() -> None:
+    async def more(x: int) -> int:
+        await turns(2)
+        return x + 1
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(more, x=flow.input("x", int)).out)
+    async with flow.live(x=0) as one, flow.live(x=10) as other:
+        assert [await one.get("y"), await other.get("y")] == [1, 11]
+        await one.update(x=5)
+        assert [await one.get("y"), await other.get("y")] == [6, 11]
+        assert (one.counts.called, other.counts.called) == (2, 1)
+
+
+def racing(gate: Gate) -> Flow:
+    async def fast(x: int) -> int:
+        return x
+
+    async def slow(x: int) -> int:
+        try:
+            await gate.passed(x)
+        finally:
+            with anyio.CancelScope(shield=True):  # it takes its time to stop
+                await turns()
+        return -x
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", race(flow.add(slow, x=x).out, flow.add(fast, x=x).out))
+    return flow
+
+
+async def test_a_race_stops_nothing_that_somebody_waits_for() -> None:
+    gate = Gate()
+    async with racing(gate).live(x=1) as session, asking(session, "slow.out", "y") as got:
+        await gate.reached()
+        await turns()
+        assert got == [1]
+        gate.open()
+    assert (got, gate.calls) == ([1, -1], [1])
+
+
+async def test_what_lost_a_race_is_computed_for_who_asks_for_it() -> None:
+    gate = Gate()
+    async with racing(gate).live(x=1) as session:
+        assert await session.get("y") == 1
+        async with asking(session, "slow.out") as got:  # it is still being stopped
+            gate.open()
+        assert got == [-1]
+        await session.update(x=2)
+        assert await session.get("y") in (2, -2)
+
+
+async def test_a_race_is_decided_anew() -> None:
+    async def positive(x: int) -> Maybe[int]:
+        return x if x > 0 else skipped()
+
+    async def negative(x: int) -> Maybe[int]:
+        return x if x < 0 else skipped()
+
+    def skipped() -> Any:
+        from dataflow import SKIP
+
+        return SKIP
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", race(flow.add(positive, x=x).out, flow.add(negative, x=x).out))
+    async with flow.live(x=1) as session:
+        for x_ in (1, -1, 0, 2):
+            await session.update(x=x_)
+            got = await told(session.get("y"))
+            assert got == x_ if x_ else "has no value" in got
+
+
+async def test_an_answer_that_comes_before_who_waits_has_its_turn_counts() -> None:
+    """Whoever waits is woken since nothing goes on; then it is answered, before they look."""
+
+    async def after(x: int) -> int:
+        await turns()
+        return x
+
+    with Flow("f") as flow:
+        asked = flow.ask(int, "how many?", show=flow.input("x", int), name="q")
+        flow.output("y", flow.add(after, x=asked.out).out)
+    async with flow.live(x=1) as session:
+        woken = session._engine._look_around
+
+        def answering() -> None:
+            woken()
+            if session.asks:
+                session._engine.answer({"q": session._engine.scheduler.asking.read("q", 7, "live")})
+
+        session._engine.workers._idle = answering
+        async with asking(session, "y") as got:
+            await turns()
+    assert got == [7]
+
+
+async def test_an_answer_stands_as_long_as_what_its_ask_shows() -> None:
+    async def half(x: int) -> int:
+        return x // 2
+
+    with Flow("f") as flow:
+        asked = flow.ask(int, "how many?", show=flow.add(half, x=flow.input("x", int)).out, name="q")
+        flow.output("y", asked.out)
+    async with flow.live(x=2) as session:
+        with pytest.raises(Paused):
+            await session.get("y")
+        await session.answer({"q": 7})
+        assert await session.get("y") == 7
+        await session.update(x=3)
+        assert await session.get("y") == 7
+        await session.update(x=4)
+        with pytest.raises(Paused):
+            await session.get("y")
+        assert [ask.show for ask in session.asks] == [2]
+        await session.update(x=6)
+        assert not session.asks
+        with pytest.raises(Paused):
+            await session.get("y")
+        assert [ask.show for ask in session.asks] == [3]
+
+
+async def test_what_a_lazy_port_asked_for_is_computed_again_if_it_was_overtaken() -> None:
+    gate = Gate(lambda x: x == 1)
+
+    async def source(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    async def middle(x: int, y: Lazy[int]) -> int:
+        return x + y
+
+    async def last(x: int, y: Lazy[int]) -> int:
+        return x + y
+
+    with Flow("f") as flow:
+        x, always = flow.input("x", int), flow.input("always", int, 0)
+        slow = flow.add(source, x=x)
+        between = flow.add(middle, x=x, y=slow.out)
+        flow.output("y", flow.add(last, x=always, y=between.out).out)
+    async with flow.live(x=1) as session, asking(session, "y") as got:
+        await gate.reached()
+        await session.update(x=2)
+    assert (got, gate.calls) == ([4], [1, 2])
+
+
+async def test_what_was_asked_for_once_comes_to_its_end_though_nobody_waits() -> None:
+    """A merge settles early; what it does not need any more has lost what it waits for, and gets it again."""
+    gate = Gate(lambda x: x == 1)
+
+    async def slow(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    async def after(x: int) -> int:
+        gate.ended.append("after")
+        return x
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", merge(x, flow.add(after, x=flow.add(slow, x=x).out).out))
+    async with flow.live(x=1) as session:
+        async with asking(session, "y") as got:
+            await gate.reached()
+            async with asking(session, "y"):
+                await session.update(x=2)
+        assert got in ([1], [2])
+        await turns()
+        assert session._engine.scheduler.root.has_ended
+
+
+@pytest.mark.parametrize("cancel", [False, True])
+async def test_who_waits_outside_hears_that_the_block_has_been_left(cancel: bool) -> None:
+    gate = Gate()
+
+    async def call(x: int) -> int:
+        await gate.passed(x)
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    heard: list[Any] = []
+    async with anyio.create_task_group() as group:
+        scope = anyio.CancelScope()
+        found: list[Live] = []
+
+        async def watch() -> None:
+            heard.extend([value async for value in found[0].watch("y")])
+            heard.append("end")
+
+        async def ask() -> None:
+            heard.append(await told(found[0].get("y")))
+
+        with scope:
+            async with flow.live(x=1) as session:
+                found.append(session)
+                group.start_soon(watch)
+                group.start_soon(ask)
+                await gate.reached()
+                await turns()
+                if cancel:
+                    scope.cancel()
+                    await anyio.sleep_forever()
+    assert "end" in heard
+    assert sum("is over: " in one for one in heard) == 1
+    for later in (session.get("y"), session.update(x=2), session.answer({})):
+        with pytest.raises(DataflowError, match="is over: "):
+            await later
+
+
+async def test_an_interruption_of_a_node_is_that_of_the_block() -> None:
+    async def call(x: int) -> int:
+        raise KeyboardInterrupt
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    heard: list[Any] = []
+
+    async def block() -> None:
+        async with flow.live(x=1) as session:
+            heard.append(await told(session.get("y")))
+
+    with pytest.raises(KeyboardInterrupt):
+        await block()
+    assert "interrupted by KeyboardInterrupt" in heard[0]
+
+
+async def test_a_failure_stays_until_an_input_changes_and_closes_nothing_else() -> None:
+    calls: list[int] = []
+
+    async def breaks(x: int) -> int:
+        calls.append(x)
+        if x == 1:
+            raise ValueError("no paper")
+        return x
+
+    async def beside(x: int) -> int:
+        await turns(3)
+        return x
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", flow.add(breaks, x=x).out)
+        flow.output("z", fallback(flow.add(beside, x=x).out, 0))
+    async with flow.live(x=1) as session:
+        async with asking(session, "y", "z") as got:
+            pass
+        assert got[1] == 1
+        for _ in range(2):
+            with pytest.raises(RunFailed, match="no paper") as raised:
+                await session.get("y")
+            assert isinstance(raised.value.__cause__, ValueError)
+        assert calls == [1]
+        await session.update(x=2)
+        assert await session.get("y") == 2
+
+
+async def test_a_list_of_a_map_that_fails_is_no_value_though_all_items_have_given_theirs() -> None:
+    gate = Gate()
+
+    async def first(x: int) -> int:
+        return x
+
+    async def then(x: int) -> int:
+        await gate.passed(x)
+        raise ValueError(x)
+
+    from dataflow import collect, each
+
+    with Flow("f") as flow:
+        one = flow.add(first, x=each(flow.input("xs", list[int])))
+        flow.output("then", collect(flow.add(then, x=one.out).out))
+        flow.output("first", collect(one.out))
+    async with flow.live(xs=[1, 2]) as session, asking(session, "first") as got:
+        await gate.reached()
+        gate.open()
+    assert "ValueError" in got[0]
+
+
+async def test_a_watch_does_not_fail_with_what_is_over_when_it_hears_of_it() -> None:
+    """Who waits for the next revision then would miss the one that has begun."""
+
+    async def invert(x: int) -> float:
+        return 1 / x
+
+    seen: list[float] = []
+
+    async def watch(session: Live) -> None:
+        while True:
+            try:
+                async for value in session.watch("y"):
+                    seen.append(value)  # noqa: PERF401 - what came before it ends counts
+            except RunFailed:
+                await session.revised()
+
+    async def repair(session: Live, x: int) -> None:
+        with pytest.raises(RunFailed):
+            await session.get("y")
+        await session.update(x=x)
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(invert, x=flow.input("x", int)).out)
+    async with flow.live(x=1) as session, anyio.create_task_group() as group:
+        for x in range(1, 11):
+            await session.update(x=0)
+            async with anyio.create_task_group() as both:
+                both.start_soon(repair, session, x)
+                await turns(x % 3)
+                if x == 1:
+                    group.start_soon(watch, session)
+            await session.get("y")
+            await turns()
+            assert seen[-1] == 1 / x
+        group.cancel_scope.cancel()

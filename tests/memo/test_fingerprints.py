@@ -1,0 +1,343 @@
+# ruff: noqa: ARG005, E501 - a row is a line
+"""What decides the outcome of a firing, and what does not (S13.2)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, TypedDict
+
+import pytest
+from pydantic import Field
+
+from dataflow import Config, Flow, Maybe, Ports, Secret, node, threaded
+from dataflow.compiler.plan import Call
+from dataflow.memo.fingerprints import Fingerprint, fingerprint
+from dataflow.values.digests import NoDigest, digest
+from tests.support.processes import printed_with
+from tests.support.quick_nodes import Adder, awaiting, plan_of
+
+RATE: Any = 3
+OTHER = [1]
+
+
+class Mode(Enum):
+    FAST = 1
+    SLOW = 2
+
+
+class Pair(TypedDict):
+    x: int
+    y: int
+
+
+class Triple(Pair):
+    z: int
+
+
+class Perhaps(TypedDict):
+    x: int
+    y: Maybe[int]
+
+
+class Settings(Config):
+    mode: str = "a"
+    tags: list[str] = Field(default_factory=lambda: ["x"])
+    how: Any = None
+
+
+def call_of(function: Any, **given: Any) -> Call:
+    """Place a node, and return what calls it."""
+
+    def wire(flow: Flow) -> None:
+        step = flow.add(function, **given)
+        flow.output("out", step.out)
+
+    (found,) = [each.action for each in plan_of(wire).nodes if isinstance(each.action, Call)]
+    return found
+
+
+def mark_of(call: Call, inputs: Mapping[str, bytes], environment: tuple[str, ...] = ()) -> Fingerprint:
+    """Return the fingerprint of a call whose ports are given what has these digests."""
+    ports = tuple(sorted(inputs))
+    return fingerprint(call, ports, [inputs[port] for port in ports], environment)
+
+
+def of(function: Any, *, at: Any = None, environment: tuple[str, ...] = (), **inputs: Any) -> Fingerprint:
+    """Return the fingerprint of a node that is given these inputs and the config `at`."""
+    given = inputs if at is None else {**inputs, "config": at}
+    call = call_of(function, **given)
+    return mark_of(call, {name: digest(value) for name, value in inputs.items()}, environment)
+
+
+def differing(one: Fingerprint, other: Fingerprint) -> set[str]:
+    names = {*one.parts, *other.parts}
+    different = {name for name in names if one.parts.get(name) != other.parts.get(name)}
+    assert (one.key == other.key) == (not different)
+    return different
+
+
+def compiled(source: str, **names: Any) -> Any:
+    """Define `f` as a cell of a notebook does: without a file that has its source."""
+    names.setdefault("__name__", "notebook")
+    exec(source, names)  # a text of this file
+    return names["f"]
+
+
+async def f() -> int:
+    return 1
+
+
+async def rated(x: int) -> Any:
+    return x * RATE
+
+
+async def h(x: int, y: int = 10) -> int:
+    return x + y
+
+
+async def configured(x: int, config: Settings) -> int:
+    return x
+
+
+def plainly(x: int) -> int:
+    return x
+
+
+def make(k: Any) -> Any:
+    async def add(x: int) -> Any:
+        return (x, k)
+
+    return add
+
+
+def made_of(text: str, name: str = "f") -> Any:
+    return node(name=name)(compiled(f"async def f(x: int = 1) -> object: {text}"))
+
+
+def made_giving(result: str) -> Any:
+    source = f"async def f() -> {result}: return {{'x': 1, 'y': 2, 'z': 3}}"
+    return compiled(source, Pair=Pair, Triple=Triple, Perhaps=Perhaps)
+
+
+ROWS: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint], set[str]]] = [
+    ("a constant", lambda: of(made_of("return 1")), lambda: of(made_of("return 2")), {"code"}),
+    ("the type of a constant", lambda: of(made_of("return 1")), lambda: of(made_of("return 1.0")), {"code"}),
+    ("a bool for a number", lambda: of(made_of("return 1")), lambda: of(made_of("return True")), {"code"}),
+    ("the type of a node", lambda: of(f), lambda: of(compiled("async def f(): return 1")), {"type"}),
+    ("a version", lambda: of(node(f)), lambda: of(node(version="2")(f)), {"version"}),
+    ("an input", lambda: of(h, x=1), lambda: of(h, x=2), {"input 'x'"}),
+    ("the type of an input", lambda: of(rated, x=1), lambda: of(rated, x=True), {"input 'x'"}),
+    ("a further input", lambda: of(h, x=1), lambda: of(h, x=1, y=10), {"input 'y'"}),
+    ("a default", lambda: of(compiled("async def f(x, y=10): ..."), x=1), lambda: of(compiled("async def f(x, y=11): ..."), x=1), {"default 'y'"}),
+    ("a default of a keyword", lambda: of(compiled("async def f(*, y=10): ...")), lambda: of(compiled("async def f(*, y=11): ...")), {"default 'y'"}),
+    ("a closure", lambda: of(make(1), x=5), lambda: of(make(2), x=5), {"closure 'k'"}),
+    ("the type of a closure", lambda: of(make(1), x=5), lambda: of(make(1.0), x=5), {"closure 'k'"}),
+    ("a list in a closure", lambda: of(make([1]), x=5), lambda: of(make([2]), x=5), {"closure 'k'"}),
+    ("a function in a closure", lambda: of(make(lambda: 1), x=5), lambda: of(make(lambda: 2), x=5), {"closure 'k'"}),
+    ("what a function in a closure holds", lambda: of(make(make(1)), x=5), lambda: of(make(make(2)), x=5), {"closure 'k'"}),
+    ("a class in a closure", lambda: of(make(Adder), x=5), lambda: of(make(Settings), x=5), {"closure 'k'"}),
+    ("the ports of a result", lambda: of(made_giving("dict")), lambda: of(made_giving("Pair")), {"result"}),
+    ("the keys of a result", lambda: of(made_giving("Pair")), lambda: of(made_giving("Triple")), {"result"}),
+    ("a key that may be left out", lambda: of(made_giving("Pair")), lambda: of(made_giving("Perhaps")), {"result"}),
+    ("a setting", lambda: of(configured, x=1, at=Settings(mode="a")), lambda: of(configured, x=1, at=Settings(mode="b")), {"config 'mode'"}),
+    ("a list in a config", lambda: of(configured, x=1, at=Settings(tags=["a"])), lambda: of(configured, x=1, at=Settings(tags=["b"])), {"config 'tags'"}),
+    ("a function in a config", lambda: of(configured, x=1, at=Settings(how=make(1))), lambda: of(configured, x=1, at=Settings(how=make(2))), {"config 'how'"}),
+    ("an object", lambda: of(Adder(1), x=1), lambda: of(Adder(2), x=1), {"object"}),
+    ("a method's object", lambda: of(Adder(1).add, x=1), lambda: of(Adder(2).add, x=1), {"object"}),
+    ("an argument", lambda: of(functools.partial(h, y=1), x=1), lambda: of(functools.partial(h, y=2), x=1), {"argument 'y'"}),
+    ("an argument by position", lambda: of(functools.partial(h, 1)), lambda: of(functools.partial(h, 2)), {"argument 0"}),
+    ("what is wrapped", lambda: of(awaiting(make(1)), x=1), lambda: of(awaiting(make(2)), x=1), {"closure 'k'"}),
+    ("a wrapper", lambda: of(awaiting(h), x=1), lambda: of(awaiting(awaiting(h)), x=1), {"code", "closure 'function'"}),
+    ("a blocking function", lambda: of(threaded(compiled("def f(): return 1"))), lambda: of(threaded(compiled("def f(): return 2"))), {"code"}),
+    ("a lambda", lambda: of(threaded(lambda: 1)), lambda: of(threaded(lambda: 2)), {"code"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "parts"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_what_decides_the_outcome_counts(
+    one: Callable[[], Fingerprint], other: Callable[[], Fingerprint], parts: set[str]
+) -> None:
+    assert differing(one(), one()) == set()
+    assert differing(one(), other()) == parts
+
+
+SAME: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint]]] = [
+    ("the place in the file", lambda: of(made_of("return 1")), lambda: of(node(compiled("\n\nasync def f(x: int = 1) -> object:\n    return 1  # one")))),
+    ("the order of inputs", lambda: of(h, x=1, y=2), lambda: of(h, y=2, x=1)),
+    ("how a config is spelled", lambda: of(configured, x=1), lambda: of(configured, x=1, at=Settings(tags=["x"], mode="a"))),
+    ("retries and limits", lambda: of(node(h), x=1), lambda: of(node(h).with_(retries=2, timeout=9, limit="api", on_error="skip"), x=1)),
+    ("the id of a node", lambda: of(node(h), x=1), lambda: of(node(h).with_(name="other"), x=1)),
+    ("a function that it calls", lambda: of(compiled("def g(): return 1\nasync def f(): return g()")), lambda: of(compiled("def g(): return 2\nasync def f(): return g()"))),
+    ("a list that it reads", lambda: of(compiled("async def f(): return LIST", LIST=[1])), lambda: of(compiled("async def f(): return LIST", LIST=[2]))),
+    ("a variable that it does not name", lambda: of(compiled("async def f(): return 1", RATE=1)), lambda: of(compiled("async def f(): return 1", RATE=2))),
+    ("an attribute of that name", lambda: of(compiled("async def f(): return f.RATE", RATE=1)), lambda: of(compiled("async def f(): return f.RATE", RATE=2))),
+    ("the value of a secret", lambda: of(make(Secret("KEY")), x=1), lambda: of(make(Secret("KEY", "of no concern")), x=1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
+def test_nothing_else_counts(one: Callable[[], Fingerprint], other: Callable[[], Fingerprint]) -> None:
+    assert differing(one(), other()) == set()
+
+
+@pytest.mark.parametrize(
+    "value", [1, 1.0, True, None, "3", b"3", (1, (2,)), frozenset({1}), Mode.FAST, Mode.SLOW], ids=repr
+)
+@pytest.mark.parametrize(
+    "body", ["return RATE", "return [RATE for _ in 'a']", "return (lambda: RATE)()", "\n  class A: r = RATE"]
+)
+def test_plain_global_variables_count(value: Any, body: str) -> None:
+    source = f"async def f(): {body}"
+    one, other = (of(compiled(source, RATE=rate)) for rate in (3, value))
+    assert differing(one, other) == {"global 'RATE'"}
+
+
+def test_what_a_node_names_is_seen_at_each_firing(monkeypatch: pytest.MonkeyPatch) -> None:
+    call, inputs = call_of(rated, x=1), {"x": digest(1)}
+    before = mark_of(call, inputs)
+    assert mark_of(call, inputs) == before
+    monkeypatch.setitem(globals(), "RATE", 4)
+    assert differing(mark_of(call, inputs), before) == {"global 'RATE'"}
+    monkeypatch.setitem(globals(), "RATE", OTHER)
+    assert differing(mark_of(call, inputs), before) == {"global 'RATE'"}  # it is not told any more
+    monkeypatch.setitem(globals(), "RATE", 3)
+    assert mark_of(call, inputs) == before
+
+
+def test_what_a_function_holds_is_seen_at_each_firing() -> None:
+    held, count = [1], 1
+    default: list[int] = []
+
+    async def holding(x: int = 1, y: Any = default, *, z: int = 1) -> Any:
+        return held, count
+
+    call = call_of(holding)
+    seen = [mark_of(call, {})]
+
+    def changed() -> set[str]:
+        seen.append(mark_of(call, {}))
+        assert mark_of(call, {}) == seen[-1]
+        return differing(*seen[-2:])
+
+    held.append(2)
+    assert changed() == {"closure 'held'"}
+    held = [3]
+    assert changed() == {"closure 'held'"}
+    count = 2
+    assert changed() == {"closure 'count'"}
+    default.append(1)
+    assert changed() == {"default 'y'"}
+    holding.__defaults__ = (2, default)
+    assert changed() == {"default 'x'"}
+    assert holding.__kwdefaults__ is not None
+    holding.__kwdefaults__["z"] = 2
+    assert changed() == {"default 'z'"}
+    holding.__code__ = (lambda x, y, *, z: (held, count, 1)).__code__
+    assert changed() == {"code"}
+    assert len({one.key for one in seen}) == len(seen)
+
+
+def test_an_object_is_seen_at_each_firing() -> None:
+    adder = Adder(1)
+    call = call_of(adder.add, x=1)
+    before = mark_of(call, {})
+    adder.by = 2
+    assert differing(mark_of(call, {}), before) == {"object"}
+
+
+def test_declared_variables_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> Fingerprint:
+        return of(f, environment=("PORT_OF_A_TEST", "HOME"))
+
+    monkeypatch.delenv("PORT_OF_A_TEST", raising=False)
+    seen = [told()]
+    for value in ("", "1"):
+        monkeypatch.setenv("PORT_OF_A_TEST", value)
+        seen.append(told())
+        assert differing(*seen[-2:]) == {"environment 'PORT_OF_A_TEST'"}
+    assert len({one.key for one in seen}) == 3
+    assert "environment 'HOME'" in told().parts
+
+
+def test_the_parts_are_named_as_people_read_them() -> None:
+    k = 1
+
+    async def all_of_it(x: int, config: Settings, y: int = 1) -> Any:
+        return x + RATE + k
+
+    told = of(all_of_it, x=1, at=Settings(), environment=("HOME",))
+    assert sorted(told.parts) == [
+        "Python", "closure 'k'", "code", "config 'how'", "config 'mode'", "config 'tags'", "default 'y'",
+        "environment 'HOME'", "global 'RATE'", "input 'x'", "result", "type", "version",
+    ]  # fmt: skip
+    assert all(re.fullmatch("[0-9a-f]{32}", text) for text in told.parts.values())
+    assert re.fullmatch("[0-9a-f]{40}", told.key)
+    assert told.parts["input 'x'"] != digest(1).hex()
+
+
+def test_a_node_with_ports_by_config_has_one() -> None:
+    @node(ports=lambda _: Ports({"x": int, "y": int}))
+    async def any_ports(config: Settings, **inputs: Any) -> Any:
+        return inputs
+
+    assert differing(of(any_ports, x=1, y=2), of(any_ports, x=1, y=3)) == {"input 'y'"}
+
+
+def test_the_names_of_ports_and_variables_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("x", "1")
+    monkeypatch.setenv("y", "1")
+    call, one = call_of(f), digest("1")
+    told = [mark_of(call, {name: one}) for name in "xy"] + [mark_of(call, {}, (name,)) for name in "xy"]
+    told += [
+        mark_of(call, {"x": one, "y": one}),
+        mark_of(call, {"x": one}, ("y",)),
+        mark_of(call, {}),
+    ]
+    assert len({each.key for each in told}) == len(told)
+
+
+def test_functions_that_hold_each_other_have_one() -> None:
+    def around(k: int) -> Any:
+        async def even(x: int) -> Any:
+            return x == 0 or await odd(x - k)
+
+        async def odd(x: int) -> Any:
+            return x != 0 and await even(x - k)
+
+        return even
+
+    assert differing(of(around(1), x=1), of(around(1), x=1)) == set()
+    assert differing(of(around(1), x=1), of(around(2), x=1)) == {"closure 'k'", "closure 'odd'"}
+
+
+def test_recursion_by_a_global_name_has_one() -> None:
+    source = "async def f(x=1): return x and await f(x - 1)"
+    assert differing(of(compiled(source)), of(compiled(source))) == set()
+
+
+NONE: list[tuple[Callable[[], Any], str]] = [
+    (lambda: make({"a": [object()]}), "closure 'k'[\"a\"][0]: builtins:object: nothing tells it from another"),
+    (lambda: Adder(object()), "object.by: builtins:object: nothing tells it from another"),  # type: ignore[arg-type]
+    (lambda: Adder(object()).add, "object.by: builtins:object: nothing tells it from another"),  # type: ignore[arg-type]
+    (lambda: functools.partial(h, y=iter([])), "argument 'y': builtins:list_iterator: it is used up by reading; make a list of it"),  # type: ignore[arg-type]
+    (lambda: compiled("async def f(x, y=object()): ..."), "default 'y': builtins:object: nothing tells it from another"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make_node", "text"), NONE, ids=[text for _, text in NONE])
+def test_what_holds_something_without_digest_has_none(make_node: Callable[[], Any], text: str) -> None:
+    with pytest.raises(NoDigest) as raised:
+        of(make_node(), x=1)
+    assert str(raised.value) == text
+
+
+def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
+    code = (
+        "from tests.memo.test_fingerprints import ROWS;"
+        "print(*[told().key for row in ROWS for told in row[1:3]])"
+    )
+    told = {printed_with(seed, code) for seed in ("1", "2")}
+    assert told == {" ".join(each().key for row in ROWS for each in row[1:3])}

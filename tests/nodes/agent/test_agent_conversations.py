@@ -1,0 +1,305 @@
+"""The node types for conversations, called, in flows, and from documents (S10)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pydantic import ValidationError
+
+from dataflow import (
+    BudgetExceeded,
+    ConversationInvalid,
+    ExecutionContext,
+    Flow,
+    Message,
+    RunFailed,
+    ToolCall,
+    collect,
+    each,
+)
+from dataflow.inspection.json_values import json_value
+from dataflow_agent import (
+    Conversation,
+    Inject,
+    Merge,
+    Trim,
+    context,
+    inject_messages,
+    merge_contexts,
+    pack,
+    trim_context,
+)
+from tests.nodes.playing import played
+from tests.support.processes import modules_after
+
+LONG: Final = 2_000
+
+
+async def say(context: ExecutionContext, text: str) -> ExecutionContext:
+    return context.append_turn(Message("user", text), Message("assistant", f"re:{text}"))
+
+
+async def passed(context: ExecutionContext) -> ExecutionContext:
+    return context
+
+
+def sent(context: ExecutionContext) -> list[Any]:
+    return [message.content for message in context.messages]
+
+
+def talk(*texts: str) -> ExecutionContext:
+    made = ExecutionContext("c")
+    for text in texts:
+        made = made.append(Message("user", text), Message("assistant", f"re:{text}"))
+    return made
+
+
+def test_listing_the_pack_imports_none_of_its_types() -> None:
+    found = modules_after("from dataflow_agent import pack; assert list(pack.nodes)")
+    assert [name for name in found if name.startswith("dataflow_agent.")] == ["dataflow_agent.listing"]
+
+
+@pytest.mark.parametrize("name", pack.nodes)
+def test_a_type_has_the_id_that_the_pack_gives_it(name: str) -> None:
+    assert pack.find(name).id == f"agent.{name}"
+
+
+async def test_a_context_begins_with_all_that_its_config_says() -> None:
+    config = Conversation(
+        system="S", model="p/m", provider="p", session_id="s", variables={"guests": ["Ada"]}
+    )
+    with Flow() as f:
+        f.output("out", f.add(context, config=config).out)
+    result = await f.run()
+    assert result["out"] == ExecutionContext(
+        f"{result.run_id}/context", "p", "p/m", "S", session_id="s", variables={"guests": ["Ada"]}
+    )
+
+
+async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path) -> None:
+    file = tmp_path / "talk.yaml"
+    file.write_text(
+        "dataflow: 1\ninputs: {talk: {type: array}}\n"
+        "nodes: {main: {type: agent.context, inputs: {messages: $in.talk}}}\noutputs: {context: main}\n",
+        encoding="utf-8",
+    )
+    flow = Flow.load(file)
+    call = {"id": "t", "name": "look", "arguments": "{}"}
+    said = [
+        {"role": "user", "content": "rule", "pin": "rules"},
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "b", "tool_call_id": "t"},
+        {"role": "assistant", "content": "c"},
+    ]
+    result = await flow.run(talk=said)
+    assert sent(result["context"]) == ["rule", "a", "", "b", "c"]
+    assert result["context"].context_id == f"{result.run_id}/main"
+    assert result["context"].message_history[1].tool_calls == (ToolCall("t", "look", "{}"),)
+    assert [message["content"] for message in json_value(result["context"])["message_history"]] == [
+        "a",
+        "",
+        "b",
+        "c",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("messages", "error"),
+    [
+        ([{"role": "user"}], "[0].content: expected a value, found nothing"),
+        ([{"role": "user", "content": "a"}, {"role": "me", "content": "b"}], "[1].role: "),
+        ([{"role": "user", "content": ["a"]}], "[0].content: expected text, found list"),
+    ],
+)
+async def test_what_are_no_messages_is_told(messages: Any, error: str) -> None:
+    told = await played(context, messages=messages)
+    assert error in str(told)
+
+
+async def test_messages_that_do_not_belong_together_begin_nothing() -> None:
+    result = [{"role": "tool", "content": "a", "tool_call_id": "t"}]
+    with pytest.raises(ConversationInvalid, match="is the result of the call 't', which is not made"):
+        await context(messages=result)
+
+
+async def test_the_session_is_the_conversation_unless_it_is_set() -> None:
+    with Flow() as f:
+        f.output("out", f.add(context).out)
+        f.output("built_in", f.context("main"))
+    result = await f.run()
+    for name in ("out", "built_in"):
+        assert result[name].session_id == result[name].context_id != ""
+
+
+async def test_the_system_text_that_comes_counts_before_that_of_the_config() -> None:
+    with Flow() as f:
+        text = f.input("text", str)
+        f.output("out", f.add(context, system=text, config=Conversation(system="other")).out)
+    assert (await f.run(text=""))["out"].system_instructions == ""
+    assert (await f.run(text="S"))["out"].system_instructions == "S"
+
+
+async def test_contexts_that_begin_apart_are_apart() -> None:
+    """HF15: what is said in an isolated context does not get into the other."""
+    with Flow() as f:
+        main, other = f.add(context), f.add(context)
+        f.output("main", f.add(say, context=main.out, text="a").out)
+        f.output("other", f.add(say, context=other.out, text="b").out)
+        f.output("items", collect(f.add(context, system=each(["x", "y"])).out))
+    result = await f.run()
+    assert (sent(result["main"]), sent(result["other"])) == (["a", "re:a"], ["b", "re:b"])
+    ids = {one.context_id for one in (result["main"], result["other"], *result["items"])}
+    assert len(ids) == 4
+
+
+async def test_what_is_injected_stands_first_once() -> None:
+    """HF16: the same node twice under one name gives one pair."""
+    config = Inject(pin="k")
+    with Flow() as f:
+        given = f.input("context", ExecutionContext)
+        once = f.add(inject_messages, context=given, user="rule", assistant="yes", config=config)
+        longer = f.add(say, context=once.out, text="b")
+        again = f.add(inject_messages, context=longer.out, user="rule", assistant="yes", config=config)
+        f.output("again", again.out)
+        f.output("changed", f.add(inject_messages, context=again.out, user="new", config=config).out)
+    result = await f.run(context=talk("a"))
+    assert sent(result["again"]) == ["rule", "yes", "a", "re:a", "b", "re:b"]
+    assert sent(result["changed"]) == ["new", "a", "re:a", "b", "re:b"]
+
+
+async def test_what_is_injected_in_each_round_is_there_once() -> None:
+    with Flow() as f:
+        main = f.add(context)
+        with f.loop(limit=5) as rounds:
+            so_far = rounds.carry(main.out)
+            ruled = f.add(inject_messages, context=so_far.out, user="rule", config=Inject(pin="k"))
+            so_far.next(f.add(say, context=ruled.out, text="a").out)
+        f.output("out", so_far.final)
+    assert sent((await f.run())["out"]) == ["rule", *["a", "re:a"] * 5]
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("pick", ["start", "re:start", "a", "re:a"]),
+        ("append", ["start", "re:start", "a", "re:a", "b", "re:b"]),
+        ("results", ["start", "re:start", "re:a", "re:b"]),
+    ],
+)
+async def test_branches_are_merged_in_the_order_of_their_names(how: Any, expected: list[str]) -> None:
+    with Flow() as f:
+        first = f.add(say, context=f.add(context).out, text="start")
+        b = f.add(say, context=first.out, text="b")
+        a = f.add(say, context=first.out, text="a")
+        merged = f.add(merge_contexts, config=Merge(how=how, branches=["a", "b"]), b=b.out, a=a.out)
+        f.output("out", merged.out)
+    assert f.check() == []
+    assert sent((await f.run())["out"]) == expected
+
+
+async def test_branches_that_are_skipped_are_not_merged() -> None:
+    with Flow() as f:
+        exits = f.when(f.input("text", str), lambda text: len(text) > 1)
+        main = f.add(context)
+        a, b = (f.add(say, context=main.out, text=one) for one in (exits.yes, exits.no))
+        config = Merge(how="append", branches=["a", "b"])
+        f.output("out", f.add(merge_contexts, config=config, a=a.out, b=b.out).out)
+        f.output("none", f.add(merge_contexts, config=Merge(how="append", branches=["b"]), b=b.out).out)
+    result = await f.run(text="long")
+    assert sent(result["out"]) == ["long", "re:long"]
+    assert "none" not in result.outputs
+
+
+def test_two_contexts_on_one_branch_are_refused() -> None:
+    f = Flow()
+    f.add(merge_contexts, config=Merge(how="append", branches=["a"]), a=f.add(context).out)
+    f.add(context)
+    f.connect("context_2.out", "merge_contexts.a")
+    (problem,) = f.check()
+    assert "merge_contexts.a" in problem
+
+
+async def test_a_context_is_trimmed_to_whole_turns() -> None:
+    trimmed = await played(trim_context, Trim(max_tokens=20), context=talk("a", "b", "c"))
+    assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), 0, -1, True, 10.0, "10", None])
+def test_a_budget_is_a_whole_number(odd: Any) -> None:
+    with pytest.raises(ValidationError, match="max_tokens"):
+        Trim(max_tokens=odd)
+
+
+async def test_what_cannot_be_trimmed_fails() -> None:
+    too_small = await played(trim_context, Trim(max_tokens=3), context=talk("a"))
+    assert isinstance(too_small, BudgetExceeded)
+    call = Message("assistant", "", (ToolCall("t1", "look", "{}"),))
+    orphaned = await played(trim_context, Trim(max_tokens=3), context=ExecutionContext("c").append(call))
+    assert isinstance(orphaned, ConversationInvalid)
+
+
+DOCUMENT: Final = {
+    "dataflow": 1,
+    "inputs": {"budget": {"type": "integer", "default": 1}},
+    "nodes": {
+        "main": {"type": "agent.context", "config": {"system": "S", "variables": {"a": 1}}},
+        "rules": {
+            "type": "agent.inject_messages",
+            "config": {"pin": "rules"},
+            "inputs": {"context": "main"},
+            "values": {"user": "rule"},
+        },
+        "both": {
+            "type": "agent.merge_contexts",
+            "config": {"how": "append", "branches": ["left", "right"]},
+            "inputs": {"left": "rules", "right": "main"},
+        },
+        "short": {"type": "agent.trim_context", "config": {"max_tokens": 50}, "inputs": {"context": "both"}},
+    },
+    "outputs": {"context": "short"},
+}
+
+
+async def test_the_types_are_for_documents_too(tmp_path: Path) -> None:
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    flow = Flow.load(file)
+    assert flow.check() == []
+    made = (await flow.run())["context"]
+    assert (sent(made), made.system_instructions, made.variables) == (["rule"], "S", {"a": 1})
+    file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+    assert Flow.load(file).to_dict() == flow.to_dict()
+
+
+async def test_a_long_conversation_goes_through_all_types() -> None:
+    """Each node costs what is new or sent: thousands of rounds are no matter."""
+    with Flow() as f:
+        main = f.add(context)
+        with f.loop(limit=LONG) as rounds:
+            so_far = rounds.carry(main.out)
+            ruled = f.add(inject_messages, context=so_far.out, user="rule", config=Inject(pin="k"))
+            longer = f.add(say, context=ruled.out, text="a")
+            so_far.next(f.add(trim_context, context=longer.out, config=Trim(max_tokens=40)).out)
+        f.output("out", so_far.final)
+    made = (await f.run())["out"]
+    assert (len(made.message_history), len(made.messages)) == (2 * LONG, 7)
+
+
+async def test_a_failed_node_leaves_nothing_in_the_conversation() -> None:
+    """S10.3: a turn appears after success only."""
+
+    async def fails(context: ExecutionContext, text: str) -> ExecutionContext:
+        context.append(Message("user", text))
+        raise ValueError(text)
+
+    with Flow() as f:
+        main = f.add(context)
+        f.add(fails, context=main.out, text="a")
+        f.output("out", f.add(passed, context=main.out).out)
+    with pytest.raises(RunFailed) as caught:
+        await f.using(errors="continue").run()
+    assert sent(caught.value.result["out"]) == []

@@ -1,0 +1,230 @@
+"""Tool servers with an address: who is let in, and what a call comes to that has no answer (S10.6)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dataflow import Flow, FlowInvalid, RunFailed, Secret, SecretMissing, Store
+from dataflow_agent import (
+    Agent,
+    CallTool,
+    ScriptedAnswer,
+    ScriptedCall,
+    ServerFailed,
+    Toolbox,
+    call_tool,
+    listed,
+    mcp,
+    scripted,
+    sessions,
+    tools,
+)
+from tests.nodes.agent.far_server import TOKEN, FarServer, serving_far
+from tests.nodes.agent.serving import ON_ASYNCIO, call
+
+#: The library leaves a stream of events once it has its answer, and closes the generators of it no more.
+LEFT = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+BEARER = {"Authorization": "Bearer ${FAR_TOKEN}"}
+
+
+@pytest.fixture
+def far() -> Iterator[FarServer]:
+    """Serve whoever comes."""
+    with serving_far() as server:
+        yield server
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[FarServer]:
+    """Serve those that have the token, which is in the environment."""
+    monkeypatch.setenv("FAR_TOKEN", TOKEN)
+    with serving_far(f"Bearer {TOKEN}") as server:
+        yield server
+
+
+class TestHeaders:
+    async def test_each_request_has_them(self, closed: FarServer) -> None:
+        async with sessions(box := mcp(url=closed.url, headers={**BEARER, "X-Reader": "me"})):
+            assert "Bearer " in str(await call(box, "hears"))
+        assert len(closed.sent) > 3
+        assert {(one["authorization"], one["x-reader"]) for one in closed.sent} == {(f"Bearer {TOKEN}", "me")}
+
+    async def test_one_may_be_a_secret(self, closed: FarServer) -> None:
+        header = Secret("WHOLE_HEADER", f"Bearer {TOKEN}")
+        names = (await listed(mcp(url=closed.url, headers={"authorization": header}))).names
+        assert "hears" in names
+
+    @pytest.mark.parametrize("headers", [{}, {"Authorization": Secret("WRONG_TOKEN", "Bearer wrong-one")}])
+    async def test_who_is_not_let_in_is_told_so_at_once(self, headers: Any, closed: FarServer) -> None:
+        with pytest.raises(ServerFailed) as caught:
+            await listed(mcp(url=closed.url, name="far", headers=headers))
+        told = f"answers 401 Unauthorized at {closed.url}; the headers that it was sent: "
+        assert str(caught.value) == f"tool server 'far' {told}{', '.join(headers) or 'none'}"
+        assert caught.value.is_lasting
+        assert closed.sessions == 0
+
+    async def test_a_secret_that_is_not_set_is_told_without_its_name(self, far: FarServer) -> None:
+        box = mcp(url=far.url, name="far", headers={"X-Key": "${sk_live_abc}"})
+        with pytest.raises(SecretMissing, match="'X-Key' of tool server 'far' has no value") as caught:
+            await listed(box)
+        assert "sk_live_abc" not in str(caught.value)
+
+    async def test_a_value_that_no_header_may_have_is_not_told(self, far: FarServer) -> None:
+        box = mcp(url=far.url, name="far", headers={"X-Key": Secret("LINES", "two-of\nthe-lines")})
+        with pytest.raises(ServerFailed, match=r"is not ASCII in one line$"):
+            await listed(box)
+        assert not far.sent
+
+    @ON_ASYNCIO
+    async def test_no_value_is_in_a_store_a_log_or_an_error(
+        self, closed: FarServer, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        store = Store.memory()
+        with Flow("desk") as desk:
+            box = mcp(url=closed.url, headers=BEARER)
+            desk.output(
+                "context", desk.add(Agent("lead", model="openai/gpt"), prompt="hi", tools=box).out.context
+            )
+        asks = [
+            ScriptedAnswer(tool_calls=(ScriptedCall(name=name, arguments={}),))
+            for name in ("hears", "is_expired")
+        ]
+        with caplog.at_level(logging.DEBUG), scripted(*asks), pytest.raises(RunFailed) as caught:
+            await desk.using(store=store).run()
+        run_id = caught.value.result.run_id
+        written = [str(record.data) for record in store.records(run_id)]
+        assert any("[secret:" in text for text in written)
+        logged = [record.getMessage() for record in caplog.records]
+        assert not [text for text in (*written, *logged, str(caught.value)) if TOKEN in text]
+
+
+class TestDescriptions:
+    def test_those_that_differ_in_headers_are_different_servers(self) -> None:
+        one, other = (mcp(url="http://here/mcp", headers={"X-Key": f"${{{name}}}"}) for name in ("A", "B"))
+        [first], [second] = one.servers, other.servers
+        assert first != second
+        assert first.key != second.key
+        assert first.place != second.place
+
+    def test_without_headers_a_place_is_what_it_was(self) -> None:
+        [server] = mcp(url="http://127.0.0.1:8000/mcp", name="far").servers
+        assert server.place == "far c75a6c99"
+
+    async def test_each_has_a_session_of_its_own(
+        self, far: FarServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("A_TOKEN", "token-of-a")
+        monkeypatch.setenv("B_TOKEN", "token-of-b")
+        boxes = [
+            mcp(url=far.url, headers={"Authorization": f"${{{name}_TOKEN}}"}, name=name)
+            for name in ("A", "B")
+        ]
+        async with sessions(*boxes):
+            found = await listed(tools(*boxes))
+            assert {"A_hears", "B_hears"} <= {*found.names}
+            assert far.sessions == 2
+
+    @pytest.mark.parametrize(
+        ("headers", "text"),
+        [
+            ({"Authorization": "Bearer hidden"}, "could show a secret; expected `\\${NAME}` in it"),
+            ({"X-Api-Key": "hidden"}, "could show a secret"),
+            ({"X-PAT": "hidden"}, "could show a secret"),
+            ({"Session-Id": "hidden"}, "could show a secret"),
+            ({"X-Reader": "Bearer hidden"}, "could show a secret"),
+            ({"Authorization": "Bearer hidden ${NAME}"}, "could show a secret"),
+            ({"Bearer hidden": "x"}, "header 1 has no name that a header may have"),
+            ({5: "hidden"}, "a header has a name of type int; expected a text"),
+            ({"X-A": "hidden\nX-B: b"}, "'X-A' has what no header may"),
+            ({"X-A": "hidden", "x-a": "2"}, "'X-A' is there 2 times"),
+            ({"Accept": "hidden"}, "'Accept' is set by the protocol"),
+            ({"Mcp-Session-Id": "hidden"}, "'Mcp-Session-Id' is set by the protocol"),
+            ({"X-A": "${hidden-1}"}, "'X-A' names no variable"),
+            ({"X-A": "${hidden 1}"}, "the name of a secret consists of letters"),
+            ({"X-A": 3}, "'X-A' has a value of type int; expected a text or a Secret"),
+            ("hidden", "expected headers in a mapping, found str"),
+        ],
+    )
+    def test_headers_that_cannot_be_are_refused_without_their_values(self, headers: Any, text: str) -> None:
+        with pytest.raises(FlowInvalid, match=text) as caught:
+            mcp(url="http://here/mcp", headers=headers)
+        assert "hidden" not in str(caught.value)
+
+    async def test_a_description_with_headers_is_read_again_from_a_store(self) -> None:
+        given = mcp(url="http://here/mcp", headers={**BEARER, "X-Key": Secret("A_KEY"), "X-Reader": "me"})
+        with Flow("kept") as flow:
+            box = flow.input("box", Toolbox)
+            flow.output("box", flow.add(kept, box=box, go=flow.ask(bool, "Go?", name="go").out).out)
+        stored = flow.using(store=Store.memory())
+        paused = await stored.run(box=given)
+        assert (await stored.resume(paused.run_id, {"go": True}))["box"] == given
+
+    async def test_a_document_has_them(self, closed: FarServer, tmp_path: Path) -> None:
+        config = {"servers": [{"url": closed.url, "headers": BEARER}], "tools": ["hears"]}
+        nodes = {"box": {"type": "agent.tools", "config": config}}
+        file = tmp_path / "far.json"
+        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": {"names": "box.tool_names"}}))
+        found = Flow.load(file)
+        assert (await found.run())["names"] == ["hears"]
+        assert found.to_dict()["nodes"]["box"]["config"]["servers"][0]["headers"] == BEARER
+
+
+async def kept(box: Toolbox, go: bool) -> Toolbox:
+    return box
+
+
+class TestErrors:
+    """What is of a call alone leaves the session as it is, and what is not begins a new one."""
+
+    @pytest.mark.parametrize(
+        ("tool", "told"),
+        [
+            ("is_full", "has failed: the disk is full"),
+            pytest.param("streams_full", "has failed: the disk is full", marks=LEFT),
+            pytest.param("goes_on", "has failed: the disk is full", marks=LEFT),
+            ("is_invalid", "has failed: 400 Bad Request: there is no shelf"),
+            ("is_denied", "has failed: 403 Forbidden: only for readers"),
+            ("is_broken", "has failed: 502 Bad Gateway: Server returned an error response"),
+        ],
+    )
+    async def test_an_error_of_the_server_is_of_its_call(self, tool: str, told: str, far: FarServer) -> None:
+        async with sessions(box := mcp(url=far.url, name="far")):
+            assert await call(box, tool) == f"error: tool {tool!r} of server 'far' {told}"
+            assert await call(box, "hears") == "nothing"
+        assert far.sessions == 1
+
+    @pytest.mark.parametrize("tool", ["is_cut", "breaks_off", "forgets"])
+    async def test_a_connection_that_is_lost_is_told_and_made_anew(self, tool: str, far: FarServer) -> None:
+        async with sessions(box := mcp(url=far.url, name="far")):
+            told = str(await call(box, tool))
+            again = f"has died during {tool!r}, which is not called again: the connection was lost: "
+            assert told.startswith(f"error: tool server 'far' {again}")
+            assert await call(box, "hears") == "nothing"
+        assert far.sessions == 2
+
+    @ON_ASYNCIO
+    async def test_a_server_that_says_what_it_was_sent_shows_it_in_no_traceback(self, far: FarServer) -> None:
+        token = Secret("TOKEN_THAT_IS_REPEATED", "a-token-to-repeat")
+        with Flow("desk") as desk:
+            box = mcp(url=far.url, headers={"Authorization": token})
+            config = CallTool(tool="repeats")
+            desk.output("text", desk.add(call_tool, arguments={}, tools=box, config=config).out.text)
+        with pytest.raises(RunFailed) as caught:
+            await desk.run()
+        text = "".join(traceback.format_exception(caught.value))
+        assert "no [secret:TOKEN_THAT_IS_REPEATED]" in text
+        assert "a-token-to-repeat" not in text
+
+    async def test_who_is_let_in_no_more_is_a_failure_and_no_result(self, far: FarServer) -> None:
+        async with sessions(box := mcp(url=far.url, name="far")):
+            with pytest.raises(ServerFailed, match="'far' answers 401 Unauthorized at http"):
+                await call(box, "is_expired")
+            assert await call(box, "hears") == "nothing"
+        assert far.sessions == 2

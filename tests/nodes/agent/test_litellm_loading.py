@@ -1,0 +1,94 @@
+"""litellm is loaded on first use, and does nothing besides."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow_agent import ModelUnknown
+from dataflow_agent.models.providers import litellm as litellm_loading
+from tests.support.processes import modules_after, printed_with
+
+LOADING = """
+import logging, os, socket, sys
+
+def refuse(*args):
+    raise AssertionError("it calls somebody")
+
+socket.socket.connect = socket.getaddrinfo = refuse
+with open(".env", "w") as file:
+    file.write("READ_FROM_DOT_ENV=1")
+os.environ["LITELLM_MODE"] = "DEV"
+from dataflow_agent.models.providers.litellm import load
+load("a/b")
+print(os.environ["LITELLM_MODE"])
+print(os.environ.keys() & {"LITELLM_LOCAL_MODEL_COST_MAP", "READ_FROM_DOT_ENV"})
+print({type(one).__name__ for name in ("LiteLLM", "LiteLLM Proxy", "LiteLLM Router")
+       for one in logging.getLogger(name).handlers})
+import litellm
+print(litellm.suppress_debug_info)
+"""
+
+
+def test_loading_it_calls_nobody_reads_no_file_and_leaves_the_process_as_it_was(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert printed_with("0", LOADING).split("\n") == ["DEV", "set()", "{'NullHandler'}", "True"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dataflow_agent; dataflow_agent.pack",
+        "from dataflow_agent import Chat, chat; chat.type.configured(Chat(model='openai/gpt'))",
+    ],
+)
+def test_a_flow_is_wired_without_it(code: str) -> None:
+    assert "litellm" not in modules_after(code)
+
+
+def test_a_script_answers_without_it() -> None:
+    code = (
+        "import anyio; from dataflow_agent import Chat, chat, scripted\n"
+        "with scripted('hello'): anyio.run(chat, {'prompt': 'hi'}, None, Chat(model='openai/gpt'))"
+    )
+    assert "litellm" not in modules_after(code)
+
+
+class Refusing:
+    """Finds litellm, does what its import may do, and fails."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "litellm":
+            for variable in litellm_loading.ENVIRONMENT:
+                del os.environ[variable]
+            logging.getLogger("LiteLLM").addHandler(logging.StreamHandler())
+            raise ImportError("broken")
+
+
+def test_an_import_that_fails_leaves_the_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litellm_loading, "_loaded", [])
+    monkeypatch.setattr(sys, "meta_path", [Refusing(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "litellm", raising=False)
+    monkeypatch.setenv("LITELLM_MODE", "DEV")
+    monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP", raising=False)
+    with pytest.raises(ModelUnknown, match="broken"):
+        litellm_loading.load("openai/gpt")
+    assert os.environ["LITELLM_MODE"] == "DEV"
+    assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
+    assert [type(one) for one in logging.getLogger("LiteLLM").handlers] == [logging.NullHandler]
+
+
+def test_where_it_lacks_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litellm_loading, "_loaded", [])
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(ModelUnknown) as caught:
+        anyio.run(litellm_loading.loaded, "openai/gpt")
+    assert "pip install 'dataflow-engine[agent]'" in str(caught.value)
+    assert caught.value.is_lasting

@@ -1,0 +1,207 @@
+"""The pure parts of calling litellm: what is sent, and what its errors mean."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dataflow import Image, Message, ToolCall
+from dataflow.secrets.known import redacted
+from dataflow_agent import (
+    ModelAnswer,
+    ModelRequest,
+    ModelUnavailable,
+    Options,
+    RateLimited,
+    StreamInterrupted,
+)
+from dataflow_agent.models.providers.litellm import (
+    answer_of,
+    key_variables,
+    note_keys,
+    retry_after,
+    translated,
+)
+from dataflow_agent.models.providers.litellm_requests import arguments_of, options_of, session_of
+from dataflow_agent.models.request import FinishReason, model_name
+from tests.support.known_secrets import forgetting
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 -0000"}, 0.0),
+    ],
+)
+def test_when_to_come_again_is_read_from_the_headers(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("model", "session", "url", "environment", "sent"),
+    [
+        ("openai/gpt", "run/main", "", {}, "run/main"),
+        ("mistral/large", "run/main", "", {"OPENAI_API_BASE": "http://other"}, "run/main"),
+        ("fireworks_ai/x", "s" * 64, "", {}, "s" * 64),
+        ("openai/gpt", "s" * 65, "", {}, sha256(b"s" * 65).hexdigest()),
+        ("mistral/large", "é\ud800", "", {}, sha256("é\ud800".encode("utf-8", "surrogatepass")).hexdigest()),
+        ("openai/gpt", "", "", {}, None),
+        ("openai/gpt", "run/main", "http://127.0.0.1/v1", {}, None),
+        ("openai/gpt", "run/main", "", {"OPENAI_BASE_URL": "http://other"}, None),
+        ("anthropic/claude", "run/main", "", {}, None),
+        ("groq/llama", "run/main", "", {}, None),
+    ],
+)
+def test_a_session_is_told_to_providers_that_know_sessions(
+    model: str, session: str, url: str, environment: dict[str, str], sent: str | None
+) -> None:
+    request = ModelRequest(model, (), options=Options(base_url=url), session_id=session)
+    told = session_of(request, model_name(model), environment)
+    assert told == ({} if sent is None else {"prompt_cache_key": sent})
+
+
+def test_a_time_to_come_again_is_counted_from_now() -> None:
+    until = format_datetime(NOW + timedelta(hours=1), usegmt=True)
+    assert retry_after({"retry-after": until}, NOW) == 3600
+
+
+def test_an_error_that_is_not_of_litellm_stays_as_it_is() -> None:
+    error = ValueError("no")
+    assert translated("a/b", error, has_begun=True, now=NOW) is error
+
+
+class RateLimitError(Exception):
+    """As litellm's, which may have no response."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.litellm_response_headers = {"Retry-After": "2"}
+
+
+class APIConnectionError(Exception):
+    """As litellm's."""
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "kind", "told"),
+    [(False, ModelUnavailable, "gone"), (True, StreamInterrupted, "the answer broke off: gone")],
+)
+def test_what_breaks_after_the_answer_began_is_an_interruption(
+    has_begun: bool, kind: type[Exception], told: str
+) -> None:
+    found = translated("a/b", APIConnectionError("AException - gone"), has_begun=has_begun, now=NOW)
+    assert (type(found), str(found)) == (kind, f"model 'a/b': {told}")
+
+
+def test_the_headers_may_stand_elsewhere() -> None:
+    found = translated(
+        "a/b", RateLimitError("litellm.RateLimitError: AException - no\n more"), has_begun=False, now=NOW
+    )
+    assert isinstance(found, RateLimited)
+    assert (str(found), found.retry_after) == ("model 'a/b': no more", 2.0)
+
+
+def test_images_are_sent_as_data() -> None:
+    message = Message("user", ["look", Image("image/png", b"abc")])
+    (sent,) = arguments_of(ModelRequest("a/b", (message,)))["messages"]
+    assert sent["content"] == [
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,YWJj"}},
+    ]
+
+
+def test_images_of_tools_follow_their_results_as_of_a_user() -> None:
+    calls = (ToolCall("c1", "look", "{}"), ToolCall("c2", "look", "{}"))
+    request = ModelRequest(
+        "openai/gpt",
+        (
+            Message("user", "look twice"),
+            Message("assistant", "", calls),
+            Message("tool", ("a fox", Image("image/png", b"1")), tool_call_id="c1"),
+            Message("tool", ("nothing",), tool_call_id="c2"),
+            Message("assistant", "A fox."),
+            Message("tool", (Image("image/png", b"2"),), tool_call_id="c3"),
+        ),
+    )
+    sent = arguments_of(request)["messages"]
+    assert [one["role"] for one in sent] == [
+        "user", "assistant", "tool", "tool", "user", "assistant", "tool", "user",
+    ]  # fmt: skip
+    assert [sent[2]["content"], sent[3]["content"]] == ["a fox\n[its images follow the results]", "nothing"]
+    assert sent[4]["content"] == [
+        {"type": "text", "text": "The images of call c1:"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,MQ=="}},
+    ]
+    assert sent[6]["content"] == "[its images follow the results]"
+    assert [part["type"] for part in sent[7]["content"]] == ["text", "image_url"]
+
+
+def test_what_is_no_part_of_a_message_is_refused() -> None:
+    odd: Any = 3
+    with pytest.raises(TypeError, match="a message consists of texts and images, found int"):
+        arguments_of(ModelRequest("a/b", (Message("user", [odd]),)))
+
+
+def test_only_what_is_asked_for_is_sent() -> None:
+    assert options_of(ModelRequest("a/b", ())) == {}
+    assert options_of(ModelRequest("a/b", (), options=Options(web_search=True))) == {"web_search_options": {}}
+    plain = arguments_of(ModelRequest("a/b", (), options=Options(stream=False)))
+    assert not plain.keys() & {"stream", "api_base", "temperature"}
+    assert (plain["max_retries"], plain["num_retries"]) == (0, 0)
+
+
+def test_the_variables_that_hold_keys_are_known_by_how_they_end() -> None:
+    keys = ["TOGETHERAI_API_KEY", "TOGETHER_AI_TOKEN", "GOOGLE_API_KEY", "WATSONX_APIKEY"]
+    keys += ["AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_CLIENT_SECRET", "SNOWFLAKE_JWT"]
+    others = ["AWS_REGION_NAME", "AZURE_API_BASE", "MONKEY", "MAX_TOKENS", "TOKEN_DIR", "PATH", "odd_token"]
+    assert key_variables([*others, *keys]) == keys
+
+
+def test_keys_of_the_environment_are_kept_out_of_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTED_API_KEY", "sk-that-is-noted")
+    monkeypatch.setenv("SHORT_API_KEY", "short")
+    with forgetting():
+        note_keys(["NOTED_API_KEY", "SHORT_API_KEY", "NO_SUCH_API_KEY"])
+        assert redacted("sk-that-is-noted, short") == "[secret:NOTED_API_KEY], short"
+
+
+@pytest.mark.parametrize(
+    ("told", "finish_reason"),
+    [("stop", "stop"), ("tool_calls", "tool_calls"), ("function_call", "tool_calls")],
+)
+def test_an_answer_is_whole_for_one_of_two_reasons(told: str, finish_reason: FinishReason) -> None:
+    message = SimpleNamespace(content="x", tool_calls=None)
+    choice = SimpleNamespace(finish_reason=told, message=message)
+    response = SimpleNamespace(choices=[choice], model=None)
+    answer = answer_of(None, ModelRequest("a/b", ()), response)
+    assert answer == ModelAnswer("x", finish_reason=finish_reason, model="a/b")
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        ("", "{}"),
+        ('{"a": 1, ', r'{"unreadable": "{\"a\": 1, "}'),
+        ("[1]", '{"unreadable": "[1]"}'),
+    ],
+)
+def test_arguments_that_are_none_are_sent_as_such_as_providers_read_them(written: str, sent: str) -> None:
+    message = Message("assistant", "", (ToolCall("c", "add", written),))
+    (given,) = arguments_of(ModelRequest("a/b", (message,)))["messages"]
+    assert given["tool_calls"][0]["function"]["arguments"] == sent

@@ -1,0 +1,278 @@
+# ruff: noqa: ASYNC240 - texts are compared whole, and what processes do is waited for
+"""Real tool servers in runs, offers and descriptions: who shares a process, what is refused (S10.6, B39)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow import Flow, FlowInvalid, Image, RunFailed, Secret, collect, each, node
+from dataflow.stores import Store
+from dataflow_agent import (
+    Agent,
+    ScriptedAnswer,
+    ScriptedCall,
+    ServerFailed,
+    Toolbox,
+    listed,
+    mcp,
+    scripted,
+    sessions,
+    tools,
+)
+from dataflow_agent.mcp.connection import ToolList
+from dataflow_agent.mcp.offers import Offer, OfferedServer
+from dataflow_agent.mcp.offers import tools as offer
+from dataflow_agent.mcp.results import Content
+from tests.nodes.agent.agent_tools import add
+from tests.nodes.agent.serving import (
+    KEY,
+    ON_ASYNCIO,
+    RAW,
+    SERVER,
+    call,
+    children,
+    serve,
+)
+from tests.support.processes import modules_after
+
+
+@node
+async def call_in_run(name: str, tools: Toolbox, arguments: dict[str, Any]) -> Content:
+    return await call(tools, name, **arguments)
+
+
+async def keep(tools: Toolbox, text: str) -> Toolbox:
+    assert text
+    return tools
+
+
+class TestRuns:
+    async def test_many_firings_share_one_process_that_ends_with_the_run(self) -> None:
+        before, box = children(), serve()
+        with Flow("pids") as flow:
+            calls = flow.add(call_in_run, name=each(["pid"] * 20), tools=box, arguments={})
+            flow.output("pids", collect(calls.out))
+        found = (await flow.run())["pids"]
+        assert len(found) == 20
+        assert len({*found}) == 1
+        assert children() == before
+
+    async def test_a_cancelled_run_leaves_no_process(self) -> None:
+        before = children()
+        with Flow("hanging") as flow:
+            flow.add(call_in_run, name="hang", tools=serve(), arguments={})
+        with anyio.move_on_after(2):
+            await flow.run()
+        assert children() == before
+
+    async def test_three_servers_and_ten_runs_at_once_share_three_processes(self) -> None:
+        before, boxes = (
+            children(),
+            [serve(name=f"s{number}", env={"N": "HOME"} if number else {}) for number in (0, 1)],
+        )
+        boxes.append(serve("--many", name="s2"))
+        with Flow("shared") as flow:
+            found = []
+            for box in boxes:
+                calls = flow.add(call_in_run, name=each(["pid"] * 5), tools=box, arguments={})
+                found.append(collect(calls.out))
+            for number, pids in enumerate(found):
+                flow.output(f"pids{number}", pids)
+        seen: list[str] = []
+
+        async def run() -> None:
+            result = await flow.run()
+            for number in range(3):
+                seen.extend(result[f"pids{number}"])
+
+        async with sessions(*boxes), anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(run)
+        assert (len(seen), len({*seen})) == (150, 3)
+        assert children() == before
+
+    async def test_an_agent_calls_a_server_and_its_list_is_asked_for_once(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[int] = []
+        ask = ToolList.asked
+
+        async def counted(self: ToolList, client: Any) -> Any:
+            asked.append(1)
+            return await ask(self, client)
+
+        monkeypatch.setattr(ToolList, "asked", counted)
+        lead = Agent("lead", model="openai/gpt")
+        with Flow("desk") as desk:
+            found = desk.add(lead, prompt="hi", tools=tools(add, serve()))
+            desk.output("text", found.out.text)
+            desk.output("context", found.out.context)
+        asks = [
+            ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": f"{n}"}),))
+            for n in range(4)
+        ]
+        shows = ScriptedAnswer(tool_calls=(ScriptedCall(name="picture", arguments={}),))
+        with scripted(*asks, shows, "done") as script:
+            result = await desk.using(store=Store.memory()).run()
+        assert result["text"] == "done"
+        results = [one.content for one in result["context"].message_history if one.role == "tool"]
+        assert results[:4] == ["0", "1", "2", "3"]
+        assert [type(part) for part in results[4]] == [str, Image]
+        assert len(asked) == 1
+        assert {spec.name for spec in script.requests[0].tools} >= {"add", "echo", "picture"}
+
+    async def test_a_run_that_pauses_ends_the_server_and_starts_it_when_it_goes_on(self) -> None:
+        before, lead = children(), Agent("lead", model="openai/gpt")
+        with Flow("desk") as desk:
+            found = desk.add(lead, prompt="hi", tools=serve(ask=["pid"]))
+            desk.output("context", found.out.context)
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        with scripted(asks, "done"):
+            paused = await desk.run()
+            assert paused.status == "paused"
+            assert children() == before
+            [ask] = paused.asks
+            result = await desk.resume(paused, {ask.id: "allow"})
+        [told] = [one.content for one in result["context"].message_history if one.role == "tool"]
+        assert str(told).isdigit()
+        assert children() == before
+
+    async def test_a_server_that_does_not_start_fails_the_agent(self) -> None:
+        with Flow("desk") as desk:
+            desk.output(
+                "text",
+                desk.add(Agent("lead", model="openai/gpt"), prompt="hi", tools=serve("--exit")).out.text,
+            )
+        with scripted("never"), pytest.raises(RunFailed) as caught:
+            await desk.run()
+        [failure] = caught.value.failures
+        assert (failure.path, failure.type) == ("lead/turn[0]/ask", "ServerFailed")
+
+    async def test_a_description_is_read_again_from_a_store(self, tmp_path: Path) -> None:
+        with Flow("kept") as flow:
+            box = flow.input("box", Toolbox)
+            asked = flow.ask(str, "And then?", name="then")
+            flow.output("same", flow.add(keep, tools=box, text=asked.out).out)
+        given = tools(add, serve(ask=["pid(a=*)"], env={"GIVEN": Secret("THE_KEY", KEY)}, deadline=3), RAW)
+        path = tmp_path / "runs.db"
+        paused = await flow.using(store=Store.sqlite(path)).run(box=given)
+        result = await flow.using(store=Store.sqlite(path)).resume(paused.run_id, {"then": "go"})
+        assert result["same"] == given
+
+    async def test_secrets_are_in_no_store(self, tmp_path: Path) -> None:
+        box = serve(env={"GIVEN": Secret("THE_KEY", KEY)})
+        with Flow("kept") as flow:
+            given = flow.input("box", Toolbox)
+            flow.output(
+                "value", flow.add(call_in_run, name="variable", tools=given, arguments={"name": "GIVEN"}).out
+            )
+            flow.output("box", given)
+        store = Store.sqlite(tmp_path / "runs.db")
+        result = await flow.using(store=store).run(box=box)
+        assert (result["value"], result["box"]) == (KEY, box)
+        for file in filter(Path.is_file, tmp_path.iterdir()):
+            assert KEY.encode() not in file.read_bytes()
+
+
+@ON_ASYNCIO
+class TestOffers:
+    async def test_auto_are_all_and_a_list_picks_by_name(self) -> None:
+        server = OfferedServer(command=[sys.executable, SERVER], name="served")
+        functions = ["tests.nodes.agent.agent_tools:add", "tests.nodes.agent.agent_tools:weather"]
+        everything = await offer(Offer(functions=functions, servers=[server]))
+        assert everything.tool_names[:4] == ["add", "weather", "echo", "pid"]
+        some = await offer(Offer(functions=functions, servers=[server], tools=["echo", "add"]))
+        assert some.tool_names == ["add", "echo"]
+        assert (await listed(some.tools)).names == ("add", "echo")
+        with pytest.raises(FlowInvalid, match="no tool has the name 'ecko'; choices: add, weather, echo"):
+            await offer(Offer(functions=functions, servers=[server], tools=["ecko"]))
+
+    async def test_a_picked_tool_brings_no_others_along(self) -> None:
+        server = OfferedServer(command=[sys.executable, SERVER, "--many"], name="served")
+        twice = [server, server.model_copy(update={"deadline": 5.0})]
+        known = (await listed(Toolbox((server.described,)))).names
+        for names in (["find_file"], [name for name in known if name.startswith("find_file_")][:1]):
+            some = await offer(Offer(servers=twice, tools=names))
+            assert some.tool_names == names
+            assert (await listed(some.tools)).names == (*names,)
+
+    async def test_a_document_has_servers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("MY_KEY", KEY)
+        document = {
+            "dataflow": 1,
+            "nodes": {
+                "box": {
+                    "type": "agent.tools",
+                    "config": {
+                        "servers": [
+                            {"command": [sys.executable, SERVER], "env": {"KEY": "MY_KEY"}, "deny": ["die"]}
+                        ],
+                        "tools": ["echo", "variable"],
+                    },
+                },
+                "lead": {
+                    "type": "agent.agent",
+                    "config": {"model": "openai/gpt"},
+                    "inputs": {"tools": "box.tools"},
+                    "values": {"prompt": "hi"},
+                },
+            },
+            "outputs": {"names": "box.tool_names", "text": "lead.text"},
+        }
+        file = tmp_path / "desk.yaml"
+        file.write_text(json.dumps(document))
+        flow = Flow.load(file)
+        assert KEY not in json.dumps(flow.to_dict())
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": "hi"}),))
+        with scripted(asks, "done"):
+            result = await flow.run()
+        assert (result["names"], result["text"]) == (["echo", "variable"], "done")
+
+
+class TestDescriptions:
+    @pytest.mark.parametrize(
+        ("command", "settings", "text"),
+        [
+            ((), {}, "it has neither a command nor an address"),
+            (("serve",), {"url": "http://here/mcp"}, "it has both a command and an address"),
+            ((), {"url": "ftp://here"}, "its address begins with 'ftp'; expected http or https"),
+            ((), {"url": "http://here", "env": ["HOME"]}, "it has an address and env"),
+            (("serve",), {"env": {"KEY": "sk 12"}}, "the name of a secret consists of letters"),
+            (("serve",), {"env": {"KEY": "sk-12"}}, "the variable 'KEY' is set to no name"),
+            (("serve",), {"deadline": 0}, "its deadline is 0; expected seconds above 0"),
+        ],
+    )
+    def test_what_describes_no_server_is_refused(self, command: Any, settings: Any, text: str) -> None:
+        with pytest.raises(FlowInvalid, match=text) as caught:
+            mcp(*command, **settings)
+        assert "sk" not in str(caught.value)
+
+    def test_equal_descriptions_are_equal_and_there_once(self) -> None:
+        assert serve() == serve()
+        assert tools(serve(), serve(), add).sources == tools(serve(), add).sources
+
+    def test_a_server_has_a_name_of_its_command_or_address(self) -> None:
+        described = [
+            mcp("npx", "-y", "@org/server-files", "."),
+            mcp("python", "desk.py"),
+            mcp(url="https://a.b:8/m"),
+        ]
+        assert [box.servers[0].label for box in described] == ["server-files", "desk", "a.b:8"]
+
+    def test_nothing_of_mcp_is_loaded_before_it_is_used(self) -> None:
+        loaded = modules_after("from dataflow_agent import mcp, tools, sessions, listed; tools(mcp('serve'))")
+        assert not {name for name in loaded if name.partition(".")[0] in ("mcp", "mcp_types")}
+
+    async def test_without_mcp_that_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from dataflow_agent.mcp import connection as mcp_loading
+
+        monkeypatch.setattr(mcp_loading, "_loaded", [])
+        monkeypatch.setitem(sys.modules, "mcp", None)
+        with pytest.raises(ServerFailed, match=r"pip install 'dataflow-engine\[agent\]'"):
+            await listed(serve())

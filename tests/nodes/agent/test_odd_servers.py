@@ -1,0 +1,186 @@
+"""Tool servers that do what they should not: what is told of it, and that the others go on (S10.6)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import pytest
+
+from dataflow import Flow, Image, Secret, ToolCall
+from dataflow_agent import (
+    Agent,
+    ScriptedAnswer,
+    ScriptedCall,
+    ServerFailed,
+    Toolbox,
+    listed,
+    mcp,
+    scripted,
+    sessions,
+    tools,
+)
+from dataflow_agent.mcp import process as server_processes
+from dataflow_agent.tools.policies import Verdict
+from tests.nodes.agent.agent_tools import told_of
+from tests.nodes.agent.serving import ON_ASYNCIO, call, end_of
+
+SERVER: Final = str(Path(__file__).with_name("odd_server.py"))
+
+
+def odd(*options: str, **settings: Any) -> Toolbox:
+    described: dict[str, Any] = {"name": "odd", **settings}
+    return mcp(sys.executable, SERVER, *options, **described)
+
+
+class TestEnds:
+    @ON_ASYNCIO
+    @pytest.mark.parametrize("times", [1, 2, 5])
+    async def test_a_task_that_is_cancelled_more_than_once_leaves_no_process(self, times: int) -> None:
+        box, pids, is_called = odd("--stays"), [], anyio.Event()
+
+        async def use() -> None:
+            async with sessions(box):
+                pids.append(int(str(await call(box, "pid"))))
+                is_called.set()
+                await call(box, "is_silent")
+
+        task = asyncio.create_task(use())
+        with anyio.fail_after(20):
+            await is_called.wait()
+        for _ in range(times):
+            task.cancel()
+            await anyio.sleep(0.02)
+        done, _ = await asyncio.wait([task], timeout=60)
+        assert done == {task}
+        assert task.cancelled()
+        await end_of(pids[0])
+
+
+class TestCalls:
+    async def test_an_error_is_of_its_call_whatever_its_code_is(self) -> None:
+        box = odd()
+        async with sessions(box):
+            before = await call(box, "pid")
+            told = "error: tool 'is_full' of server 'odd' has failed: the disk is full"
+            assert await call(box, "is_full") == told
+            assert await call(box, "pid") == before
+
+    async def test_arguments_that_cannot_be_written_fail_their_call_only(self) -> None:
+        box = odd()
+        async with sessions(box):
+            before = await call(box, "pid")
+            found = str(await told_of(ToolCall("c", "echo", r'{"text": "\ud800"}'), box))
+            assert found.startswith("error: tool 'echo' of server 'odd' cannot be sent its arguments: ")
+            assert "surrogates not allowed" in found
+            assert await call(box, "pid") == before
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("secret", ["a-very-secret-key", "Qfirst-of-lines\nZsecond-of-lines"])
+    @pytest.mark.parametrize("ahead", [0, 290])
+    async def test_no_piece_of_a_secret_is_shown(
+        self, secret: str, ahead: int, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        box = odd(env={"KEY": Secret("THE_KEY", secret)})
+        async with sessions(box):
+            with caplog.at_level(logging.DEBUG, "dataflow_agent.servers"):
+                assert await call(box, "prints", ahead=ahead) == "done"
+                told = str(await call(box, "dies", ahead=ahead))
+        shown = [record.getMessage() for record in caplog.records if record.name == "dataflow_agent.servers"]
+        assert len(shown) > 1
+        for text in (told, *shown):
+            pieces = [line[:4] for line in secret.splitlines() if line[:4] in text]
+            assert not pieces
+        assert "[secret:" in told
+
+
+@ON_ASYNCIO
+class TestDescriptions:
+    """Two descriptions of one server, which share its session."""
+
+    async def test_each_has_its_name_its_policy_and_its_deadline(self) -> None:
+        short, long = odd(name="short", deadline=3), odd(name="long", ask=["pid"], allow=["*"])
+        for first, other in ((short, long), (long, short)):
+            async with sessions(short, long):
+                assert await call(first, "pid") == await call(other, "pid")
+                told = str(await call(short, "naps", seconds=4.5))
+                assert told.startswith("error: tool 'naps' of server 'short' has not answered within 3 s")
+                assert await call(long, "naps", seconds=3.5) == "done"
+                assert str(await call(long, "is_full")).startswith("error: tool 'is_full' of server 'long'")
+                for box, verdict in ((short, Verdict.ALLOW), (long, Verdict.ASK)):
+                    tool = (await listed(box)).tool("pid")
+                    assert tool is not None
+                    assert tool.at_server is not None
+                    assert tool.at_server.server == box.servers[0]
+                    assert tool.verdict({}) is verdict
+                names = (await listed(tools(short, long))).names
+                assert {"short_pid", "long_pid"} <= {*names}
+
+    async def test_what_was_allowed_of_one_is_called_after_a_pause_and_not_of_the_other(self) -> None:
+        lead, other = Agent("lead", model="openai/gpt"), Agent("other", model="openai/gpt")
+        with Flow("desk") as desk:
+            first = desk.add(lead, prompt="a", tools=odd(name="a", ask=["pid"]))
+            second = desk.add(other, prompt="b", context=first.out.context, tools=odd(name="b", ask=["pid"]))
+            desk.output("context", second.out.context)
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        with scripted(asks, "done", asks, "done"):
+            paused = await desk.run()
+            [ask] = paused.asks
+            paused = await desk.resume(paused, {ask.id: "allow_for_run"})
+            [ask] = paused.asks
+            result = await desk.resume(paused, {ask.id: "allow"})
+        told = [str(one.content) for one in result["context"].message_history if one.role == "tool"]
+        assert len(told) == 2
+        assert all(text.isdigit() for text in told)
+
+
+def pid_of_a_flow() -> str:
+    """Run a flow in a thread, as a blocking tool may."""
+    with Flow("inner") as inner:
+        inner.output("text", inner.add(Agent("in", model="openai/gpt"), prompt="in", tools=odd()).out.context)
+    history = inner.run_sync()["text"].message_history
+    return next(str(one.content) for one in history if one.role == "tool")
+
+
+class TestBlocks:
+    async def test_a_flow_that_a_blocking_tool_runs_does_not_wait_for_the_block(self) -> None:
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        box = odd(deadline=5)
+        with scripted(asks, "done"), anyio.fail_after(20):
+            async with sessions(box):
+                before = await call(box, "pid")
+                other = await call(tools(pid_of_a_flow), "pid_of_a_flow")
+                assert str(other).isdigit()
+                assert other != before
+                assert await call(box, "pid") == before
+
+
+class TestAnswers:
+    @ON_ASYNCIO
+    async def test_what_is_no_image_fails_the_call(self) -> None:
+        box = odd()
+        begins = "error: tool 'pictures' of server 'odd' has an answer that does not fit: "
+        async with sessions(box):
+            for kind in ("x\r\ny", "", "text/html", "image/", "image/png\n"):
+                told = f"{begins}an image of the type {kind!r}; expected one as 'image/png'"
+                assert await call(box, "pictures", data="MQ==", mimeType=kind) == told
+            told = str(await call(box, "pictures", data="!!!", mimeType="image/png"))
+            assert told.startswith(f"{begins}the data of an image are no base64: ")
+            told = f"{begins}an image without data"
+            assert await call(box, "pictures", data="", mimeType="image/png") == told
+            found = await call(box, "pictures", data="M\nQ==", mimeType="image/svg+xml")
+            assert found == (Image("image/svg+xml", b"1"),)
+
+    @ON_ASYNCIO
+    async def test_what_the_library_says_of_a_start_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(server_processes, "GRACE", 20.0)  # it ends by itself, however slow the machine is
+        with pytest.raises(ServerFailed) as caught:
+            await listed(odd("--old"))
+        assert "could not be started: " in caught.value.text
+        assert "1999-01-01" in caught.value.text
+        assert caught.value.text.endswith("; exit code 0 (3 starts)")

@@ -1,0 +1,160 @@
+"""`agent.fill_prompt`: placeholders are filled once, literally."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from dataflow import ExpressionError, Flow, node
+from dataflow_agent import Chat, Prompt, chat, fill_prompt, scripted
+from tests.nodes.playing import played
+
+
+class Verdict(BaseModel):
+    is_good: bool
+    reason: str
+
+
+async def filled(prompt: str, **values: Any) -> Any:
+    return await played(fill_prompt, Prompt(prompt=prompt), **values)
+
+
+def inputs_of(prompt: str) -> list[str]:
+    return [*fill_prompt.type.configured(Prompt(prompt=prompt)).inputs]
+
+
+def test_its_inputs_are_what_its_placeholders_name() -> None:
+    assert inputs_of("{{ $steps.b.output }} {{$steps.a.output.k}} {{PREVIOUS_OUTPUT}}") == [
+        "a",
+        "b",
+        "previous",
+    ]
+    assert inputs_of(" \n") == inputs_of("") == ["previous"]
+    assert inputs_of("none {{ x }}") == []
+
+
+async def test_all_occurrences_are_replaced() -> None:
+    """AF01."""
+    assert await filled("Say: {{PREVIOUS_OUTPUT}}/{{PREVIOUS_OUTPUT}}", previous="hi") == "Say: hi/hi"
+
+
+@pytest.mark.parametrize("prompt", ["", " \n"])
+async def test_a_blank_prompt_is_what_came_before(prompt: str) -> None:
+    """AF02."""
+    assert await filled(prompt, previous="abc") == "abc"
+
+
+async def test_what_is_filled_in_stays_as_it_is() -> None:
+    """AF23, and a placeholder that comes from a value is text."""
+    odd = r"cost $& $1 $$ \1 \g<0> {{PREVIOUS_OUTPUT}} {{ $steps.b.output }} {{ $ }}"
+    assert await filled("{{PREVIOUS_OUTPUT}}", previous=odd) == odd
+    assert await filled("{{ $steps.a.output }}{{ $steps.b.output }}", a=odd, b="B") == f"{odd}B"
+
+
+@given(st.text(), st.text())
+async def test_any_text_is_filled_in_literally(previous: str, other: str) -> None:
+    found = await fill_prompt(
+        Prompt(prompt="<{{PREVIOUS_OUTPUT}}|{{ $steps.a.output }}>"), previous=previous, a=other
+    )
+    assert found == f"<{previous}|{other}>"
+
+
+async def test_other_braces_are_text() -> None:
+    text = "{{ PREVIOUS_OUTPUT }} {{previous_output}} {{ x }} {% if a %} { $steps.a.output } {{}"
+    assert await filled(text) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ({"k": [1, None]}, '{"k": [1, null]}'),
+        ([1], "[1]"),
+        (3, "3"),
+        (True, "True"),
+        (None, "None"),
+        ("", ""),
+    ],
+)
+async def test_a_value_is_written_as_by_a_template(value: object, written: str) -> None:
+    assert await filled("{{ $steps.a.output }}", a=value) == written
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"k": {"l": "v"}}, '{"k": {"l": "v"}}', ' {"k": {"l": "v"}}\n'],
+    ids=["mapping", "JSON", "blanks"],
+)
+async def test_a_part_of_a_value_or_of_a_text_in_json(value: object) -> None:
+    assert await filled("<{{ $steps.a.output.k.l }}>", a=value) == "<v>"
+
+
+async def test_a_part_of_a_model() -> None:
+    verdict = Verdict(is_good=True, reason="short")
+    assert await filled("{{ $steps.a.output.reason }}", a=verdict) == "short"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"l": 1}, "no key 'k'; choices: l"),
+        ("yes", "the output of 'a' is a text that is no JSON: Expecting value: line 1 column 1 (char 0)"),
+        ("[1]", "a list has no field 'k'; there are none"),
+        ("[" * 100_000, "the output of 'a' is a text that is no JSON: "),
+    ],
+)
+async def test_a_part_that_is_not_there_is_an_error(value: object, told: str) -> None:
+    error = await filled("{{ $steps.a.output.k }}", a=value)
+    assert isinstance(error, ExpressionError)
+    assert str(error).startswith(f"placeholder '{{{{ $steps.a.output.k }}}}': {told}")
+
+
+async def test_a_prompt_that_grows_too_long_is_an_error() -> None:
+    error = await filled("{{PREVIOUS_OUTPUT}}{{PREVIOUS_OUTPUT}}", previous="x" * 600_000)
+    assert isinstance(error, ExpressionError)
+    assert str(error).endswith("fills to more than 1,000,000 characters")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("{{ $steps.a }}", "'{{ $steps.a }}' is no placeholder; expected {{PREVIOUS_OUTPUT}}, or "),
+        ("{{ $steps.a.outputs[0].output }}", "'{{ $steps.a.outputs[0].output }}' is no placeholder; "),
+        ("{{$steps.a-b.output}}", "'{{$steps.a-b.output}}' is no placeholder; "),
+        ("{{ $steps.previous.output }}", "the name 'previous' is taken by the node itself; use another"),
+        ("{{ $steps.config.output }}", "the name 'config' is taken by the node itself; use another"),
+    ],
+)
+def test_what_is_no_placeholder_is_told_when_the_flow_is_checked(prompt: str, told: str) -> None:
+    flow = Flow("f")
+    flow.add(fill_prompt, config={"prompt": prompt})  # type: ignore[arg-type]  # as documents have it
+    (problem,) = flow.check()
+    assert f"config prompt: {told}" in problem
+
+
+async def test_a_placeholder_that_nothing_is_wired_to_is_told() -> None:
+    flow = Flow("f")
+    flow.add(fill_prompt, config=Prompt(prompt="{{ $steps.ghost.output }}"))
+    (problem,) = flow.check()
+    assert "ghost" in problem
+
+
+async def test_each_agent_is_prompted_with_what_the_one_before_it_said() -> None:
+    with Flow("chain") as flow:
+        text: Any = flow.input("text", str)
+        for name in ("a", "b"):
+            config = Prompt(prompt=f"{name}: {{{{PREVIOUS_OUTPUT}}}}")
+            asked = flow.add(fill_prompt, previous=text, config=config)
+            text = flow.add(
+                node(chat).with_(name=name), prompt=asked.out, config=Chat(model="openai/gpt")
+            ).out.text
+        flow.output("out", text)
+    with scripted("{{PREVIOUS_OUTPUT}}", "done") as script:
+        assert (await flow.run(text="hi"))["out"] == "done"
+    assert [request.messages[-1].content for request in script.requests] == [
+        "a: hi",
+        "b: {{PREVIOUS_OUTPUT}}",
+    ]

@@ -1,0 +1,136 @@
+"""A small real model through the whole way: flow, chat, litellm, HTTP. Shapes are asserted, not what it says.
+
+`python -m pytest -m real_model` runs these; they need the packages that `small_model` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import anyio
+import pytest
+from pydantic import BaseModel
+
+from dataflow import ExecutionContext, Flow, Result, Secret
+from dataflow_agent import Agent, Chat, chat, tools
+from tests.nodes.agent.agent_tools import add
+from tests.nodes.agent.small_model import SmallModel, missing_packages, serving_model
+
+pytestmark = [
+    pytest.mark.real_model,
+    pytest.mark.skipif(bool(missing_packages()), reason=f"not installed: {', '.join(missing_packages())}"),
+]
+KEY = "key-of-nobody"
+
+
+class Animal(BaseModel):
+    name: str
+    kind: Literal["mammal", "bird", "fish"]
+    is_tame: bool
+
+
+@pytest.fixture(scope="module")
+def model(litellm: Any) -> Iterator[SmallModel]:
+    with serving_model() as found:
+        yield found
+
+
+@pytest.fixture
+def settings(model: SmallModel, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("KEY_OF_THE_SMALL_MODEL", KEY)
+    return {
+        "model": "openai/small",
+        "base_url": model.url,
+        "key": Secret("KEY_OF_THE_SMALL_MODEL"),
+        "temperature": 0,
+        "max_tokens": 400,
+    }
+
+
+def talk(settings: dict[str, Any], **more: Any) -> Flow:
+    with Flow("talk") as flow:
+        config = Chat(**{**settings, **more})
+        said = flow.add(
+            chat,
+            prompt=flow.input("prompt", str, "What is the capital of France? Answer in one sentence."),
+            context=flow.input("context", ExecutionContext, ExecutionContext("c")),
+            config=config,
+        )
+        flow.output("text", said.out.text)
+        flow.output("context", said.out.context)
+        if "answer" in more:
+            flow.output("answer", said.out.answer)
+    return flow
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_chat_has_an_answer_its_pieces_and_its_usage(settings: dict[str, Any], streams: bool) -> None:
+    async def main() -> tuple[list[str], Any]:
+        async with talk(settings, stream=streams).start() as run:
+            return [piece async for piece in run.stream("text")], await run
+
+    pieces, result = anyio.run(main)
+    assert result["text"].strip()
+    assert "".join(pieces) == result["text"]
+    assert len(pieces) > 1 or not streams
+    roles = [message.role for message in result["context"].message_history]
+    assert roles == ["user", "assistant"]
+    told = result.metadata["chat"]
+    assert told["finish_reason"] == "stop"
+    assert told["usage"]["input_tokens"] > 10
+    assert 0 < told["usage"]["output_tokens"] <= 400
+
+
+def test_a_conversation_goes_on_with_a_system_text_at_its_head(settings: dict[str, Any]) -> None:
+    plain = talk(settings, system="Be brief.").run_sync()  # without any the model has one of its own
+    flow = talk(settings, system="You are a pirate. You speak like a pirate in every answer you give.")
+    first = flow.run_sync()
+    second = flow.run_sync(context=first["context"], prompt="And of Italy?")
+    assert len(second["context"].message_history) == 4
+    counts = [one.metadata["chat"]["usage"]["input_tokens"] for one in (plain, first, second)]
+    assert counts[0] < counts[1] < counts[2]  # it was sent a longer system text, then a turn more
+
+
+def test_an_answer_is_of_the_type_that_was_asked_for(settings: dict[str, Any]) -> None:
+    found = talk(settings, answer=Animal).run_sync(prompt="Describe a dog as JSON.")["answer"]
+    assert isinstance(found, Animal)
+
+
+def test_a_chat_that_is_cancelled_stops_the_model(settings: dict[str, Any], model: SmallModel) -> None:
+    async def main() -> Result:
+        prompt = "Write the numbers from one to one thousand, in words, each on a line of its own."
+        async with talk(settings, max_tokens=1900).start(prompt=prompt) as run:
+            async for _ in run.stream("text"):
+                break
+            run.cancel()
+            return await run
+
+    assert anyio.run(main).status == "cancelled"
+    model.wait_for("cancel task")
+
+
+def test_chats_run_at_once_and_each_has_its_own_answer(settings: dict[str, Any]) -> None:
+    async def main() -> list[Any]:
+        flow, found = talk(settings, max_tokens=100), []
+
+        async def ask(prompt: str) -> None:
+            found.append((prompt, await flow.run(prompt=prompt)))
+
+        async with anyio.create_task_group() as group:
+            for place in ("France", "Japan", "Peru"):
+                group.start_soon(ask, f"Name the capital of {place} in one sentence.")
+        return found
+
+    for prompt, result in anyio.run(main):
+        user, answer = result["context"].message_history
+        assert (user.content, answer.content) == (prompt, result["text"])
+
+
+def test_an_agent_that_is_offered_tools_ends_its_turn(settings: dict[str, Any]) -> None:
+    lead = Agent("lead", **{**settings, "max_tokens": 200}, max_turns=2)
+    reply = anyio.run(lambda: lead("What is two and two?", tools=tools(add)))
+    assert reply.stopped_by == "answer"  # the template of this model leaves the tools out: it calls none
+    assert reply.text.strip()
+    told = [(message.role, message.content) for message in reply.context.message_history]
+    assert told == [("user", "What is two and two?"), ("assistant", reply.text)]

@@ -1,0 +1,110 @@
+"""Patterns that fit no call of a tool server, of which the run is warned (S10.6)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Event, EventKind, Flow, Store
+from dataflow_agent import Agent, ScriptedAnswer, ScriptedCall, Toolbox, listed, mcp, scripted, tools
+from dataflow_agent.mcp.server import Server, ServerTool
+from dataflow_agent.mcp.sessions import unmet_of
+from tests.nodes.agent.serving import ON_ASYNCIO
+
+ODD: Final = str(Path(__file__).with_name("odd_server.py"))
+DENIES: Final = (
+    "tool server 'odd': the pattern 'dais' of `deny` means none of its tools, and so it denies nothing; "
+    "choices: pid, is_full, is_silent, echo, dies, prints, pictures, naps, "
+)
+
+
+def odd(**policy: Any) -> Toolbox:
+    return mcp(sys.executable, ODD, name="odd", **policy)
+
+
+def told(tools: dict[str, dict[str, Any]], **policy: Any) -> list[str]:
+    """Return what is told of the patterns of a server with tools of these schemas."""
+    [server] = odd(**policy).servers
+    known = tuple(
+        ServerTool(server, name, "", json.dumps({"type": "object", "properties": {}, **schema}))
+        for name, schema in tools.items()
+    )
+    return [*unmet_of(server, known)]
+
+
+TAKES_PATH: Final = {"properties": {"path": {"type": "string"}}}
+
+
+class TestTold:
+    @pytest.mark.parametrize(
+        ("word", "effect"),
+        [("allow", "allows nothing"), ("ask", "has nobody asked"), ("deny", "denies nothing")],
+    )
+    def test_a_pattern_of_no_tool_is_told_with_what_it_does_not_do(self, word: str, effect: str) -> None:
+        [text] = told({"read": {}, "write": {}}, **{word: ["raed", "write"]})
+        assert text == (
+            f"tool server 'odd': the pattern 'raed' of `{word}` means none of its tools, and so it {effect}; "
+            "choices: read, write"
+        )
+
+    def test_a_server_without_tools_is_told_to_have_none(self) -> None:
+        [text] = told({}, deny=["*"])
+        assert text.endswith("; there are none")
+
+    @pytest.mark.parametrize("pattern", ["read(paht=*)", "r*(path=a, mode=b)", "*(mode=b)"])
+    def test_a_pattern_of_arguments_that_no_tool_of_its_name_has_is_told(self, pattern: str) -> None:
+        [text] = told({"read": TAKES_PATH, "write": {}}, deny=[pattern])
+        assert "names arguments that no tool of its name has, and so it denies nothing" in text
+
+    @pytest.mark.parametrize("pattern", ["read", "r*", "read(path=*)", "*(path=/etc/*)"])
+    def test_a_pattern_that_may_fit_a_call_is_not_told(self, pattern: str) -> None:
+        assert told({"read": TAKES_PATH, "write": {}}, deny=[pattern], allow=[pattern]) == []
+
+    @pytest.mark.parametrize(
+        "schema", [{"additionalProperties": True}, {"$ref": "#/$defs/a"}, {"anyOf": [{}]}]
+    )
+    def test_a_tool_that_may_take_any_argument_has_those_of_all_patterns(
+        self, schema: dict[str, Any]
+    ) -> None:
+        assert told({"read": schema}, deny=["read(mode=*)"]) == []
+
+    def test_a_tool_that_takes_no_others_has_no_others(self) -> None:
+        assert len(told({"read": {**TAKES_PATH, "additionalProperties": False}}, deny=["read(mode=*)"])) == 1
+
+
+class TestWarned:
+    @ON_ASYNCIO
+    async def test_a_run_is_warned_once_though_it_lists_them_often(self) -> None:
+        with Flow("desk") as desk:
+            lead = Agent("lead", model="openai/gpt")
+            step = desk.add(lead, prompt="hi", tools=odd(deny=["dais"], ask=["pid"], allow=["*"]))
+            desk.output("text", step.out.text)
+        stored = desk.using(store=Store.memory())
+        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+        found: list[Event] = []
+        with scripted(asks, "done"):
+            async with stored.start() as run:
+                found += [event async for event in run.events() if event.kind is EventKind.WARNING]
+                paused = await run
+            assert paused.warnings == (DENIES,)
+            [ask] = paused.asks
+            result = await stored.resume(paused.run_id, {ask.id: "allow"})
+        assert [(one.path, one.data) for one in found] == [
+            ("lead/turn[0]/ask", {"code": "unmet_pattern", "text": DENIES})
+        ]
+        assert result.warnings == (DENIES,)
+
+    async def test_outside_of_a_run_the_log_has_it(self, caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.WARNING, "dataflow.current"):
+            await listed(tools(odd(deny=["dais"]), odd(deny=["dies"])))
+        shown = [record.getMessage() for record in caplog.records if record.name == "dataflow.current"]
+        assert shown == [f"{DENIES} (unmet_pattern)"]
+
+    def test_a_description_has_its_own_name(self) -> None:
+        [text] = unmet_of(Server(("serve",), name="mine", policy=odd(deny=["x"]).servers[0].policy), ())
+        assert text.startswith("tool server 'mine': the pattern 'x' of `deny`")

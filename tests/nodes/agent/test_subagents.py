@@ -1,0 +1,445 @@
+"""Agents that others have as tools: nested, each in a conversation of its own (S10.6, AF20)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pydantic import ValidationError
+
+from dataflow import EventKind, Flow, FlowInvalid, NodeState, Result, RunFailed
+from dataflow.core.wiring import PlacedNode
+from dataflow.stores.sqlite import SqliteStore
+from dataflow_agent import (
+    Agent,
+    AgentConfig,
+    ModelRequest,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptEnded,
+    ScriptFailed,
+    Subagent,
+    Toolbox,
+    agent,
+    scripted,
+    tools,
+)
+from dataflow_agent.agents import call_flow
+from dataflow_agent.config import TAKEN
+from dataflow_agent.steps import make
+from dataflow_agent.tools.toolboxes import Functions
+
+MADE: Final[list[str]] = []
+
+
+async def look_up(word: str) -> str:
+    """Look a word up."""
+    MADE.append(word)
+    if word == "broken":
+        raise OSError("no book")
+    return f"{word} is a word"
+
+
+def calling(*calls: tuple[str, dict[str, Any]], text: str = "") -> ScriptedAnswer:
+    return ScriptedAnswer(
+        text=text, tool_calls=tuple(ScriptedCall(name=name, arguments=given) for name, given in calls)
+    )
+
+
+def task(name: str, prompt: str) -> ScriptedAnswer:
+    return calling((name, {"prompt": prompt}))
+
+
+BOOKS: Final = tools(look_up)
+reader = Agent("reader", model="openai/small", system="Read.", tools=BOOKS)
+researcher = Agent(
+    "researcher", model="openai/medium", system="Find facts.", tools=tools(reader.as_tool("reads books"))
+)
+lead = Agent("lead", model="openai/large", system="Lead.")
+TEAM: Final = tools(look_up, researcher.as_tool("look facts up"))
+
+
+def room(placed: Agent = lead, box: Toolbox = TEAM, path: Path | None = None) -> Flow:
+    with Flow("room") as flow:
+        step = flow.add(placed, prompt="hi", context=flow.context("main", system="House style."), tools=box)
+        flow.output("text", step.out.text)
+        flow.output("context", step.out.context)
+    return flow if path is None else flow.using(store=SqliteStore(path / "runs.db"))
+
+
+def by_model(**answers: list[Any]) -> Callable[[ModelRequest], Any]:
+    return lambda request: answers[request.model.partition("/")[2]].pop(0)
+
+
+def results(result: Result) -> list[object]:
+    return [one.content for one in result["context"].message_history if one.role == "tool"]
+
+
+NESTED: Final[dict[str, list[Any]]] = {
+    "large": [task("researcher", "foxes?"), "So it is."],
+    "medium": [task("reader", "fox?"), "A fox is red."],
+    "small": [calling(("look_up", {"word": "fox"})), "It says red."],
+}
+
+
+def nested() -> Callable[[ModelRequest], Any]:
+    return by_model(**{model: [*answers] for model, answers in NESTED.items()})
+
+
+async def test_agents_call_agents_each_in_a_conversation_of_its_own() -> None:
+    MADE.clear()
+    with scripted(nested()) as script:
+        result = await room().run()
+    assert (result["text"], results(result), MADE) == ("So it is.", ["A fox is red."], ["fox"])
+    assert result.warnings == ()
+    sent = {request.model: [one.content for one in request.messages] for request in script.requests}
+    assert sent == {
+        "openai/large": ["House style.\n\nLead.", "hi", "", "A fox is red."],
+        "openai/medium": ["Find facts.", "foxes?", "", "It says red."],
+        "openai/small": ["Read.", "fox?", "", "fox is a word"],
+    }
+    ids = {request.model: request.session_id.partition("/")[2] for request in script.requests}
+    assert ids["openai/small"] == "lead/turn[0]/call[0]/researcher/turn[0]/call[0]/reader"
+    offered = {request.model: [spec.name for spec in request.tools] for request in script.requests}
+    assert offered["openai/large"] == ["look_up", "researcher"]
+    assert offered["openai/medium"] == ["reader"]
+
+
+async def test_a_subagent_is_described_to_the_model_above() -> None:
+    with scripted("done") as script:
+        await room().run()
+    spec = script.requests[0].tools[1]
+    assert (spec.name, spec.description) == ("researcher", "look facts up")
+    assert spec.parameters["required"] == ["prompt"]
+    assert spec.parameters["properties"]["prompt"]["type"] == "string"
+
+
+async def test_each_call_of_a_subagent_is_a_firing() -> None:
+    with scripted(nested()):
+        result = await room().run()
+    inner = "lead/turn[0]/call[0]/researcher/turn[0]/call[0]/reader/turn[0]"
+    for path in (f"{inner}/ask", f"{inner}/call[0]/make", "lead/turn[0]/call[0]/researcher/turn[1]/ask"):
+        assert result.states[path] is NodeState.DONE
+
+
+async def test_start_and_end_are_told_with_depth_and_parent() -> None:
+    with scripted(nested()):
+        async with room().start() as run:
+            told = [
+                event.data["metadata"]
+                async for event in run.events()
+                if event.kind is EventKind.NODE_FINISHED
+                and str(event.data["metadata"].get("type", "")).startswith("subagent_call")
+            ]
+    outer = {"parent": "lead", "subagent": "researcher", "call_id": "call_1", "depth": 1}
+    inner = {"parent": "researcher", "subagent": "reader", "call_id": "call_1", "depth": 2}
+    assert told == [
+        {"type": "subagent_call_start", **outer, "message": "foxes?"},
+        {"type": "subagent_call_start", **inner, "message": "fox?"},
+        {"type": "subagent_call_end", **inner, "message": "It says red."},
+        {"type": "subagent_call_end", **outer, "message": "A fox is red."},
+    ]
+
+
+async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
+    broken = ScriptedAnswer(error="rate_limited")
+    with scripted(by_model(large=[task("researcher", "foxes?"), "Sorry."], medium=[broken])):
+        result = await room().run()
+    [text] = results(result)
+    assert str(text).startswith("error: RateLimited: ")
+    assert (result["text"], result.status) == ("Sorry.", "completed")
+    told = result.metadata["lead/turn[0]/call[0]/told"]
+    assert (told["type"], told["depth"], told["message"]) == ("subagent_call_error", 1, text)
+
+
+def refuses(request: ModelRequest) -> Any:
+    assert request.model == "openai/large", "nobody else is asked"
+    return task("researcher", "foxes?")
+
+
+async def test_a_function_of_a_script_that_fails_below_an_agent_fails_the_run() -> None:
+    told = "the function of the script has raised AssertionError: nobody else is asked"
+    with scripted(refuses), pytest.raises(RunFailed, match=told) as caught:
+        await room().run()
+    assert isinstance(caught.value.__cause__, ScriptFailed)
+
+
+async def test_a_script_that_ends_below_agents_fails_the_run() -> None:
+    first, second = NESTED["large"][0], NESTED["medium"][0]
+    with scripted(first, second), pytest.raises(RunFailed, match="no answer left to 'fox\\?'") as caught:
+        await room().run()
+    assert isinstance(caught.value.__cause__, ScriptEnded)
+
+
+async def test_parallel_calls_of_subagents_have_a_result_each_in_order() -> None:
+    both = calling(
+        ("researcher", {"prompt": "one"}), ("look_up", {"word": "two"}), ("researcher", {"prompt": "three"}),
+        ("researcher", {"way": 4}),
+    )  # fmt: skip
+
+    def answers(request: ModelRequest) -> Any:
+        last = request.messages[-1]
+        if request.model == "openai/medium":
+            return f"about {last.content}"
+        return both if last.role == "user" else "done"
+
+    with scripted(answers):
+        result = await room().run()
+    assert results(result)[:3] == ["about one", "two is a word", "about three"]
+    assert str(results(result)[3]).startswith("error: the arguments do not fit")
+
+
+async def test_a_subagent_without_a_model_has_that_of_the_agent_above() -> None:
+    plain = Agent("plain")
+    with scripted(task("plain", "hm?"), "hm.", "done") as script:
+        await room(box=plain.as_tool("thinks")).run()
+    assert [request.model for request in script.requests] == ["openai/large"] * 3
+
+
+async def test_a_subagent_that_a_limit_stops_says_so() -> None:
+    short = Agent("short", model="openai/small", tools=BOOKS, max_tool_calls=0)
+    wants = calling(("look_up", {"word": "a"}), text="I will.")
+    with scripted(task("short", "hm?"), wants, "done"):
+        result = await room(box=short.as_tool("hurries")).run()
+    assert results(result) == ["I will.\n\n[stopped by max_tool_calls]"]
+
+
+async def test_the_time_of_the_agent_above_bounds_its_subagents() -> None:
+    hasty = Agent("lead", model="openai/large", time_limit=1e-9)
+    config = hasty.config.model_copy(update={"time_limit": 1000.0})
+    assert config.time_limit == 1000
+    with scripted(task("researcher", "foxes?")) as script:
+        result = await room(hasty).run()
+    assert (result["text"], len(script.requests)) == ("", 0)
+
+
+ASKING: Final = tools(look_up, ask=["look_up"])
+
+
+async def test_asks_of_a_subagent_pause_the_run_and_its_grants_count_above(tmp_path: Path) -> None:
+    MADE.clear()
+    helper = Agent("helper", model="openai/small", tools=ASKING)
+    box = tools(ASKING, helper.as_tool("helps", ask=["helper(prompt=*book*)"]))
+    looks = calling(("look_up", {"word": "fox"}))
+    answers = {
+        "large": [task("helper", "the book"), calling(("look_up", {"word": "owl"})), "done"],
+        "small": [looks, "red"],
+    }
+    with scripted(by_model(**answers)) as script:
+        first = await room(box=box, path=tmp_path).run()
+        [ask] = first.asks
+        assert (ask.id, ask.show["tool"]) == ("lead/turn[0]/call[0]/approve", "helper")
+        second = await room(box=box, path=tmp_path).resume(first.run_id, {ask.id: "allow"})
+        [ask] = second.asks
+        assert ask.id == "lead/turn[0]/call[0]/helper/turn[0]/call[0]/approve"
+        assert ask.prompt.startswith("helper wants to call look_up")
+        third = await room(box=box, path=tmp_path).resume(first.run_id, {ask.id: "allow_for_run"})
+    assert (third["text"], MADE, len(script.requests)) == ("done", ["fox", "owl"], 5)
+
+
+async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name(tmp_path: Path) -> None:
+    def flow_of(*prompts: str) -> Flow:
+        with Flow("rooms") as flow:
+            before = flow.context("main")
+            for number, system in enumerate(prompts):
+                helper = Agent("helper", model="openai/small", system=system)
+                step = flow.add(
+                    Agent(f"lead_{number}", model="openai/large"),
+                    prompt="hi",
+                    context=before,
+                    tools=helper.as_tool("helps", ask=["helper"]),
+                )
+                before = step.out.context
+            flow.output("context", before)
+        return flow.using(store=SqliteStore(tmp_path / "runs.db"))
+
+    large = [task("helper", "a"), "one", task("helper", "b"), "two", task("helper", "c"), "three"]
+    with scripted(by_model(large=large, small=["first", "second", "third"])):
+        flow = flow_of("Be kind.", "Be kind.", "Be cruel.")
+        paused = await flow.run()
+        result = await flow.resume(paused, {paused.asks[0].id: "allow_for_run"})
+    assert [ask.id for ask in result.asks] == ["lead_2/turn[0]/call[0]/approve"]
+
+
+async def test_a_run_that_failed_goes_on_inside_its_subagents(tmp_path: Path) -> None:
+    MADE.clear()
+    answers = {model: [*given] for model, given in NESTED.items()}
+    answers["large"] = [answers["large"][0], ScriptedAnswer(error="stream_interrupted"), "So it is."]
+    with scripted(by_model(**answers)) as script:
+        with pytest.raises(RunFailed) as caught:
+            await room(path=tmp_path).run()
+        before = len(script.requests)
+        result = await room(path=tmp_path).resume(caught.value.result.run_id)
+    assert (result["text"], MADE, len(script.requests) - before) == ("So it is.", ["fox"], 1)
+
+
+async def test_a_called_agent_has_its_subagents() -> None:
+    with scripted(nested()):
+        reply = await Agent("lead", model="openai/large", tools=TEAM)("hi")
+    assert reply.text == "So it is."
+    with scripted(nested()):
+        reply = await lead("hi", tools=TEAM)
+    assert reply.text == "So it is."
+
+
+async def test_tools_of_an_agent_come_before_those_that_it_is_given() -> None:
+    own = Agent("lead", model="openai/large", tools=BOOKS)
+    with scripted("done") as script:
+        await room(own, researcher.as_tool("look facts up")).run()
+    assert [spec.name for spec in script.requests[0].tools] == ["look_up", "researcher"]
+
+
+async def test_a_toolbox_with_agents_is_stored_like_any_value(tmp_path: Path) -> None:
+    async def gives() -> Toolbox:
+        return TEAM
+
+    with Flow("giving") as flow:
+        flow.output("box", flow.add(gives).out)
+        flow.ask(bool, "Go on?", name="on")
+    flow = flow.using(store=SqliteStore(tmp_path / "runs.db"))
+    paused = await flow.run()
+    assert (await flow.resume(paused.run_id, {"on": True}))["box"] == TEAM
+
+
+async def test_agents_that_come_by_a_port_are_refused_before_the_first_call() -> None:
+    async def gives() -> Toolbox:
+        return TEAM
+
+    with Flow("room") as flow:
+        flow.add(lead, prompt="hi", tools=flow.add(gives).out)
+    with scripted("done") as script, pytest.raises(RunFailed, match="'researcher' is known only now"):
+        await flow.run()
+    assert script.requests == []
+    with scripted("done"), pytest.raises(RunFailed, match="'researcher' is known only now"):
+        await agent("hi", tools=TEAM, config=AgentConfig(model="openai/large"))
+
+
+def test_two_subagents_of_one_name_are_refused() -> None:
+    twice = tools(researcher.as_tool("a"), Agent("researcher").as_tool("b"))
+    with pytest.raises(ValidationError, match="two subagents have the name 'researcher'"):
+        Agent("lead", tools=twice)
+    with pytest.raises(ValidationError, match="two subagents have the name 'researcher'"):
+        room(box=twice)
+
+
+def test_an_agent_below_itself_is_refused() -> None:
+    again = Agent("researcher", tools=tools(Agent("middle", tools=reader.as_tool("reads")).as_tool("b")))
+    circle = "'middle' would have itself below itself: middle > researcher > middle"
+    with pytest.raises(ValidationError, match=circle):
+        Agent("middle", tools=again.as_tool("c"))
+    with pytest.raises(ValidationError, match="'lead' would have itself below itself: lead > lead"):
+        Agent("lead", tools=Agent("lead").as_tool("c"))
+
+
+async def test_one_description_may_be_of_two_agents() -> None:
+    left, right = (
+        Agent(name, model="openai/medium", tools=reader.as_tool("reads")) for name in ("left", "right")
+    )
+    flow = room(box=tools(left.as_tool("l"), right.as_tool("r")))
+    answers = by_model(
+        large=[task("left", "a"), task("right", "b"), task("reader", "c"), "done"],
+        medium=[task("reader", "a"), "left", task("reader", "b"), "right"],
+        small=["x", "y"],
+    )
+    with scripted(answers):
+        result = await flow.run()
+    assert results(result) == [
+        "left", "right", "error: there is no tool 'reader'; choices: left, right",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", "two words", "make", "approve", "context", "result"])
+def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
+    with pytest.raises(ValidationError, match="is no name of a subagent; expected letters, digits and _"):
+        Agent(name).as_tool("helps")
+
+
+def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
+    config = AgentConfig(vision_summary="openai/sees")
+    wired = call_flow(config).wiring.block.nodes
+    assert {*TAKEN} == {*wired, *make.type.configured(config).outputs}
+
+
+@pytest.mark.parametrize("vision", ["", "openai/sees"])
+def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called(vision: str) -> None:
+    names = ["told_2", "helper", "told", "merge", "call", "turn", "tools", "answer", "ask", "begin"]
+    below = [Subagent(name=name, description="helps") for name in names]
+    wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
+    types = [node.type for node in map(wired.get, names) if isinstance(node, PlacedNode)]
+    assert [one.name for one in types if isinstance(one, Flow)] == names
+
+
+@pytest.mark.parametrize("which", ["allow", "ask", "deny"])
+def test_a_pattern_that_does_not_mean_the_subagent_is_refused(which: str) -> None:
+    with pytest.raises(
+        ValidationError, match="the pattern 'raeder' does not mean the agent; expected 'reader'"
+    ):
+        reader.as_tool("reads books", **{which: ["read*", "raeder"]})
+    below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
+    assert len(below.subagents) == 1
+
+
+def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
+    functions = Toolbox((Functions(("agent:helper", "other:reader")),))
+    box = AgentConfig(
+        tools=functions, subagents=[Subagent(name=name, description="d") for name in ("helper", "reader")]
+    ).offered(Toolbox())
+    found = [tool for tool in map(box.tool, box.names) if tool is not None]
+    assert len({tool.reference for tool in found}) == 4
+    assert [tool.own_name for tool in found if tool.subagent is None] == ["helper", "reader"]
+    assert [tool.own_name for tool in found if tool.subagent is not None] == ["helper", "reader"]
+
+
+def test_a_subagent_is_described_and_its_agents_are_not_among_its_tools() -> None:
+    with pytest.raises(ValidationError, match="at least 1 character"):
+        reader.as_tool("")
+    with pytest.raises(
+        ValidationError, match="the tools have agents: researcher; expected them in `subagents`"
+    ):
+        Subagent(name="a", description="b", tools=TEAM)
+    with pytest.raises(
+        ValidationError, match="the tools have agents: researcher; expected them in `subagents`"
+    ):
+        AgentConfig(tools=TEAM)
+    with pytest.raises(FlowInvalid):
+        tools(look_up, ask=["researcher"])
+
+
+DOCUMENT: Final = """
+dataflow: 1
+nodes:
+  lead:
+    type: agent.agent
+    config:
+      model: openai/large
+      tools: ["tests.nodes.agent.test_subagents:look_up"]
+      subagents:
+        - name: researcher
+          description: look facts up
+          model: openai/medium
+          subagents:
+            - name: reader
+              description: reads
+              model: openai/small
+              tools: ["tests.nodes.agent.test_subagents:look_up"]
+    values: {prompt: hi}
+outputs: {text: lead.text}
+"""
+
+
+async def test_subagents_are_settings_in_a_document_and_survive_being_written(tmp_path: Path) -> None:
+    (tmp_path / "team.yaml").write_text(DOCUMENT)
+    flow = Flow.load(tmp_path / "team.yaml")
+    with scripted(nested()):
+        assert (await flow.run())["text"] == "So it is."
+    (tmp_path / "room.json").write_text(json.dumps(flow.to_dict()))
+    with scripted(nested()):
+        assert (await Flow.load(tmp_path / "room.json").run())["text"] == "So it is."
+    with Flow("team") as team:
+        team.output("text", team.add(lead, prompt="hi", tools=researcher.as_tool("look facts up")).out.text)
+    (tmp_path / "written.json").write_text(json.dumps(team.to_dict()))
+    with scripted(nested()):
+        assert (await Flow.load(tmp_path / "written.json").run())["text"] == "So it is."

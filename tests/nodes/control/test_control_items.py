@@ -1,0 +1,265 @@
+"""The types of the control pack that look at each item of a list."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataflow import Expression, ExpressionError
+from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
+from dataflow_control.comparison import PIECE, Key, Kind, key_of, ordered
+from dataflow_control.limits import A_TURN, Work
+from tests.nodes.control.values import typed
+from tests.nodes.playing import played, problems_of
+
+whole = st.integers(-5, 5)
+numbers = st.lists(whole | st.floats(-5, 5))
+texts = st.lists(st.text(max_size=3))
+records = st.lists(st.fixed_dictionaries({"key": whole, "rest": st.text(max_size=2)}))
+scalars = st.lists(st.none() | st.booleans() | whole | st.floats(-3, 3) | st.sampled_from(["", "1", "true"]))
+
+
+@given(st.lists(whole), whole)
+async def test_the_items_for_which_a_condition_holds_are_kept(items: list[int], least: int) -> None:
+    config = Filter(condition=Expression("item >= least"))
+    assert await played(filter_list, config, items=items, least=least) == [x for x in items if x >= least]
+
+
+@given(numbers | texts, st.booleans())
+async def test_items_are_sorted_by_themselves(items: list[Any], descending: bool) -> None:
+    found = await played(sort_list, Sort(descending=descending), items=items)
+    assert typed(found) == typed(sorted(items, reverse=descending))
+
+
+@given(records, st.booleans())
+async def test_items_with_equal_keys_keep_their_order(items: list[Any], descending: bool) -> None:
+    config = Sort(key=Expression("item.key"), descending=descending)
+    expected = sorted(items, key=lambda item: item["key"], reverse=descending)
+    assert await played(sort_list, config, items=items) == expected
+
+
+@given(records, whole)
+async def test_a_key_may_read_other_inputs(items: list[Any], middle: int) -> None:
+    config = Sort(key=Expression("(item.key - middle) ** 2"))
+    expected = sorted(items, key=lambda item: (item["key"] - middle) ** 2)
+    assert await played(sort_list, config, items=items, middle=middle) == expected
+
+
+@given(scalars)
+async def test_the_first_of_equal_items_is_kept(items: list[Any]) -> None:
+    expected: list[Any] = []
+    for item in items:
+        if not any(item == one and isinstance(item, bool) is isinstance(one, bool) for one in expected):
+            expected.append(item)
+    assert typed(await played(unique_list, Unique(), items=items)) == typed(expected)
+
+
+@given(records)
+async def test_the_first_item_of_each_key_is_kept(items: list[Any]) -> None:
+    expected: dict[int, Any] = {}
+    for item in items:
+        expected.setdefault(item["key"], item)
+    found = await played(unique_list, Unique(key=Expression("item.key")), items=items)
+    assert found == list(expected.values())
+
+
+@pytest.mark.parametrize(
+    ("function", "config", "items", "kind", "words"),
+    [
+        (filter_list, Filter(condition=Expression("item")), [1], ExpressionError, "expected a boolean"),
+        (filter_list, Filter(condition=Expression("item.a")), [{}], ExpressionError, "no key 'a'"),
+        (sort_list, Sort(), [1, "a"], ValueError, "found a number and a text to sort by"),
+        (sort_list, Sort(), [True, False], ValueError, "found a boolean to sort by"),
+        (sort_list, Sort(), [None], ValueError, "found null to sort by; expected all numbers or all texts"),
+        (sort_list, Sort(), [0.0, float("nan")], ValueError, "item 1 is nan; expected all numbers or all"),
+        (sort_list, Sort(), [object()], ValueError, "item 0 is a value of type object; expected all numbers"),
+        (sort_list, Sort(key=Expression("item.a")), [{"a": [1]}], ValueError, "the key of item 0 is a list"),
+        (sort_list, Sort(key=Expression("item.a")), [{}], ExpressionError, "no key 'a'"),
+        (unique_list, Unique(), [1, {}], ValueError, "item 1 is a mapping; expected a number, a text, a"),
+        (unique_list, Unique(), [{}], ValueError, "a boolean or null; give a key that is one"),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_compared_is_told(
+    function: Any, config: Any, items: list[Any], kind: type[Exception], words: str
+) -> None:
+    error = await played(function, config, items=items)
+    assert isinstance(error, kind)
+    assert words in str(error)
+
+
+@pytest.mark.parametrize(
+    ("function", "config", "problem"),
+    [
+        (filter_list, {}, "config condition: is missing"),
+        (filter_list, {"condition": "item >"}, "config condition: expression 'item >': "),
+        (filter_list, {"condition": "items > 1"}, "config condition: the name 'items' is taken by the node"),
+        (filter_list, {"condition": "item > least"}, "least' is required and has neither an edge"),
+        (sort_list, {"key": "config"}, "config key: the name 'config' is taken by the node itself"),
+        (sort_list, {"descending": 1}, "config descending: expected a valid boolean"),
+        (unique_list, {"key": "item ~"}, "config key: expression 'item ~': "),
+    ],
+)  # fmt: skip
+def test_a_config_that_cannot_be_is_a_problem(function: Any, config: Any, problem: str) -> None:
+    (found,) = problems_of(function, config, items=[1])
+    assert problem in found
+
+
+#: Hashes of integers are what remains of a division by this.
+MODULUS = sys.hash_info.modulus
+large = st.integers(-(10**400), 10**400) | st.integers(-3, 3).map(lambda factor: factor * MODULUS)
+
+
+@given(large | st.floats(allow_nan=False), large | st.floats(allow_nan=False))
+def test_numbers_have_one_identity_if_they_are_equal(one: float, other: float) -> None:
+    left, right = key_of(one), key_of(other)
+    assert left is not None
+    assert right is not None
+    assert (left.identity == right.identity) is (one == other)
+
+
+def test_numbers_whose_hashes_are_equal_have_identities_whose_hashes_are_not() -> None:
+    numbers = [factor * MODULUS for factor in range(1_000)]
+    assert len({*map(hash, numbers)}) == 1
+    keys = [key_of(number) for number in numbers]
+    assert len({hash(key.identity) for key in keys if key is not None}) > 990
+
+
+class Odd(int):
+    """A number that compares as no other does."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("not equal")
+
+    def __lt__(self, other: object) -> bool:
+        raise TypeError("not less")
+
+    def __index__(self) -> int:
+        raise TypeError("no index")
+
+
+class Text(str):
+    """A text that compares as no other does."""
+
+    __slots__ = ()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("not equal")
+
+    def __lt__(self, other: object) -> bool:
+        raise TypeError("not less")
+
+    def __str__(self) -> str:
+        raise TypeError("no text")
+
+
+@pytest.mark.parametrize("kind", [Odd, Text])
+async def test_of_classes_of_their_own_the_plain_value_is_compared(kind: Any) -> None:
+    one, two, again = kind("1"), kind("2"), kind("1")
+    assert [item is one for item in await unique_list([one, again])] == [True]
+    found = await sort_list([two, one, again])
+    assert [item is wanted for item, wanted in zip(found, (one, again, two), strict=True)] == [True] * 3
+
+
+class Empty(list[Any]):
+    """A list that says that it has nothing in it."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+@pytest.mark.parametrize(
+    ("function", "settings"),
+    [(filter_list, {"config": Filter(condition=Expression("item > 0"))}), (sort_list, {}), (unique_list, {})],
+)
+async def test_what_is_really_in_a_list_is_looked_at(function: Any, settings: dict[str, Any]) -> None:
+    found = await function(Empty([1, 2]), **settings)
+    assert (type(found), found) == (list, [1, 2])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 999, 1_000, 1_001, 2_001, 3_500])
+@pytest.mark.parametrize("descending", [False, True])
+async def test_a_long_list_is_sorted_like_a_short_one(count: int, descending: bool) -> None:
+    items = [{"key": position * 7_919 % 101, "at": position} for position in range(count)]
+    expected = sorted(items, key=lambda item: item["key"], reverse=descending)
+    assert await sort_list(items, Sort(key=Expression("item.key"), descending=descending)) == expected
+
+
+async def turns_during(work: Awaitable[object]) -> int:
+    """Count the turns that others have while some work is done."""
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(others)
+        await work
+        group.cancel_scope.cancel()
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("function", "config"),
+    [
+        (filter_list, Filter(condition=Expression("a == b"))),
+        (sort_list, Sort(key=Expression("1 if a == b else 2"))),
+        (unique_list, Unique(key=Expression("a == b"))),
+    ],
+)
+async def test_others_have_their_turn_for_each_item_that_takes_long(function: Any, config: Any) -> None:
+    lists = {"a": [0] * A_TURN, "b": [0.0] * A_TURN}
+    assert await turns_during(function([1] * 20, config, **lists)) > 10
+
+
+@pytest.mark.parametrize(
+    ("function", "config"),
+    [
+        (filter_list, Filter(condition=Expression("item > 0"))),
+        (sort_list, Sort(key=Expression("item"))),
+        (sort_list, Sort()),
+        (unique_list, Unique()),
+    ],
+)
+async def test_others_have_their_turn_while_a_long_list_is_looked_at(function: Any, config: Any) -> None:
+    assert await turns_during(function([*range(1, 4 * A_TURN)], config)) > 1
+
+
+async def test_others_have_their_turn_between_the_pieces_that_are_sorted() -> None:
+    keys = [Key(Kind.NUMBER, number) for number in range(4 * PIECE)]
+    assert await turns_during(ordered(keys, Work(), descending=True)) > 4
+
+
+#: Two texts that are equal, but not the same; reading one takes a million steps.
+LONG, AS_LONG = (f"{'a' * 10_000_000}{end}" for end in ("b", "b"))
+
+
+@pytest.mark.parametrize(
+    ("function", "settings"),
+    [
+        (filter_list, {"config": Filter(condition=Expression("a == item")), "a": AS_LONG}),
+        (sort_list, {}),
+        (sort_list, {"config": Sort(key=Expression("a == item")), "a": AS_LONG}),
+        (unique_list, {}),
+        (unique_list, {"config": Unique(key=Expression("a == item")), "a": AS_LONG}),
+    ],
+    ids=["filter", "sort", "sort by a key", "unique", "unique by a key"],
+)
+async def test_all_the_work_of_a_node_has_a_bound(function: Any, settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"take too much work; expected at most 1,000,000,000 steps"):
+        await function([LONG] * 1_100, **settings)

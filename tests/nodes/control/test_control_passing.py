@@ -1,0 +1,257 @@
+"""The types of the control pack that wait, log and fail."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from dataflow import DataflowError, ExpressionError, Flow, NodeState, RunFailed, Template, merge
+from dataflow_control import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
+from tests.nodes.control.values import FALSY, json_values, typed
+from tests.nodes.playing import played, problems_of
+
+
+class Shade(Enum):
+    DARK = 1
+
+
+@dataclass
+class Spot:
+    line: int
+    secret: str = field(repr=False)
+
+
+class Pair(NamedTuple):
+    one: Any
+    other: Any
+
+
+class Unwilling:
+    def __repr__(self) -> str:
+        raise SystemExit
+
+
+@dataclass
+class Broken:
+    number: int = field(init=False)  # never set
+
+
+ITSELF: Final[list[Any]] = []
+ITSELF.append(ITSELF)
+
+
+def wide(kind: Any) -> Any:
+    """Nest twenty of each in each, many times over."""
+    made: Any = range(20)
+    for _ in range(40):
+        made = kind([kind([made, number]) for number in range(20)] if kind is frozenset else [made] * 20)
+    return made
+
+
+def waiting(seconds: float) -> Flow:
+    with Flow() as flow:
+        flow.output("out", flow.add(delay, value=flow.input("value", Any), config=Delay(seconds=seconds)).out)
+    return flow
+
+
+@given(json_values, st.floats(0, 10**9))
+def test_a_delay_waits_as_long_as_it_is_told_and_passes_its_value_on(value: Any, seconds: float) -> None:
+    async def main() -> float:
+        began = trio.current_time()
+        assert typed((await waiting(seconds).run(value=value))["out"]) == typed(value)
+        return trio.current_time() - began
+
+    assert trio.run(main, clock=MockClock(autojump_threshold=0)) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("value", FALSY)
+async def test_a_delay_can_be_called(value: Any) -> None:
+    assert typed(await played(delay, Delay(seconds=0), value=value)) == typed(value)
+
+
+async def test_cancelling_a_run_ends_the_wait_of_a_delay() -> None:
+    async with waiting(10**9).start(value=1) as run:
+        async for event in run.events():
+            if event.kind == "node_started":
+                run.cancel()
+        result = await run
+    assert result.states == {"delay": NodeState.CANCELLED}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (-1, "greater than or equal to 0"),
+        (float("inf"), "finite"),
+        (float("nan"), "finite"),
+        ("1", "valid number"),
+        (True, "valid number"),
+    ],
+)
+def test_a_delay_of_no_time_that_can_be_waited_is_a_problem(seconds: object, told: str) -> None:
+    (problem,) = problems_of(delay, {"seconds": seconds}, value=1)
+    assert problem.startswith("node 'delay' (")
+    assert "config seconds: " in problem
+    assert told in problem
+
+
+@given(value=json_values)
+async def test_a_log_passes_its_value_on(value: Any) -> None:
+    assert typed(await played(log, value=value)) == typed(value)
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
+async def test_a_log_writes_its_message_at_its_level(level: Any, caplog: pytest.LogCaptureFixture) -> None:
+    config = Log(level=level, message=Template("found {{ value }}"))
+    with caplog.at_level(logging.DEBUG, "dataflow.control"):
+        await played(log, config, value=[1])
+    (alone, flowing) = [record for record in caplog.records if record.name == "dataflow.control"]
+    assert alone.getMessage() == flowing.getMessage() == "found [1]"
+    assert alone.levelname == level.upper()
+    assert (alone.__dict__["path"], flowing.__dict__["path"]) == ("", "log")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a %s text", "a %s text"),
+        ("a\n\x1b[31mline", "a\\n\\x1b[31mline"),
+        ({"a": None}, "{'a': None}"),
+        ([1, 2.5, ("a\n",), {3, 1}, Shade.DARK, b"a"], "[1, 2.5, ('a\\n',), set(1, 3), Shade.DARK, b'a']"),
+        (Spot(1, "hidden"), "Spot(line=1)"),
+        (Pair([1], date(2026, 1, 2)), "Pair(one=[1], other=2026-01-02)"),
+        ([Unwilling()], "[<Unwilling>]"),
+        ({10**5_000: Decimal("1.50")}, "{<a long integer>: 1.50}"),
+        (ITSELF, "[[[[[[[[...]]]]]]]]"),
+        (Broken(), "<a value that raised AttributeError>"),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+async def test_a_log_without_a_message_writes_its_value(
+    value: Any, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "dataflow.control"):
+        await log(value)
+    assert [record.getMessage() for record in caplog.records] == [text]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("a" * 501, None), ("\n" * 300, None), ([*range(1000)], None), (["a" * 1_000], None),
+        (wide(list), None), (wide(tuple), None), (Pair("b" * 600, ""), None),
+        ("a" * 1_000_000, "{{ value }}"),
+    ],
+    ids=["text", "lines", "numbers", "texts", "lists", "tuples", "fields", "message"],
+)  # fmt: skip
+async def test_a_record_is_one_line_of_500_characters_at_most(
+    value: Any, message: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "dataflow.control"):
+        await log(value, Log(message=Template(message) if message is not None else None))
+    (record,) = caplog.records
+    assert len(record.getMessage()) == 500
+    assert record.getMessage().endswith("...")
+    assert "\n" not in record.getMessage()
+
+
+async def test_of_sets_in_sets_little_is_written(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "dataflow.control"):
+        await log(wide(frozenset))
+    assert [record.getMessage() for record in caplog.records] == [
+        f"frozenset({', '.join(sorted(f'frozenset(..., {number})' for number in range(20)))})"
+    ]
+
+
+async def test_a_log_whose_message_cannot_be_filled_fails_also_when_nobody_reads_it() -> None:
+    with pytest.raises(ExpressionError, match="no key 'a'"):
+        await log({}, Log(level="debug", message=Template("{{ value.a }}")))
+
+
+@given(st.text(st.characters(exclude_characters="{}", exclude_categories=["C", "Z"])), json_values)
+async def test_a_failure_has_the_text_of_its_message(text: str, value: Any) -> None:
+    error = await played(fail, Fail(message=Template(text)), value=value)
+    assert isinstance(error, FailedOnPurpose)
+    assert str(error) == text
+
+
+async def test_what_steers_a_terminal_is_an_escape_in_a_failure() -> None:
+    with pytest.raises(DataflowError, match=r"^\\x1b\[31mred$"):
+        await fail(Fail(message=Template("\x1b[31mred")))
+
+
+async def test_a_failure_tells_its_value() -> None:
+    with pytest.raises(FailedOnPurpose, match=r"^no order 7$"):
+        await fail(Fail(message=Template("no order {{ value }}")), 7)
+
+
+def guarded() -> Flow:
+    """Let a flow fail for numbers that are not positive."""
+    with Flow() as flow:
+        positive = flow.when(flow.input("number", int), lambda number: number > 0)
+        failed = flow.add(fail, value=positive.no, config=Fail(message=Template("{{ value }} is too small")))
+        flow.output("number", merge(positive.yes, failed.out))
+    return flow
+
+
+async def test_a_failure_on_an_exit_that_is_not_taken_does_not_happen() -> None:
+    result = await guarded().run(number=1)
+    assert (result["number"], result.states["fail"]) == (1, NodeState.SKIPPED)
+
+
+async def test_a_failure_on_an_exit_that_is_taken_fails_the_run() -> None:
+    with pytest.raises(RunFailed, match="fail: FailedOnPurpose: 0 is too small") as caught:
+        await guarded().run(number=0)
+    assert isinstance(caught.value.__cause__, FailedOnPurpose)
+
+
+@pytest.mark.parametrize(
+    ("function", "config", "problem"),
+    [
+        (log, {"level": "loud"}, "config level: expected 'debug', 'info', 'warning' or 'error'"),
+        (log, {"message": "{{ name }}"}, "config message: unknown name 'name'; expected value"),
+        (log, {"message": "{% for %}"}, "config message: template '{% for %}': "),
+        (fail, {"message": "{{ name }}"}, "config message: unknown name 'name'; expected value"),
+        (fail, {}, "config message: is missing"),
+    ],
+)
+def test_a_config_that_cannot_be_is_a_problem(function: Any, config: Any, problem: str) -> None:
+    (found,) = problems_of(function, config, value=1)
+    assert f"): {problem}" in found
+
+
+async def number() -> int:
+    return 1
+
+
+async def text(given: str) -> str:
+    return given
+
+
+@pytest.mark.parametrize(("function", "config"), [(delay, Delay(seconds=1)), (log, Log())])
+def test_what_passes_its_value_on_has_the_type_of_it(function: Any, config: Any) -> None:
+    flow = Flow()
+    flow.add(text, given=flow.add(function, value=flow.add(number).out, config=config).out)
+    assert flow.check() == [f"port 'text.given' expects str, but {function.__name__}.out is int"]
+
+
+def test_delays_wait_at_the_same_time() -> None:
+    async def main() -> float:
+        with Flow() as flow:
+            for _ in range(10):
+                flow.add(delay, value=1, config=Delay(seconds=5))
+        began = trio.current_time()
+        await flow.run()
+        return trio.current_time() - began
+
+    assert trio.run(main, clock=MockClock(autojump_threshold=0)) == pytest.approx(5)

@@ -1,0 +1,193 @@
+"""Ways through a workflow that a walk takes, and those that the report warns of."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import pytest
+
+from dataflow import EventKind, Flow, NodeState
+from dataflow.authoring.loops import find_loops
+from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from tests.nodes.agent.serving import SERVER
+from tests.nodes.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow
+
+DIAMOND: Final = workflow("abcd", edge("a", "b", "left"), edge("a", "c"), "bd", "cd")
+WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
+
+
+@pytest.mark.parametrize(("answer", "nodes"), [("left", "a b d"), ("right", "a c d")])
+def test_ways_part_and_meet(answer: str, nodes: str) -> None:
+    assert ran(DIAMOND, answer, "x", "y").nodes == nodes
+
+
+def test_what_the_last_node_gave_is_the_output() -> None:
+    assert ran(DIAMOND, "left", "x", "y").result["output"] == "y"
+
+
+def test_at_the_limit_the_output_is_that_of_the_node_before_the_next_round() -> None:
+    data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=2)
+    found = ran(data, "1", "2", "3", "4")
+    assert (found.nodes, found.result["output"]) == ("a b a b", "4")
+
+
+def test_a_loop_is_left_by_the_edge_whose_condition_holds() -> None:
+    data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=5)
+    assert ran(data, "1", "2", "3", "Enough.", "5").nodes == "a b a b c"
+
+
+def test_a_loop_that_is_left_from_several_nodes_leads_to_one() -> None:
+    data = workflow("abc", edge("a", "c", "stop"), "ab", edge("b", "c", "stop"), edge("b", "a"), maxRounds=5)
+    assert ran(data, "1", "stop", "3").nodes == "a b c"
+    assert ran(data, "1", "2", "stop", "4").nodes == "a b a c"
+
+
+def test_loops_nest() -> None:
+    data = workflow(
+        "abc", "ab", edge("b", "b", "again"), "bc", edge("c", "a"), maxRounds=2
+    )  # the loop of `b` in that of all
+    assert ran(data, "1", "again", "on", "4", "5", "on", "7").nodes == "a b b c a b c"
+    assert ran(data, "1", "again", "again", "never").nodes == "a b b"
+
+
+def test_a_loop_may_be_entered_in_two_places() -> None:
+    data = workflow("abc", edge("a", "b", "b"), "ac", "bc", "cb", maxRounds=2)
+    assert ran(data, "b", *"12345678").nodes == "a b c b c"
+    assert ran(data, "x", *"12345678").nodes == "a c b c b"
+
+
+def test_a_node_that_no_edge_leads_to_never_runs() -> None:
+    data = workflow("abc", "ab", "cb", "cc")
+    found = ran(data)
+    assert (found.nodes, found.result.states["c"]) == ("a b", NodeState.SKIPPED)
+
+
+def test_a_workflow_without_nodes_completes_without_an_output() -> None:
+    found = ran(workflow(""))
+    assert (found.result.status, dict(found.result.outputs)) == ("completed", {})
+
+
+def test_nodes_may_be_called_like_the_parts_of_a_walk() -> None:
+    nodes = [agent("start"), agent("result"), agent("next/1.x"), agent("walk")]
+    ends = [
+        {"source": "start", "target": "result"},
+        {"id": "walk", "source": "result", "target": "next/1.x"},
+        {"id": "$error", "source": "next/1.x", "target": "walk"},
+    ]
+    assert ran(workflow(nodes, *ends)).nodes == "start result next/1.x walk"
+
+
+def test_where_no_condition_holds_the_run_says_so() -> None:
+    found = ran(workflow("ab", edge("a", "b", "yes")), "no", "x").result
+    assert found.metadata["a/next"]["unrouted"] is True
+    assert found.warnings == ("node 'a': no condition held, so the first edge was followed, to 'b'",)
+    held = ran(workflow("ab", edge("a", "b", "yes")), "yes", "x").result
+    assert (held.warnings, "unrouted" in held.metadata["a/next"]) == ((), False)
+
+
+def test_each_agent_has_its_own_model_and_instructions() -> None:
+    agents = [
+        {"id": "1", "name": "Ada", "model": "claude-x", "systemPrompt": "{{ role }}, {{ input.role }}."},
+        {"name": "Bob", "instructions": "{{ unknown }}"},
+    ]
+    nodes = [{"id": "a", "type": "agent", "config": {"agentId": "1", "role": "first"}}, agent("b", "Bob")]
+    found = ran(workflow(nodes, "ab", agents=agents, turnInstruction="Be brief."))
+    told = [[str(message.content) for message in request.messages] for request in found.requests]
+    assert [request.model for request in found.requests] == ["anthropic/claude-x", MODEL]
+    assert told == [
+        ["first, first.", "Be brief.\n\nThis is the first turn.\nrole: first"],
+        ["{{ unknown }}", "Be brief.\n\nRecent turns:\nAda: said\n\nOutput from Ada:\nsaid"],
+    ]
+
+
+def test_agents_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "team.json").write_text(json.dumps([{"name": "A", "model": "gpt-5"}]), encoding="utf-8")
+    (tmp_path / "flow.json").write_text(json.dumps(workflow("a")), encoding="utf-8")
+    flow = Flow.load(tmp_path / "flow.json", agents="team.json")
+    with scripted("hi") as script:
+        assert flow.run_sync()["output"] == "hi"
+    assert script.requests[0].model == MODEL
+
+
+def test_an_agent_without_anything_is_told_to_do_its_task() -> None:
+    assert ran(workflow("a")).prompts == ["Do your task."]
+
+
+def test_what_others_said_can_be_kept_from_agents() -> None:
+    data = workflow(["a", agent("b", topic="rain")], "ab", turnInstruction="Go on.")
+    found = ran(data, inputs={"noSharedOutput": True, "mood": ["glad"]})
+    assert found.prompts[1] == 'Go on.\n\ntopic: rain\nmood: ["glad"]'
+
+
+def test_an_agent_calls_its_tools() -> None:
+    agents = [{"name": "A", "model": MODEL, "tools": ["tests.nodes.agent.agent_tools:add"]}]
+    calls = ScriptedAnswer(tool_calls=(ScriptedCall(name="add", arguments={"a": 1, "b": 2}),))
+    found = ran(workflow("a", agents=agents), calls, "three")
+    assert [message.content for message in found.requests[1].messages if message.role == "tool"] == ["3"]
+
+
+def test_an_agent_calls_the_tools_of_a_server() -> None:
+    agents = [{"name": "A", "model": MODEL, "tools": [{"command": [sys.executable, SERVER]}]}]
+    calls = ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": "hello"}),))
+    found = ran(workflow("a", agents=agents), calls, "done")
+    assert [message.content for message in found.requests[1].messages if message.role == "tool"] == ["hello"]
+
+
+def test_a_node_may_wait_for_somebody_by_itself() -> None:
+    flow = flow_of(workflow(["a", WAITING, "b"], "aw", edge("w", "b", "yes"), edge("w", "a")))
+    with scripted("roses", "red") as script:
+        paused = flow.run_sync()
+        assert [(ask.id, ask.prompt) for ask in paused.asks] == [("a[0]/w/wait", "Which one?")]
+        resumed = anyio.run(flow.resume, paused, {"a[0]/w/wait": "Yes!"})
+    assert resumed["output"] == "red"
+    assert str(script.requests[1].messages[-1].content).endswith("Reply of the user:\nYes!")
+    assert [step["follows_reply"] for step in steps(resumed)] == [False, False, True]
+
+
+def test_heads_are_where_a_loop_is_entered() -> None:
+    edges = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("d", "a"), ("d", "d")]
+    found = {number: loop.heads for loop in find_loops("a", edges) for number in loop.back}
+    assert found == {2: frozenset("b"), 4: frozenset("a"), 5: frozenset("d")}
+
+
+def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
+    flow = flow_of(workflow("ab", "ab", "ba", maxRounds=2))
+    with scripted(lambda _: "x"):
+
+        async def exits() -> list[str]:
+            async with flow.start() as run:
+                return [
+                    event.data["reason"]
+                    async for event in run.events()
+                    if event.kind is EventKind.LOOP_EXITED and event.path == "a"
+                ]
+
+        assert anyio.run(exits) == ["max_iterations"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (workflow("ab", "ab", "ba", maxRounds=2), ("loop a ended at its limit of 2 rounds",)),
+        (workflow("abc", "ab", "bc", "cb", maxRounds=1), ("loop b ended at its limit of 1 round",)),
+        (
+            workflow("abc", edge("a", "b", "said"), "ac", "bc", "cb", maxRounds=2),
+            ("loop b_or_c ended at its limit of 4 rounds",),
+        ),
+        (workflow("ab", edge("a", "b", "said"), "aa", maxRounds=1), ()),
+    ],
+)
+def test_a_run_warns_of_a_loop_that_ends_at_its_rounds(data: Any, told: tuple[str, ...]) -> None:
+    assert tuple(one.partition(", ")[0] for one in ran(data).result.warnings) == told
+
+
+def test_a_branch_has_its_own_rounds() -> None:
+    loop = workflow("ab", "ab", "ba")
+    branches = [{"id": "n", **loop, "maxRounds": 2}, {"id": "m", **loop}]
+    data = workflow("x", maxRounds=1, branches=branches)
+    assert ran(data, branch="n").nodes == "a b a b"
+    assert len(ran(data, branch="m").nodes.split()) == 200

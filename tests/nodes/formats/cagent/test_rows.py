@@ -1,0 +1,245 @@
+"""The behaviours of workflows of cagent, a row for each: CA01 to CA22."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import pytest
+
+from dataflow_agent.models.errors import RateLimited
+from tests.nodes.formats.cagent.workflows import block, flow_of, play, problems
+
+GATE: Final = """
+workflow:
+  - {id: v, type: agent, name: x}
+  - id: gate
+    type: condition
+    condition: "{{ $steps.v.output%s }}"
+    true: [{id: yes, type: agent, name: y}]
+    false: [{id: no, type: agent, name: z}]
+  - {id: last, type: agent, name: x}
+"""
+PAR: Final = """
+workflow:
+  - type: parallel
+    id: p
+    steps:
+      - {id: c1, type: agent, name: x}
+      - {id: c2, type: agent, name: y}
+  - {id: t, type: agent, name: z}
+"""
+FIRST: Final = "$steps.p.outputs[0].output"
+NESTED: Final = """
+workflow:
+  - type: parallel
+    id: outer
+    steps:
+      - {id: a, type: agent, name: x}
+      - type: parallel
+        id: inner
+        steps: [{id: b, type: agent, name: y}, {id: c, type: agent, name: z}]
+  - type: condition
+    condition: "{{ $steps.outer.outputs.inner.outputs.b.output }}"
+    true: [{id: yes, type: agent, name: x}]
+"""
+LOOP: Final = """
+workflow:
+  max_loop_iterations: 2
+  steps:
+    - {id: trans, type: agent, name: x}
+    - {id: qa, type: agent, name: y}
+    - type: condition
+      condition: "{{ $steps.qa.output }}"
+      false: [{goto: trans}]
+"""
+RETRY: Final = """
+workflow:
+  - id: a
+    type: agent
+    name: x
+    retry: {max_attempts: 3, backoff: exponential, initial_delay_seconds: 0.001%s}
+  - {id: b, type: agent, name: y}
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A workflow, what its agents answer, and what is expected of the run; what is None does not count."""
+
+    id: str
+    workflow: str
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    order: str | None = None  # the agents, as they are asked
+    outputs: Mapping[str, str] | None = None
+    last: str | None = None  # what the last agent is asked
+    error: str = ""
+
+
+def gate(id: str, path: str, answer: str, taken: str) -> Row:
+    """Make a row of a condition: which agent is asked behind it, y for true and z for false."""
+    return Row(id, GATE % path, {"x": [answer, "X"]}, order=f"x{taken}x")
+
+
+AB: Final = """
+workflow:
+  - {id: a, type: agent, name: x}
+  - {id: b, type: agent, name: y}
+"""
+ABC: Final = AB + "  - {id: c, type: agent, name: z}"
+
+ROWS: Final = [
+    Row("CA01", ABC, order="xyz", outputs={"a": "X", "b": "Y", "c": "Z"}),
+    Row("CA03", AB, last=block("[a (agent: x)]: X")),
+    Row("CA04", "workflow: [{id: a, type: agent, name: x}]", last="P"),
+    Row("CA05", ABC, last=block("[a (agent: x)]: X", "[b (agent: y)]: Y")),
+    Row("CA06", ABC, {"x": ""}, last=block("[b (agent: y)]: Y")),
+    Row(
+        "CA07",
+        "workflow: [{type: agent, name: x}, {type: agent, name: x}, {type: agent, name: y}]",
+        {"x": ["1", "2"]},
+        outputs={"x": "1", "x_2": "2", "y": "Y"},
+        last=block("[x (agent: x)]: 1", "[x_2 (agent: x)]: 2"),
+    ),
+    gate("CA08", ".ok", '{"ok":true}', "y"),
+    gate("CA08", ".ok", '{"ok":false}', "z"),
+    gate("CA09", "", "YES", "y"),
+    gate("CA09", "", " 1 ", "y"),
+    gate("CA09", "", "no", "z"),
+    gate("CA09", ".k", '{"k":1}', "z"),
+    gate("CA09", ".k", '{"k":"yes"}', "y"),
+    gate("CA10", ".ok", "yes", "y"),
+    gate("CA11", ".ok", "{}", "z"),
+    Row("CA13", PAR, {"x": "1", "y": "2"}, outputs={"p/c1": "1", "p/c2": "2", "t": "Z"}),
+    Row("CA14", PAR, last=block("[p/c1 (agent: x)]: X", "[p/c2 (agent: y)]: Y")),
+    Row("CA15", PAR, {"y": RateLimited("m", "busy")}, outputs={}, error="RateLimited"),
+    Row(
+        "CA16",
+        f"{PAR}  - {{type: condition, condition: '{FIRST}', true: [{{type: agent, name: z}}]}}",
+        {"x": "yes", "y": "no"},
+        outputs={"p/c1": "yes", "p/c2": "no", "t": "Z", "z": "Z"},
+    ),
+    Row(
+        "CA17",
+        NESTED,
+        {"y": "true"},
+        outputs={"outer/a": "X", "outer/inner/b": "true", "outer/inner/c": "Z", "yes": "X"},
+        last=block(
+            "[outer/a (agent: x)]: X", "[outer/inner/b (agent: y)]: true", "[outer/inner/c (agent: z)]: Z"
+        ),
+    ),
+    Row(
+        "CA18",
+        LOOP,
+        {"y": "no"},
+        order="xyxy",
+        error="workflow: max loop iterations exceeded (step: trans, limit: 2)",
+    ),
+    Row(
+        "CA19",
+        RETRY % "",
+        {"x": [RateLimited("m", "busy"), RateLimited("m", "busy"), "X"]},
+        order="xxxy",
+        last=block("[a (agent: x)]: X"),
+    ),
+    Row("CA20", RETRY % ", on: [timeout]", {"x": RateLimited("m", "busy")}, order="x", error="RateLimited"),
+    Row("CA22", ABC, {"y": RateLimited("m", "busy")}, outputs={"a": "X"}, error="RateLimited"),
+]  # fmt: skip
+
+#: Rows that are no run, and those of which there is more to say; each has a test below.
+OTHERS: Final = ("CA02", "CA12", "CA13", "CA14", "CA19", "CA21")
+
+
+def test_every_row_is_there() -> None:
+    """None of them is of what other parts of the engine do, as schedules or servers."""
+    there = {row.id for row in ROWS} | set(OTHERS)
+    assert there == {f"CA{number:02}" for number in range(1, 23)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+async def test_a_row(row: Row) -> None:
+    """CA01, CA03 to CA11, CA13 to CA20, CA22."""
+    played = await play(flow_of(row.workflow), **row.answers)
+    assert (row.error in played.error, bool(row.error)) == (True, bool(played.error))
+    found = (played.order, played.outputs, played.prompts[-1][1])
+    wanted = [
+        there if here is None else here
+        for here, there in zip((row.order, row.outputs, row.last), found, strict=True)
+    ]
+    assert [*found] == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [
+        ("max_loop_iterations: 5", 5),
+        ("max_loop_iterations: 0", 100),
+        ("max_loop_iterations: -1", 100),
+        ("max_loop_iterations: null", 100),
+        ("max_loop_iterations: 5, overrides: {max_loop_iterations: 3}", 3),
+        ("overrides: {max_loop_iterations: 3}", 3),
+    ],
+)
+def test_the_map_form_says_how_many_passes_a_loop_may_have(given: str, limit: int) -> None:
+    """CA02."""
+    steps = "[{id: a, type: agent, name: x}, {type: condition, condition: $steps.a.output, false: [a]}]"
+    nodes = flow_of(f"workflow: {{steps: {steps}, {given}}}").to_dict()["nodes"]
+    assert nodes["back_to_a"]["config"] == {"step": "a", "limit": limit}
+
+
+def test_a_condition_on_an_unknown_step_is_refused() -> None:
+    """CA12, which is no failure of the run but a problem of the file, as the document wants it."""
+    (problem,) = problems(GATE.replace("$steps.v", "$steps.ghost") % "")
+    assert (
+        "condition '{{ $steps.ghost.output }}': there is no step 'ghost'; choices: v, yes, no, last"
+        in problem
+    )
+
+
+async def test_the_parallel_value_has_the_order_of_the_file_whatever_ends_first() -> None:
+    """CA13, CA14: c1 ends only once c2 has ended, and t begins behind both."""
+    ended = anyio.Event()
+
+    async def late() -> str:
+        await ended.wait()
+        return "1"
+
+    async def early() -> str:
+        ended.set()
+        return "2"
+
+    played = await play(flow_of(PAR), x=late, y=early)
+    assert played.steps["p"] == {
+        "steps": {"c1": {"output": "1", "agent": "x"}, "c2": {"output": "2", "agent": "y"}},
+        "order": ["c1", "c2"],
+    }
+    assert played.prompts[-1] == ("z", block("[p/c1 (agent: x)]: 1", "[p/c2 (agent: y)]: 2"))
+
+
+async def test_an_exponential_backoff_doubles_the_wait() -> None:
+    """CA19."""
+    errors = [RateLimited("m", "busy"), RateLimited("m", "busy"), RateLimited("m", "busy"), "X"]
+    assert (await play(flow_of(RETRY % ""), x=errors)).waits == [0.001, 0.002, 0.004]
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        (
+            "{type: agent, name: nobody}",
+            "workflow[1].name: there is no agent 'nobody'; choices: x, y, z",
+        ),
+        ("{type: agent}", "workflow[1]: has no `name`"),
+        ("{type: condition}", "workflow[1]: has no `condition`"),
+        (
+            "{type: loop}",
+            "workflow[1].type: there is no type 'loop'; choices: agent, condition, parallel",
+        ),
+    ],
+)
+def test_what_is_no_step_is_refused_with_its_index(step: str, problem: str) -> None:
+    """CA21."""
+    (found,) = problems(f"workflow: [{{type: agent, name: x}}, {step}]")
+    assert found.endswith(problem)

@@ -1,0 +1,103 @@
+"""Runs of cagent in its own words, and from the command line: the prompt, and the step context at the end."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from dataflow.cli import main
+from dataflow.stores import Store
+from dataflow_agent import scripted
+from dataflow_formats.cagent.words import StepContext
+from tests.nodes.formats.cagent.workflows import AGENTS, flow_of
+
+FLOW = f"{AGENTS}workflow: [{{id: a, type: agent, name: x}}, {{id: b, type: agent, name: y}}]\n"
+HEADING = "--- Step Context ---\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Write a workflow, and answers that tell what was asked."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(tmp_path / "answers.yaml"))
+    (tmp_path / "answers.yaml").write_text("[{text: A}, {text: B}]", encoding="utf-8")
+    (tmp_path / "flow.yaml").write_text(FLOW, encoding="utf-8")
+    return "flow.yaml"
+
+
+def step_context(err: str) -> object:
+    """Return what stands below the heading, up to the end of the JSON."""
+    return json.JSONDecoder().raw_decode(err.partition(HEADING)[2])[0]
+
+
+def test_the_step_context_stands_on_standard_error_at_the_end(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--no-store", "--log-format", "cagent", file, "hi"]) == 0
+    done = capsys.readouterr()
+    expected = {"a": {"output": "A", "agent": "x"}, "b": {"output": "B", "agent": "y"}}
+    assert step_context(done.err) == expected
+    assert '  "a": {\n    "output": "A"' in done.err
+    assert done.out == f"steps: {json.dumps(expected)}\noutput: B\n"
+
+
+def test_the_step_context_is_told_after_a_failure_too(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """CA22: it holds what the first step gave."""
+    Path("answers.yaml").write_text("[{text: A}, {error: rate_limited}]", encoding="utf-8")
+    assert main(["run", "--no-store", "--log-format", "cagent", file, "hi"]) == 1
+    assert step_context(capsys.readouterr().err) == {"a": {"output": "A", "agent": "x"}}
+
+
+def test_a_run_that_gave_nothing_has_an_empty_step_context() -> None:
+    words = StepContext(flow_of("workflow: [{type: agent, name: x}]").to_dict())
+    assert [*words.end({})] == ["--- Step Context ---", "{}"]
+    assert [*words.end({"steps": {"é": 1}})][1] == '{\n  "é": 1\n}'
+
+
+@pytest.mark.parametrize("prompt", ["hi", "-", None])
+def test_the_prompt_is_the_argument_or_standard_input(
+    file: str, prompt: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n")))
+    assert main(["run", "--no-store", "--events", file, *([] if prompt is None else [prompt])]) == 0
+    told = capsys.readouterr().out
+    expected = {"hi": '"hi', "-": '"from a pipe', None: '"Please go on.'}[prompt]
+    assert f'"prompt": {{"value": {expected}' in told
+
+
+def test_a_run_is_kept_and_the_events_are_written_as_they_come(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--events", file, "hi"]) == 0
+    kinds = [json.loads(line).get("kind") for line in capsys.readouterr().out.splitlines()]
+    assert (kinds[0], kinds[-2]) == ("run_started", "run_finished")
+    assert main(["runs"]) == 0
+    assert "completed" in capsys.readouterr().out
+
+
+def test_a_run_that_failed_goes_on_behind_the_steps_that_stand(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first step is not asked again: the script has no other answer."""
+    Path("answers.yaml").write_text("[{text: A}, {error: rate_limited}]", encoding="utf-8")
+    assert main(["run", file, "hi", "--json"]) == 1
+    id = json.loads(capsys.readouterr().out.splitlines()[-1])["run"]
+    Path("answers.yaml").write_text("[{text: B}]", encoding="utf-8")
+    assert main(["resume", id, "--json"]) == 0
+    steps = json.loads(capsys.readouterr().out.splitlines()[-1])["outputs"]["steps"]
+    assert steps == {"a": {"output": "A", "agent": "x"}, "b": {"output": "B", "agent": "y"}}
+
+
+async def test_steps_side_by_side_are_kept_in_one_store(tmp_path: Path) -> None:
+    """Many of them write at once, and what each has given can be read from the store."""
+    steps = ", ".join(f"{{id: s{n}, type: agent, name: x}}" for n in range(30))
+    flow = flow_of(f"workflow: [{{type: parallel, id: p, steps: [{steps}]}}]")
+    store = Store.sqlite(tmp_path / "runs.db")
+    with scripted(lambda _: "X"):
+        result = await flow.using(store=store).run(prompt="P")
+    assert result["steps"]["p"]["order"] == [f"s{n}" for n in range(30)]
+    (kept,) = store.runs()
+    assert sum(record.path.endswith("/agent") for record in store.records(kept.id)) == 2 * 30

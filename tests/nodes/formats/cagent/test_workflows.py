@@ -1,0 +1,345 @@
+"""What workflows of cagent do besides the rows: ways back, parallel blocks, instructions, agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from dataflow_agent.models.errors import ModelTimeout, RateLimited
+from tests.nodes.formats.cagent.workflows import AGENTS, block, flow_of, play
+
+BUSY = RateLimited("m", "busy")
+
+
+def looping(way: str, **more: Any) -> str:
+    """Write a workflow whose second step is asked again until the third says yes."""
+    return f"""
+workflow:
+  max_loop_iterations: {more.get("limit", 5)}
+  steps:
+    - {{id: gen, type: agent, name: x}}
+    - {{id: trans, type: agent, name: y}}
+    - {{id: qa, type: agent, name: z}}
+    - type: condition
+      condition: $steps.qa.output
+      false: [{way}]
+    - {{id: end, type: agent, name: x}}
+"""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "{goto: trans}",
+        "trans",
+        "{goto: 1}",
+        "1",
+        "{id: back_to_trans, type: agent, name: y}",
+        "{id: w, goto: trans}",
+    ],
+)
+async def test_a_way_back_can_be_written_in_each_form(way: str) -> None:
+    played = await play(flow_of(looping(way)), z=["no", "no", "yes"])
+    assert (played.order, played.error) == ("xyzyzyzx", "")
+
+
+async def test_the_last_outputs_of_a_loop_are_those_of_its_last_pass() -> None:
+    played = await play(flow_of(looping("trans")), y=["1", "2"], z=["no", "yes"])
+    assert played.outputs == {"gen": "X", "trans": "2", "qa": "yes", "end": "X"}
+    told = ["[gen (agent: x)]: X", "[trans (agent: y)]: 1", "[qa (agent: z)]: no"]
+    assert played.prompts[3] == ("y", block(*told))
+
+
+async def test_steps_before_a_way_back_are_of_the_loop() -> None:
+    played = await play(flow_of(looping("{id: fix, type: agent, name: x}, trans")), z=["no", "yes"])
+    assert played.order == "xyzxyzx"
+    assert "[fix (agent: x)]:\nX" in played.prompts[4][1]
+
+
+@pytest.mark.parametrize(("limit", "passes"), [(1, 1), (3, 3)])
+async def test_the_pass_behind_the_limit_fails(limit: int, passes: int) -> None:
+    played = await play(flow_of(looping("trans", limit=limit)), z="no")
+    assert played.order == "x" + "yz" * passes
+    assert f"workflow: max loop iterations exceeded (step: trans, limit: {limit})" in played.error
+
+
+async def test_an_inner_loop_begins_afresh_with_each_pass_of_the_outer_one() -> None:
+    """Four passes of the inner loop in all, two in each of the outer one, with a limit of two."""
+    workflow = """
+    workflow:
+      max_loop_iterations: 2
+      steps:
+        - {id: a, type: agent, name: x}
+        - {id: b, type: agent, name: y}
+        - {id: inner, type: condition, condition: $steps.b.output, false: [b]}
+        - {id: c, type: agent, name: z}
+        - {id: outer, type: condition, condition: $steps.c.output, false: [a]}
+    """
+    played = await play(flow_of(workflow), y=["no", "yes", "no", "yes"], z=["no", "yes"])
+    assert (played.order, played.error) == ("xyyzxyyz", "")
+
+
+async def test_loops_are_counted_each_for_itself() -> None:
+    workflow = """
+    workflow:
+      max_loop_iterations: 2
+      steps:
+        - {id: a, type: agent, name: x}
+        - {type: condition, condition: $steps.a.output, false: [a]}
+        - {id: b, type: agent, name: y}
+        - {type: condition, condition: $steps.b.output, false: [b]}
+    """
+    played = await play(flow_of(workflow), x=["no", "yes"], y=["no", "yes"])
+    assert (played.order, played.error) == ("xxyy", "")
+
+
+@pytest.mark.parametrize(("answers", "order"), [(["yes", "a"], "xyx"), (["no", "yes", "a"], "xzxyx")])
+async def test_one_branch_can_lead_back_and_the_other_go_on(answers: list[str], order: str) -> None:
+    workflow = """
+    workflow:
+      - {id: a, type: agent, name: x}
+      - type: condition
+        condition: $steps.a.output
+        true: [{id: b, type: agent, name: y}]
+        false: [{id: c, type: agent, name: z}, a]
+      - {id: d, type: agent, name: x}
+    """
+    assert (await play(flow_of(workflow), x=answers)).order == order
+
+
+async def test_conditions_stand_in_branches_of_conditions() -> None:
+    workflow = """
+    workflow:
+      - {id: a, type: agent, name: x}
+      - type: condition
+        condition: $steps.a.output.one
+        true:
+          - type: condition
+            condition: $steps.a.output.two
+            true: [{type: agent, name: y}]
+            false: [{type: agent, name: z}]
+      - {id: last, type: agent, name: x}
+    """
+    flow = flow_of(workflow)
+    assert (await play(flow, x=['{"one": true, "two": true}', "a"])).order == "xyx"
+    assert (await play(flow, x=['{"one": true}', "a"])).order == "xzx"
+    assert (await play(flow, x=["{}", "a"])).order == "xx"
+
+
+async def test_parallel_steps_run_at_the_same_time_each_with_its_own_agent() -> None:
+    """Each of the two answers only once the other has been asked."""
+    asked = {"x": anyio.Event(), "y": anyio.Event()}
+
+    async def meet(own: str, other: str) -> str:
+        asked[own].set()
+        await asked[other].wait()
+        return own
+
+    workflow = "workflow: [{type: parallel, id: p, steps: [{type: agent, name: x}, {type: agent, name: y}]}]"
+    played = await play(flow_of(workflow), x=lambda: meet("x", "y"), y=lambda: meet("y", "x"))
+    assert played.steps["p"]["steps"] == {
+        "x": {"output": "x", "agent": "x"},
+        "y": {"output": "y", "agent": "y"},
+    }
+    assert played.output == played.steps["p"]
+
+
+async def test_a_failure_in_a_parallel_block_cancels_the_others() -> None:
+    workflow = "workflow: [{type: parallel, id: p, steps: [{type: agent, name: x}, {type: agent, name: y}]}]"
+
+    async def never() -> str:
+        await anyio.sleep_forever()
+        raise AssertionError("it is cancelled")
+
+    played = await play(flow_of(workflow), x=never, y=BUSY)
+    assert "RateLimited" in played.error
+    assert played.outputs == {}
+
+
+async def test_a_failure_deep_inside_fails_the_workflow() -> None:
+    workflow = """
+    workflow:
+      - {type: agent, name: x}
+      - type: parallel
+        id: p
+        steps: [{type: agent, name: x}, {type: parallel, id: q, steps: [{type: agent, name: y}]}]
+      - {type: agent, name: z}
+    """
+    played = await play(flow_of(workflow), y=BUSY)
+    assert "z" not in played.order
+    assert played.outputs == {"x": "X"}
+
+
+async def test_a_parallel_block_is_tried_again_as_a_whole() -> None:
+    workflow = """
+    workflow:
+      - type: parallel
+        id: p
+        steps: [{type: agent, name: x}, {type: agent, name: y}]
+        retry: {max_attempts: 2, on: [rate_limit]}
+      - {type: agent, name: z}
+    """
+    played = await play(flow_of(workflow), x=["1", "2", "3"], y=[BUSY, BUSY, "Y"])
+    assert played.error == ""
+    assert played.outputs["p/y"] == "Y"
+    assert played.order.count("y") == 3
+    assert played.prompts[-1][1].count("[p/y (agent: y)]:") == 1
+
+
+@pytest.mark.parametrize("on", ["timeout", "context"])
+async def test_a_parallel_block_is_not_tried_again_for_other_errors(on: str) -> None:
+    workflow = f"""
+    workflow:
+      - type: parallel
+        id: p
+        steps: [{{type: agent, name: x}}]
+        retry: {{max_attempts: 2, on: [{on}]}}
+    """
+    played = await play(flow_of(workflow), x=BUSY)
+    assert played.order == "x"
+
+
+async def test_a_retry_goes_with_a_loop() -> None:
+    """A step is tried again, and then the condition leads back to it."""
+    workflow = looping("trans").replace("name: y}", "name: y, retry: {max_attempts: 1, on: [timeout]}}")
+    late = ModelTimeout("m", "late")
+    played = await play(flow_of(workflow), y=[late, "1", late, "2"], z=["no", "yes"])
+    assert (played.order, played.error) == ("xyyzyyzx", "")
+
+
+async def test_steps_of_any_type_stand_in_a_parallel_block() -> None:
+    workflow = """
+    workflow:
+      - {id: a, type: agent, name: x}
+      - type: parallel
+        id: p
+        steps:
+          - {id: b, type: agent, name: y}
+          - type: condition
+            condition: $steps.a.output
+            true: [{id: c, type: agent, name: z}, {id: d, type: agent, name: z}]
+            false: [{id: e, type: agent, name: z}]
+    """
+    played = await play(flow_of(workflow), x="yes")
+    assert played.steps["p"]["order"] == ["b", "c", "d"]
+    told = ["[a (agent: x)]: yes", "[p/c (agent: z)]: Z"]
+    assert [asked for agent, asked in played.prompts if agent == "z"] == [block(told[0]), block(*told)]
+
+
+async def test_a_loop_stands_in_a_parallel_block() -> None:
+    workflow = """
+    workflow:
+      - {id: a, type: agent, name: x}
+      - type: parallel
+        id: p
+        steps:
+          - type: condition
+            id: c
+            condition: $steps.a.output
+            true:
+              - {id: b, type: agent, name: y}
+              - {type: condition, condition: $steps.p.outputs.b.output, false: [b]}
+    """
+    played = await play(flow_of(workflow), x="yes", y=["no", "yes"])
+    assert (played.order, played.outputs) == ("xyy", {"a": "yes", "p/b": "yes"})
+
+
+async def test_a_parallel_block_in_a_loop_gives_the_outputs_of_its_last_pass() -> None:
+    workflow = """
+    workflow:
+      - type: parallel
+        id: p
+        steps: [{type: agent, name: x}, {type: agent, name: y}]
+      - {id: qa, type: agent, name: z}
+      - {type: condition, condition: $steps.qa.output, false: [p]}
+    """
+    played = await play(flow_of(workflow), x=["1", "2"], z=["no", "yes"])
+    assert played.outputs == {"p/x": "2", "p/y": "Y", "qa": "yes"}
+    assert played.steps["p"]["order"] == ["x", "y"]
+
+
+async def test_a_parallel_block_without_steps_gives_nothing() -> None:
+    played = await play(flow_of("workflow: [{type: parallel, id: p, steps: []}, {type: agent, name: x}]"))
+    assert played.steps["p"] == {"steps": {}, "order": []}
+    assert played.prompts == [("x", "P")]
+
+
+async def test_instructions_can_refer_to_outputs() -> None:
+    workflow = """
+    workflow:
+      - {id: a, type: agent, name: x}
+      - {type: agent, name: w}
+    """
+    agents = f'{AGENTS}  w: {{model: openai/gpt, instruction: "w of {{{{ $steps.a.output.title }}}}"}}\n'
+    flow = flow_of(workflow, agents)
+    played = await play(flow, x='{"title": "T"}')
+    assert [(agent, played.error) for agent, _ in played.prompts] == [("x", ""), ("w", "")]
+    filled = [event for event in played.events if event.path == "w/instruction" and "ports" in event.data]
+    assert filled[0].data["ports"]["out"]["value"] == "w of T"
+
+
+async def test_structured_output_is_what_the_model_is_asked_for() -> None:
+    agents = """\
+agents:
+  x:
+    model: openai/gpt
+    instruction: x
+    structured_output: {schema: {type: object, properties: {ok: {type: boolean}}, required: [ok]}}
+"""
+    workflow = """\
+workflow:
+  - {id: v, type: agent, name: x}
+  - {type: condition, condition: $steps.v.output.ok, true: []}
+"""
+    flow = flow_of(workflow, agents)
+    assert list(flow.report) == []
+    played = await play(flow, x={"ok": True})  # type: ignore[arg-type]  # as scripts take them
+    assert played.steps["v"]["output"] == '{"ok": true}'
+    assert "AnswerUnfit" in (await play(flow, x="yes")).error
+
+
+@pytest.mark.parametrize(
+    ("agent", "config"),
+    [
+        ("{model: gpt-5}", {"model": "openai/gpt-5"}),
+        ("{model: anthropic/claude}", {"model": "anthropic/claude"}),
+        ("{model: google/gemini-pro}", {"model": "gemini/gemini-pro"}),
+        ("{model: claude-sonnet-4-5}", {"model": "anthropic/claude-sonnet-4-5"}),
+        ("{model: known}", {"model": "gemini/gemini-pro"}),
+        ("{model: unknown}", {"model": "openai/gpt-5"}),
+        ("{model: small}", {"model": "openai/gpt-4o-mini", "max_tokens": 10, "temperature": 0.5}),
+        ("{model: local}", {"model": "dmr/ai", "base_url": "http://localhost:1"}),
+        ("{model: gpt-5, instruction: ' Be brief. '}", {"model": "openai/gpt-5", "system": "Be brief."}),
+    ],
+)
+def test_agents_call_the_models_of_the_file(agent: str, config: dict[str, Any]) -> None:
+    models = """
+models:
+  small: {provider: openai, model: gpt-4o-mini, max_tokens: 10, temperature: 0.5}
+  local: {provider: dmr, model: ai, base_url: "http://localhost:1"}
+  known: {provider: google, model: gemini-pro}
+  unknown: {model: gpt-5}
+"""
+    flow = flow_of("workflow: [{type: agent, name: a}]", f"agents: {{a: {agent}}}{models}")
+    assert flow.to_dict()["nodes"]["a"]["flow"]["nodes"]["agent"]["config"] == config
+
+
+async def test_a_run_without_a_prompt_is_asked_to_go_on() -> None:
+    flow = flow_of("workflow: [{type: agent, name: x}]")
+    assert flow.to_dict()["inputs"] == {"prompt": {"type": "string", "default": "Please go on."}}
+
+
+async def test_odd_ids_are_ids_like_any_other() -> None:
+    workflow = """
+    workflow:
+      - {id: "a b/c.d[0]", type: agent, name: x}
+      - {id: prompt, type: agent, name: x}
+      - {id: start, type: agent, name: x}
+      - {id: end, type: agent, name: x}
+      - {type: condition, condition: '$steps["a b/c.d[0]"].output', true: [{id: state, type: agent, name: y}]}
+    """
+    played = await play(flow_of(workflow), x="yes")
+    assert [*played.outputs] == ["a b/c.d[0]", "prompt", "start", "end", "state"]
+    assert played.prompts[-1][1].startswith(block("[a b/c.d[0] (agent: x)]: yes")[:50])

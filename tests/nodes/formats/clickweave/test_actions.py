@@ -1,0 +1,287 @@
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What each type of node does: its call, what it looks up, its AI step, its caches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, RunFailed
+from dataflow.secrets.known import know
+from dataflow_agent import ScriptedAnswer, ScriptedCall
+from dataflow_formats.clickweave.nodes.action import ElementNotFound
+from tests.nodes.formats.clickweave.workflows import Done, node, run, saved, server, typing, workflow
+from tests.support.known_secrets import forgetting
+
+
+def one(type: str, **config: Any) -> dict[str, Any]:
+    return workflow([node("a", "It", type, **config)])
+
+
+CALLS: Final[list[tuple[dict[str, Any], str, dict[str, Any]]]] = [
+    (one("TakeScreenshot", mode="Region"), "take_screenshot", {"mode": "region", "include_ocr": True}),
+    (
+        one("FindText", search_text="OK", match_mode="Exact", scope="x", select_result="y"),
+        "find_text",
+        {"text": "OK"},
+    ),
+    (one("FindImage", template_image=None), "find_image", {"threshold": 0.88, "max_results": 3}),
+    (
+        one("FindImage", template_image="aGk=", threshold=0.5, max_results=1),
+        "find_image",
+        {"threshold": 0.5, "max_results": 1, "template_image_base64": "aGk="},
+    ),
+    (
+        one("Click", target="OK", x=1, y=2, button="Right", click_count=2),
+        "click",
+        {"button": "right", "click_count": 2, "x": 1.0, "y": 2.0},
+    ),
+    (one("TypeText", text="hi"), "type_text", {"text": "hi"}),
+    (one("PressKey", key="a", modifiers=["shift"]), "press_key", {"key": "a", "modifiers": ["shift"]}),
+    (one("PressKey", key="a", modifiers=[]), "press_key", {"key": "a"}),
+    (one("Scroll", delta_y=-3, x=1, y=2), "scroll", {"delta_y": -3, "x": 1.0, "y": 2.0}),
+    (one("ListWindows", app_name="Calc"), "list_windows", {"app_name": "Calc"}),
+    (one("ListWindows"), "list_windows", {}),
+    (one("FocusWindow", method="WindowId", value="12"), "focus_window", {"window_id": 12}),
+    (one("FocusWindow", method="Pid", value="7"), "focus_window", {"pid": 7}),
+    (one("FocusWindow", method="Pid", value="seven"), "focus_window", {}),
+    (one("McpToolCall", tool_name="launch_app", arguments=None), "launch_app", {}),
+    (
+        one("AppDebugKitOp", operation_name="launch_app", parameters={"app_name": "Calc"}),
+        "launch_app",
+        {"app_name": "Calc"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "tool", "arguments"), CALLS)
+def test_a_node_makes_the_call_of_its_type(
+    data: dict[str, Any], tool: str, arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    assert run(tmp_path, data).calls == [(tool, arguments)]
+
+
+def variables(done: Done) -> dict[str, Any]:
+    return {name.removeprefix("it."): value for name, value in done.variables.items()}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("", {"success": True, "result": ""}),
+        ("hello", {"success": True, "result": "hello"}),
+        (3, {"success": True, "result": 3}),
+        ({"a": 1, "success": 0}, {"success": 0, "a": 1, "result": {"a": 1, "success": 0}}),
+        (
+            [{"count": 9}, 2],
+            {"success": True, "found": True, "count": 9, "windows": [{"count": 9}, 2], "result": [{"count": 9}, 2]},
+        ),
+    ],
+)  # fmt: skip
+def test_variables_are_made_of_the_answer(answer: Any, expected: dict[str, Any], tmp_path: Path) -> None:
+    assert variables(run(tmp_path, one("ListWindows"), list_windows=[answer])) == expected
+
+
+def test_an_image_has_matches(tmp_path: Path) -> None:
+    done = run(tmp_path, one("FindImage"), find_image=[[{"x": 1}]])
+    assert variables(done)["matches"] == [{"x": 1}]
+
+
+def test_text_that_is_not_found_is_counted_as_none(tmp_path: Path) -> None:
+    done = run(
+        tmp_path,
+        one("FindText", search_text="OK"),
+        "null",
+        find_text=['[]\n{"available_elements": ["Cancel"]}'],
+    )
+    assert (variables(done)["found"], variables(done)["count"]) == (False, 0)
+    assert done.tools == ["find_text"]
+
+
+APPS: Final = [[{"name": "Calc", "pid": 7}]]
+CALC: Final = '{"name": "Calc", "pid": 7}'
+
+
+def focusing(id: str, **fields: Any) -> dict[str, Any]:
+    return node(id, id, "FocusWindow", method="AppName", value="calc", bring_to_front=True, _=fields)
+
+
+def clicking(id: str, **fields: Any) -> dict[str, Any]:
+    return node(id, id, "Click", target="OK", x=None, y=None, button="Left", click_count=1, _=fields)
+
+
+def message(done: Done) -> str:
+    assert done.error is not None
+    return done.error.failures[0].message
+
+
+def test_an_app_is_found_among_those_that_run_and_focused_by_its_process(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([focusing("a")]), CALC, list_apps=APPS)
+    assert sorted(done.calls[:2]) == [("list_apps", {"user_apps_only": True}), ("list_windows", {})]
+    assert done.calls[2:] == [("focus_window", {"pid": 7})]
+    assert "Calc" in done.requests[0].messages[-1].content
+
+
+def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> None:
+    shot = node("a", "a", "TakeScreenshot", mode="Window", target="calc", include_ocr=False)
+    done = run(tmp_path, workflow([shot, focusing("b")]), CALC, list_apps=APPS)
+    assert ("take_screenshot", {"mode": "window", "include_ocr": False, "app_name": "Calc"}) in done.calls
+    assert len(done.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "apps", "expected"),
+    [
+        ((), [[]], "the app 'calc' was not found: no apps are running"),
+        (
+            ("Calculator",),
+            APPS,
+            "the app 'calc' was not found: the model has answered 'Calculator'; expected JSON, {\"name\": ..., \"pid\": ...} or null",
+        ),
+        (("null",), APPS, "the app 'calc' was not found: it is not among the running apps; choices: Calc"),
+        (
+            ('{"name": "Mail", "pid": 1}',),
+            APPS,
+            "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps; choices: Calc",
+        ),
+    ],
+)
+def test_an_app_that_is_not_there_fails_the_node(
+    answers: tuple[str, ...], apps: list[Any], expected: str, tmp_path: Path
+) -> None:
+    assert message(run(tmp_path, workflow([focusing("a")]), *answers, list_apps=apps)) == expected
+
+
+NONE: Final = '[]\n{"available_elements": ["Okay", {"name": "Cancel"}]}'
+MATCH: Final = [{"text": "Okay", "x": 10, "y": 20}]
+
+
+def test_a_click_that_finds_nothing_has_a_model_choose_and_searches_once_more(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([clicking("a")]), '{"name": "Okay"}', find_text=[NONE, MATCH])
+    assert [given.get("text") for name, given in done.calls if name == "find_text"] == ["OK", "Okay"]
+    assert done.calls[-1] == ("click", {"x": 10, "y": 20, "button": "left", "click_count": 1})
+
+
+def test_a_chosen_name_is_remembered_for_the_next_click_and_search(tmp_path: Path) -> None:
+    nodes = [clicking("a"), clicking("b"), node("c", "c", "FindText", search_text="OK")]
+    done = run(tmp_path, workflow(nodes), '{"name": "Okay"}', find_text=[NONE, MATCH])
+    asked = [given["text"] for name, given in done.calls if name == "find_text"]
+    assert (asked, len(done.requests)) == (["OK", "Okay", "Okay", "Okay"], 1)
+
+
+def test_a_retry_chooses_the_name_afresh(tmp_path: Path) -> None:
+    nodes = [clicking("a"), clicking("b", retries=1)]
+    done = run(
+        tmp_path,
+        workflow(nodes),
+        '{"name": "Okay"}',
+        '{"name": "Cancel"}',
+        find_text=[NONE, MATCH, MATCH, NONE, MATCH],
+        click=["", {"error": "gone"}, ""],
+    )
+    asked = [given["text"] for name, given in done.calls if name == "find_text"]
+    assert (asked, done.error) == (["OK", "Okay", "Okay", "OK", "Cancel"], None)
+
+
+def test_a_click_on_nothing_quotes_the_answer(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([clicking("a")]), find_text=["x" * 200])
+    quoted = f"{'x' * 49}... 102 characters ...{'x' * 49}"
+    assert message(done) == f"nothing to click on was found for 'OK'; find_text said: {quoted}"
+
+
+def test_a_quoted_answer_has_no_half_of_a_secret() -> None:
+    with forgetting():
+        know("KEY", "hunter2-hunter2")
+        assert "hunter2" not in str(ElementNotFound("OK", f"{'x' * 110}hunter2-hunter2{'x' * 90}"))
+
+
+def step(**config: Any) -> dict[str, Any]:
+    given = {"prompt": "Press a.", "allowed_tools": None, "max_tool_calls": None, **config}
+    return workflow([node("a", "It", "AiStep", **given)])
+
+
+def pressing(*keys: str) -> ScriptedAnswer:
+    return ScriptedAnswer(
+        tool_calls=tuple(ScriptedCall(name="press_key", arguments={"key": key}) for key in keys)
+    )
+
+
+def test_an_ai_step_calls_tools_until_it_is_done_and_sets_its_text(tmp_path: Path) -> None:
+    done = run(tmp_path, step(button_text="A"), pressing("a"), "pressed")
+    assert done.calls == [("press_key", {"key": "a"})]
+    assert variables(done) == {"success": True, "result": "pressed"}
+    asked = done.requests[0].messages
+    assert [one.role for one in asked] == ["system", "user"]
+    assert "'A'" in asked[-1].content
+    assert len(done.requests[0].tools) > 5
+
+
+def test_an_ai_step_is_offered_the_tools_that_it_may_call(tmp_path: Path) -> None:
+    done = run(tmp_path, step(allowed_tools=["press_key"]), "nothing to do")
+    assert [tool.name for tool in done.requests[0].tools] == ["press_key"]
+
+
+def test_an_ai_step_stops_at_its_most_calls(tmp_path: Path) -> None:
+    done = run(tmp_path, step(max_tool_calls=1), pressing("a"), pressing("b"))
+    assert (done.tools, done.error) == (["press_key"], None)
+
+
+def test_an_ai_step_is_told_that_a_tool_has_failed(tmp_path: Path) -> None:
+    done = run(tmp_path, step(), pressing("a"), "it did not work", press_key=[{"error": "no"}])
+    assert variables(done)["result"] == "it did not work"
+
+
+def test_an_ai_step_sees_the_images_of_tools(tmp_path: Path) -> None:
+    done = run(tmp_path, step(), pressing("a"), "seen", press_key=[{"text": "look", "images": 1}])
+    content = done.requests[1].messages[-1].content
+    assert any(not isinstance(part, str) for part in content)
+
+
+def test_a_step_begins_without_what_others_have_said(tmp_path: Path) -> None:
+    nodes = [node(id, id, "AiStep", prompt=f"do {id}") for id in "ab"]
+    done = run(tmp_path, workflow(nodes), "first", "second")
+    assert [one.content for one in done.requests[1].messages][1:] == ["do b"]
+
+
+def test_a_server_that_cannot_start_fails_with_its_cause(tmp_path: Path) -> None:
+    flow = Flow.load(saved(tmp_path, workflow([typing("a")])), server="/nowhere/desk")
+    with pytest.raises(RunFailed, match="/nowhere/desk"):
+        flow.run_sync()
+
+
+def test_a_relative_path_is_one_of_the_folder_of_the_file(tmp_path: Path) -> None:
+    given = {"path": "a/b.png", "file": "/c", "text": "d/e"}
+    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments=given)
+    done = run(tmp_path, workflow([calling]))
+    assert done.calls == [("launch_app", {**given, "path": str(tmp_path / "a/b.png")})]
+
+
+def test_a_flow_nested_in_one_of_python_is_written_with_paths_that_are_found(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
+    inner = Flow.load(saved(tmp_path, workflow([calling])), server=server(tmp_path))
+    with Flow("outer") as outer:
+        outer.add(inner)
+    made = tmp_path / "elsewhere/outer.json"
+    made.write_text(json.dumps(outer.to_dict()), encoding="utf-8")
+    Flow.load(made).run_sync()
+    called = json.loads((tmp_path / "calls.jsonl").read_text(encoding="utf-8"))
+    assert called == ["launch_app", {"path": str(tmp_path / "a/b.png")}]
+
+
+def test_a_converted_document_has_relative_paths_as_the_file_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
+    flow = Flow.load(saved(tmp_path, workflow([calling])), server=server(tmp_path))
+    document = flow.to_dict()
+    assert document["nodes"]["a"]["config"]["arguments"] == {"path": "a/b.png"}
+    (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    Flow.load(tmp_path / "made.json").run_sync()
+    called = json.loads((tmp_path / "calls.jsonl").read_text(encoding="utf-8"))
+    assert called == ["launch_app", {"path": str(tmp_path / "a/b.png")}]

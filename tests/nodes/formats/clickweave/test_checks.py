@@ -1,0 +1,116 @@
+"""Checks of nodes: a model judges them after the walk (row CW20)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dataflow_agent import ScriptedAnswer
+from tests.nodes.formats.clickweave.workflows import edge, loop, never, press, run, typing, workflow
+
+
+def check(name: str, on_fail: str = "FailNode") -> dict[str, Any]:
+    return {"name": name, "check_type": "TextPresent", "params": {"text": "OK"}, "on_fail": on_fail}
+
+
+def says(**verdicts: str) -> str:
+    told = [{"name": name, "verdict": verdict, "reasoning": "seen"} for name, verdict in verdicts.items()]
+    return json.dumps({"checks": told})
+
+
+def verdicts(folder: Path, nodes: list[dict[str, Any]], *answers: Any) -> list[list[str]]:
+    done = run(folder, workflow(nodes), *answers)
+    return [[result["verdict"] for result in one["check_results"]] for one in done.outputs["checks"]]
+
+
+@pytest.mark.parametrize(
+    ("on_fail", "answer", "verdict"),
+    [
+        ("FailNode", says(A="pass"), "Pass"),
+        ("FailNode", says(A="fail"), "Fail"),
+        ("WarnOnly", says(A="fail"), "Warn"),
+        ("WarnOnly", says(A="perhaps"), "Fail"),
+        ("WarnOnly", says(), "Fail"),
+        ("WarnOnly", says(**{" a ": "PASS"}), "Pass"),
+        ("WarnOnly", "no idea", "Fail"),
+        ("WarnOnly", ScriptedAnswer(error="model_unavailable"), "Fail"),
+    ],
+)
+def test_a_check_has_the_verdict_of_the_model(
+    on_fail: str, answer: Any, verdict: str, tmp_path: Path
+) -> None:
+    assert verdicts(tmp_path, [typing("a", checks=[check("A", on_fail)])], answer) == [[verdict]]
+
+
+def test_nodes_behind_the_first_failure_are_not_judged(tmp_path: Path) -> None:
+    nodes = [typing(id, checks=[check("A")]) for id in "abc"]
+    assert verdicts(tmp_path, nodes, says(A="pass"), says(A="fail")) == [["Pass"], ["Fail"]]
+
+
+def test_an_expected_outcome_is_a_check_that_can_fail(tmp_path: Path) -> None:
+    nodes = [typing("a", expected_outcome="it is typed")]
+    assert verdicts(tmp_path, nodes, says(**{"Expected outcome": "fail"})) == [["Fail"]]
+
+
+def test_the_model_is_shown_the_answers_and_the_screen(tmp_path: Path) -> None:
+    data = workflow([typing("a", checks=[check("A")])])
+    picture = {"text": "", "images": 1}
+    done = run(tmp_path, data, says(A="pass"), type_text=["typed it"], take_screenshot=[picture])
+    assert done.calls[-1] == ("take_screenshot", {"format": "png"})
+    contents = [message.content for message in done.requests[0].messages]
+    assert "typed it" in contents[-1]
+    assert any(not isinstance(part, str) for content in contents for part in content)
+
+
+def test_a_screenshot_that_fails_is_left_out(tmp_path: Path) -> None:
+    data = workflow([typing("a", checks=[check("A")])])
+    done = run(tmp_path, data, says(A="pass"), take_screenshot=[{"error": "no screen"}])
+    assert (done.error, len(done.requests)) == (None, 1)
+
+
+def test_a_workflow_without_checks_asks_nobody(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([typing("a")]))
+    assert (done.requests, "checks" in done.outputs) == ([], False)
+
+
+BROKEN: Any = {"press_key": [{"error": "it is broken"}]}
+
+
+def judged_after_failure(folder: Path, data: dict[str, Any], *answers: Any) -> Any:
+    done = run(folder, data, *answers, **BROKEN)
+    assert done.error is not None
+    ((node, message),) = [(one.node, one.message) for one in done.error.failures]
+    assert node == "end"
+    assert message.endswith("b/call: ToolFailed: tool 'press_key' of server 'desk' has failed: it is broken")
+    return done.error.result.outputs["checks"]
+
+
+def test_checks_are_judged_after_a_failure_too(tmp_path: Path) -> None:
+    nodes = [typing("a", checks=[check("A")]), press("b", checks=[check("B")]), typing("c")]
+    (verdict,) = judged_after_failure(tmp_path, workflow(nodes), says(A="pass"))
+    assert (verdict["node_name"], verdict["check_results"][0]["verdict"]) == ("a", "Pass")
+
+
+def test_a_walk_that_fails_before_any_node_with_checks_warns_of_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([press("b"), typing("c", checks=[check("C")])]), **BROKEN)
+    assert done.error is not None
+    assert (done.error.result.outputs["checks"], done.error.result.warnings) == ([], ())
+
+
+def test_checks_in_a_loop_that_fails_are_judged_too(tmp_path: Path) -> None:
+    nodes = [*loop("l", never, 2), typing("a", checks=[check("A")]), press("b"), typing("c")]
+    data = workflow(
+        nodes, edge("l a", "LoopBody"), edge("a b"), edge("b l_end"), edge("l_end l"), edge("l c", "LoopDone")
+    )
+    (verdict,) = judged_after_failure(tmp_path, data, says(A="pass"))
+    assert verdict["node_name"] == "a"
+
+
+def test_a_node_is_judged_by_its_last_pass(tmp_path: Path) -> None:
+    nodes = [*loop("l", never, 2), typing("a", checks=[check("A")])]
+    data = workflow(nodes, edge("l a", "LoopBody"), edge("a l_end"))
+    done = run(tmp_path, data, says(A="pass"), type_text=["first", "second"])
+    assert "second" in str(done.requests[0].messages[-1].content)

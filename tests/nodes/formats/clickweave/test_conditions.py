@@ -1,0 +1,122 @@
+"""The conditions of Clickweave, by truth tables: what equals, orders, contains, and is empty."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from dataflow_formats.clickweave.conditions import Condition, holds, number_in, written
+from tests.nodes.formats.clickweave.workflows import condition, literal, variable
+
+MISSING: Final = object()
+
+
+def held(left: Any, operator: str, right: Any = "") -> bool:
+    """Tell whether a variable that is `left` stands so to a literal."""
+    variables = {} if left is MISSING else {"x": left}
+    return holds(Condition.model_validate(condition(variable("x"), operator, literal(right))), variables)
+
+
+#: A value, and what it comes to: Equals 5, Equals "5", Equals true, Equals "true", Contains 5, "5" and "".
+TABLE: Final[list[tuple[Any, str]]] = [
+    (5, "TTFFFTT"),
+    (5.0, "TTFFTTT"),
+    ("5", "TTFFFTT"),
+    (" 5", "FFFFFTT"),
+    ("5 items", "FFFFFTT"),
+    (True, "FFTTFFT"),
+    ("true", "FFTTFFT"),
+    ("True", "FFFFFFT"),
+    ([], "FFFFFFT"),
+    ({}, "FFFFFFT"),
+    (MISSING, "FFFFFFT"),
+]
+
+
+@pytest.mark.parametrize(("left", "row"), TABLE)
+def test_equals_and_contains_are_as_in_the_table(left: Any, row: str) -> None:
+    asked = [("Equals", 5), ("Equals", "5"), ("Equals", True), ("Equals", "true")]
+    asked += [("Contains", 5), ("Contains", "5"), ("Contains", "")]
+    found = [held(left, operator, right) for operator, right in asked]
+    assert "".join("FT"[one] for one in found) == row
+
+
+@pytest.mark.parametrize(("left", "row"), TABLE)
+def test_each_negation_is_the_opposite(left: Any, row: str) -> None:
+    assert held(left, "NotEquals", 5) is not held(left, "Equals", 5)
+    assert held(left, "NotContains", "5") is not held(left, "Contains", "5")
+    assert held(left, "IsNotEmpty") is not held(left, "IsEmpty")
+    assert row
+
+
+@pytest.mark.parametrize(
+    ("left", "row"),  # greater, less, greater or equal, less or equal than 4
+    [
+        (5, "TFTF"), ("5", "TFTF"), (4, "FFTT"), ("4.0", "FFTT"), (3.5, "FTFT"), ("-inf", "FTFT"),
+        ("nan", "FFFF"), (" 5", "FFFF"), ("five", "FFFF"), (True, "FFFF"), (MISSING, "FFFF"), ([5], "FFFF"),
+    ],
+)  # fmt: skip
+def test_order_is_of_numbers_alone(left: Any, row: str) -> None:
+    asked = ("GreaterThan", "LessThan", "GreaterThanOrEqual", "LessThanOrEqual")
+    assert "".join("FT"[held(left, operator, 4)] for operator in asked) == row
+
+
+@pytest.mark.parametrize("value", ["", [], {}, None, MISSING])
+def test_nothing_is_empty(value: Any) -> None:
+    assert held(value, "IsEmpty")
+
+
+@pytest.mark.parametrize("value", [0, False, 0.0, " ", "0", [None], {"a": None}])
+def test_zero_and_false_are_not_empty(value: Any) -> None:
+    assert not held(value, "IsEmpty")
+
+
+def test_two_missing_variables_are_equal_and_contain_each_other() -> None:
+    for operator in ("Equals", "Contains"):
+        both = Condition.model_validate(condition(variable("a"), operator, variable("b")))
+        assert holds(both, {})
+
+
+def test_numbers_are_equal_within_the_precision_of_floats() -> None:
+    assert held(0.1 + 0.2, "Equals", 0.3)
+    assert not held(0.3001, "Equals", 0.3)
+
+
+def test_a_number_that_no_float_reaches_is_infinite() -> None:
+    assert held(10**400, "GreaterThan", 1)
+
+
+@pytest.mark.parametrize("text", ["1e3", "+5", ".5", "5.", "inf", "-Infinity", "NaN", "1E-2", "007"])
+def test_a_text_is_a_number_as_for_rust(text: str) -> None:
+    assert number_in(text) is not None
+
+
+@pytest.mark.parametrize("text", ["", " 5", "5 ", "1_000", "0x1F", ".", "e5", "5e", "1,5", "٥", "+", "--5"])
+def test_other_texts_are_none_even_where_python_takes_them(text: str) -> None:
+    assert number_in(text) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (5.0, "5.0"), (0.1, "0.1"), (1e15, "1000000000000000.0"), (1e16, "1e16"), (1.5e-7, "1.5e-7"),
+        (0.00001, "0.00001"), (-0.000025, "-0.000025"), (1e300, "1e300"), (float("nan"), "null"),
+    ],
+)  # fmt: skip
+def test_floats_are_written_as_by_rust(number: float, text: str) -> None:
+    assert written(number) == text
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ([1, "a", None, True], '[1,"a",null,true]'),
+        ({"a": [1.0]}, '{"a":[1.0]}'),
+        ("übung", "ü"),
+        (None, "null"),
+        ({"ä": 1}, '{"ä":1}'),
+    ],
+)
+def test_what_is_no_text_is_searched_as_json_without_blanks(left: Any, right: str) -> None:
+    assert held(left, "Contains", right)

@@ -1,0 +1,109 @@
+"""Workflows of Clickweave, random ones too, run as the native documents that they convert to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as some
+
+from dataflow import Flow, FlowInvalid
+from dataflow.formats.native.writer import dump, dump_yaml
+from tests.nodes.formats.clickweave.workflows import (
+    condition,
+    edge,
+    literal,
+    loop,
+    node,
+    press,
+    saved,
+    server,
+    typed_by,
+    typing,
+    variable,
+    workflow,
+)
+
+
+def test_a_converted_workflow_runs_the_same(tmp_path: Path) -> None:
+    done = condition(variable("b.result"), "Equals", literal("done"))
+    nodes = [typing("a"), *loop("l", done, 3), press("b"), typing("c")]
+    data = workflow(nodes, edge("a l"), edge("l b", "LoopBody"), edge("b l_end"), edge("l c", "LoopDone"))
+    flow = Flow.load(saved(tmp_path, data), server=server(tmp_path, press_key=["", "done"]))
+    (tmp_path / "flow.yaml").write_text(dump_yaml(flow.wiring), encoding="utf-8")
+    assert typed_by(tmp_path, flow) == typed_by(tmp_path, Flow.load(tmp_path / "flow.yaml")) == "a b b c"
+
+
+names = some.text(min_size=1, max_size=4)
+sides = some.one_of(
+    some.builds(literal, some.one_of(some.booleans(), some.text(max_size=3), some.integers(-9, 9))),
+    some.builds(variable, names),
+)
+conditions = some.builds(
+    condition, sides, some.sampled_from(["Equals", "Contains", "IsEmpty", "LessThan"]), sides
+)
+
+
+@some.composite
+def workflows(draw: some.DrawFn) -> dict[str, Any]:
+    """Draw a chain of nodes, branches that come together again, and loops in one another."""
+    nodes: list[dict[str, Any]] = []
+    edges: list[dict[str, Any]] = []
+
+    def new(kind: str, **config: Any) -> str:
+        fields = {"retries": draw(some.integers(0, 2)), "enabled": draw(some.integers(0, 5)) > 0}
+        nodes.append(node(f"n{len(nodes)}", f"N {len(nodes)}", kind, _=fields, **config))
+        return str(nodes[-1]["id"])
+
+    def part(depth: int) -> tuple[str, list[tuple[str, str]]]:
+        shapes = ["text", "key"] if depth > 2 else ["text", "key", "if", "loop", "two"]
+        match draw(some.sampled_from(shapes)):
+            case "text":
+                id = new("TypeText", text=draw(some.text(max_size=3)))
+                return id, [(id, "")]
+            case "key":
+                id = new("PressKey", key="x", modifiers=draw(some.lists(some.just("shift"), max_size=1)))
+                return id, [(id, "")]
+            case "two":
+                first, ends = part(depth + 1)
+                second, further = part(depth + 1)
+                edges.extend(edge(f"{id} {second}", output) for id, output in ends)
+                return first, further
+            case "if":
+                id = new("If", condition=draw(conditions))
+                yes, ends = part(depth + 1)
+                no, others = part(depth + 1)
+                edges.extend([edge(f"{id} {yes}", "IfTrue"), edge(f"{id} {no}", "IfFalse")])
+                return id, ends + others
+            case _:
+                id = new("Loop", exit_condition=draw(conditions), max_iterations=draw(some.integers(1, 3)))
+                body, ends = part(depth + 1)
+                last = new("EndLoop", loop_id=id)
+                edges.append(edge(f"{id} {body}", "LoopBody"))
+                edges.extend(edge(f"{one} {last}", output) for one, output in ends)
+                return id, [(id, "LoopDone")]
+
+    part(0)
+    return workflow(nodes, name=draw(names)) | {"edges": edges}
+
+
+def is_disabled(problem: str) -> bool:
+    """Tell whether there is nothing to walk through, or a loop that a disabled node keeps from its end."""
+    return "all is disabled" in problem or "never comes to its EndLoop" in problem
+
+
+@settings(max_examples=25)
+@given(data=workflows())
+def test_any_workflow_is_the_same_flow_again_once_it_is_converted(
+    data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("random")
+    try:
+        flow = Flow.load(saved(folder, data))
+    except FlowInvalid as invalid:
+        assume(not (invalid.problems and all(map(is_disabled, invalid.problems))))
+        raise
+    (folder / "flow.yaml").write_text(dump_yaml(flow.wiring), encoding="utf-8")
+    assert dump(Flow.load(folder / "flow.yaml").wiring) == dump(flow.wiring)

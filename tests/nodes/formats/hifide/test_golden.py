@@ -1,0 +1,101 @@
+"""Flows of HiFide and the native documents that they convert to, and random ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from dataflow import Flow
+from dataflow.formats.native.writer import dump, dump_yaml
+from tests.nodes.formats.hifide.flows import edge, flow_of, node, play, said_in
+
+GOLDEN: Final = Path(__file__).parents[3] / "golden" / "formats" / "hifide"
+TOOLS: Final = "tests.nodes.formats.hifide.board:kanbanGetBoard"
+
+
+@pytest.mark.parametrize("ending", ["json", "native.yaml"])
+async def test_the_example_flow_talks_round_by_round(ending: str) -> None:
+    """HF-S97: context edges alone lead round; what somebody says is what the chat is told."""
+    played = await play(Flow.load(GOLDEN / f"example.{ending}"), "one", "two")
+    assert [said_in(request) for request in played.requests] == [
+        ["user:one"],
+        ["user:one", "assistant:hello", "user:two"],
+    ]
+    assert [ask.id for ask in played.result.asks] == ["input[2]"]
+
+
+@pytest.mark.parametrize("ending", ["json", "native.yaml"])
+async def test_the_traced_flow_runs_in_the_order_of_its_trace(ending: str) -> None:
+    """HF-S146: the chain runs while somebody is waited for, then the chat, then what reads it."""
+    flow = Flow.load(GOLDEN / f"trace.{ending}")
+    waiting = await play(flow)
+    assert [path for path in waiting.done if path] == ["toolsNode", "processNode", "formatNode"]
+    assert [ask.id for ask in waiting.result.asks] == ["userInput"]
+    played = await play(flow, "Hello", answer="Hi")
+    assert said_in(played.requests[0]) == ["user:Hello"]
+    assert played.result["responseNode"] == "Answer: Hi"
+
+
+async def test_what_comes_on_data_is_told_where_there_is_no_message() -> None:
+    data = json.loads((GOLDEN / "trace.json").read_text(encoding="utf-8"))
+    data["edges"] = [one for one in data["edges"] if one["id"] != "4"]
+    played = await play(flow_of(data, tools=TOOLS))
+    assert said_in(played.requests[0]) == ['user:["kanbanGetBoard"]']
+
+
+@pytest.mark.parametrize(
+    ("route", "models"), [("talk", ["gpt-5", "gpt-4o"]), ("look_up", ["gpt-5", "claude-sonnet-4-5"])]
+)
+async def test_a_route_leads_on_and_back_through_a_portal(route: str, models: list[str]) -> None:
+    flow = Flow.load(GOLDEN / "routes.json")
+    played = await play(
+        flow,
+        "hi",
+        answer=lambda request: (
+            json.dumps({"answer": route}) if "routes:" in request.messages[0].content else "ok"
+        ),
+    )
+    assert [request.model.partition("/")[2] for request in played.requests] == models
+    assert [ask.id for ask in played.result.asks] == (["u[1]"] if route == "talk" else [])
+
+
+KINDS: Final = ["manualInput", "newContext", "injectMessages", "userInput", "chat", "defaultContextStart"]
+
+
+@some.composite
+def flows(draw: some.DrawFn) -> dict[str, Any]:
+    """Draw a flow in which each node reads at most one conversation and one value before it."""
+    nodes: list[dict[str, Any]] = []
+    edges: list[dict[str, Any]] = []
+    for number in range(draw(some.integers(1, 6))):
+        kind = draw(some.sampled_from(KINDS))
+        id = f"n{number}"
+        nodes.append(
+            node(id, kind, **({"message": draw(some.text(max_size=3))} if kind == "manualInput" else {}))
+        )
+        earlier = [one["id"] for one in nodes[:-1]]
+        if earlier and kind != "defaultContextStart":
+            edges.append(edge(f"{draw(some.sampled_from(earlier))} {id}"))
+        talking = [one["id"] for one in nodes[:-1] if one["nodeType"] in ("manualInput", "userInput", "chat")]
+        if kind in ("chat", "manualInput") and (talking or kind == "chat"):
+            if not talking:
+                nodes[-1] = node(id, "manualInput")
+                continue
+            edges.append(edge(f"{draw(some.sampled_from(talking))}.data {id}.data"))
+    return {"nodes": nodes, "edges": edges}
+
+
+@settings(max_examples=25)
+@given(data=flows())
+def test_any_flow_is_the_same_again_once_it_is_converted(
+    data: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("random") / "flow.yaml"
+    flow = flow_of(data)
+    file.write_text(dump_yaml(flow.wiring), encoding="utf-8")
+    assert dump(Flow.load(file).wiring) == dump(flow.wiring)

@@ -1,0 +1,207 @@
+"""What the document of HiFide says of contexts and of its example nodes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from dataflow import ExecutionContext, Message
+from dataflow_formats.hifide.config import Selected, selected
+from dataflow_formats.hifide.file import kind_of_node, port_name, spelled_type
+from dataflow_formats.hifide.nodes import CONVERSATION, NoMessage, Told, message, said
+from tests.nodes.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
+
+EMPTY: Final = ExecutionContext("main")
+CHAT: Final = ("s u", "u q", "u.data q.data")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"message": "m", "data": "d"}, "m"),
+        ({"message": "", "data": "d"}, "d"),
+        ({"data": "d"}, "d"),
+        ({"data": {"a": 1}}, '{"a": 1}'),
+        ({"conversation": ExecutionContext("c", current_output="last")}, "last"),
+        ({"data": " ", "conversation": ExecutionContext("c", current_output="last")}, "last"),
+    ],
+)
+async def test_a_chat_is_told_its_message_else_its_data_else_the_current_output(
+    given: dict[str, Any], wanted: str
+) -> None:
+    found = await message(given, Told.model_validate({"wired": [*given]}))
+    assert found.outputs["prompt"] == wanted
+
+
+async def test_a_chat_that_is_told_nothing_fails() -> None:
+    with pytest.raises(NoMessage, match="no message: message and data is blank"):
+        await message({"message": "", "data": " "}, Told(wired=["message", "data"]))
+
+
+async def test_a_chat_that_nothing_is_connected_to_is_named_with_what_to_connect() -> None:
+    told = "no message for node 'answer': conversation is blank; connect data or message to it"
+    with pytest.raises(NoMessage) as caught:
+        await message({CONVERSATION: EMPTY}, Told(wired=[CONVERSATION], chat="answer"))
+    assert str(caught.value) == told
+
+
+async def test_a_file_names_the_chat_that_has_no_message() -> None:
+    played = await play(flow_of([node("s", "defaultContextStart"), node("answer", "chat")], "s answer"))
+    assert "NoMessage: no message for node 'answer': conversation is blank" in played.error
+
+
+async def test_what_somebody_says_is_the_current_output() -> None:
+    found = await said(EMPTY, "hi")
+    assert found.current_output == "hi"
+    assert found.message_history == EMPTY.message_history
+
+
+async def test_the_system_text_heads_every_request_once() -> None:
+    nodes = [node("s", "defaultContextStart", systemInstructions="Be brief."), *chatting()[1:]]
+    played = await play(flow_of(nodes, *CHAT, "q u"), "one", "two")
+    assert said_in(played.requests[1]) == ["system:Be brief.", "user:one", "assistant:hello", "user:two"]
+
+
+async def test_a_system_text_that_comes_in_goes_before_that_of_the_config() -> None:
+    nodes = [node("s", "defaultContextStart", systemInstructions="A"), node("m", "manualInput", message="B")]
+    played = await play(flow_of(nodes, "m.data s.systemInstructionsIn"))
+    assert played.value("s.out").system_instructions == "B"
+
+
+async def test_a_chat_adds_the_message_and_the_answer_and_sets_the_current_output() -> None:
+    played = await play(flow_of(chatting(), *CHAT), "one", answer="A")
+    context = played.value("q.context")
+    assert context.message_history[0] == Message("user", "one")
+    assert context.message_history[1] == Message("assistant", "A")
+    assert (context.current_output, played.value("q.text")) == ("A", "A")
+
+
+async def test_a_context_has_one_id_and_is_its_own_session() -> None:
+    played = await play(flow_of(chatting(), *CHAT), "one")
+    start, last = played.value("s.out"), played.value("q.context")
+    assert start.context_id == last.context_id == last.session_id
+    assert start.model == last.model == "openai/gpt-5"
+
+
+async def test_a_chat_without_a_context_begins_one_of_its_own() -> None:
+    played = await play(flow_of([node("m", "manualInput", message="hi"), node("q", "chat")], "m.data q.data"))
+    assert said_in(played.requests[0]) == ["user:hi"]
+    assert played.requests[0].model == "openai/gpt-4o"
+
+
+async def test_a_waiting_node_gives_its_context_as_it_came() -> None:
+    played = await play(flow_of(chatting()[:2], "s u"), "one")
+    assert played.value("u.context") == played.value("s.out")
+    assert played.value("u.out") == "one"
+
+
+@pytest.mark.parametrize(("replies", "shown"), [((), None), (("one",), "hello")])
+async def test_who_is_asked_is_shown_the_last_answer(replies: tuple[str, ...], shown: str | None) -> None:
+    played = await play(flow_of(chatting(), *CHAT, "q u"), *replies)
+    assert [ask.show for ask in played.result.asks] == [shown]
+
+
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        ({}, ["a", "mcp_x_y"]),
+        ({"tools": "auto"}, ["a", "mcp_x_y"]),
+        ({"tools": ["a"]}, ["a", "mcp_x_y"]),
+        ({"tools": ["a"], "mcpPlugins": {"x": False}}, ["a"]),
+        ({"tools": ["a"], "mcpEnabled": False}, ["a"]),
+        ({"tools": ["a"], "mcpEnabled": False, "mcpPlugins": {"x": True}}, ["a", "mcp_x_y"]),
+        ({"tools": ["b"], "mcpEnabled": False}, []),
+        ({"tools": []}, []),
+        ({"tools": 1}, []),
+        ({"tools": "all"}, []),
+    ],
+)
+def test_tools_are_selected_by_name(config: dict[str, Any], found: list[str]) -> None:
+    assert selected(Selected(**config), ["a", "mcp_x_y", "a"]) == found
+
+
+async def test_tools_give_their_names_besides() -> None:
+    flow = flow_of([node("t", "tools")], tools="tests.nodes.formats.hifide.board:kanbanGetBoard")
+    assert (await play(flow)).value("t.tool_names") == ["kanbanGetBoard"]
+
+
+async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
+    nodes = [*chatting(), node("t", "tools")]
+    flow = flow_of(nodes, "s u", "u t", "t q", "t.tools q.tools", "u.data q.data")
+    played = await play(flow, "one")
+    assert said_in(played.requests[0]) == ["user:one"]
+    assert played.value("q.context").context_id == played.value("s.out").context_id
+
+
+@pytest.mark.parametrize(
+    ("spelled", "kind"),
+    [
+        ("userInput", "userInput"),
+        ("user_input", "userInput"),
+        ("User-Input", "userInput"),
+        ("chat", "llmRequest"),
+        ("llmRequest", "llmRequest"),
+        ("agent.chat", "agent.chat"),
+        ("budgetGuard", None),
+    ],
+)
+def test_types_are_spelled_in_many_ways(spelled: str, kind: str | None) -> None:
+    assert kind_of_node(spelled) == kind
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"nodeType": "chat", "type": "other"},
+        {"data": {"nodeType": "chat"}, "type": "other"},
+        {"type": "chat", "kind": "other"},
+        {"kind": "chat"},
+        {"id": "chat-17"},
+    ],
+)
+def test_the_type_of_a_node_stands_in_many_places(given: dict[str, Any]) -> None:
+    assert spelled_type(given) == "chat"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "name"),
+    [
+        ("", "context"),
+        ("Context In", "context"),
+        ("ctx_out", "context"),
+        ("data-in", "data"),
+        ("value", "data"),
+        ("Tools Out", "tools"),
+        ("result", "result"),
+        ("Some-Port", "Some-Port"),
+    ],
+)
+def test_names_of_ports_are_spelled_in_many_ways(spelled: str, name: str) -> None:
+    assert port_name(spelled) == name
+
+
+def test_edges_that_are_equal_are_one() -> None:
+    nodes = [*chatting()]
+    twice = {"nodes": nodes, "edges": [edge("s u"), edge("s.ctx u.contextIn"), edge("u q")]}
+    assert json.dumps(flow_of(twice).to_dict()).count('"target": "u"') == 1
+
+
+def test_a_file_of_the_workspace_is_read() -> None:
+    flow = flow_of([node("f", "readFile", path="README.md")])
+    assert flow.to_dict()["nodes"]["f"]["values"] == {"path": "README.md"}
+
+
+def test_a_chat_answers_as_the_conversation_says_unless_it_says_so_itself() -> None:
+    start = node("s", "defaultContextStart", temperature=0.5, reasoningEffort="low")
+    nodes = [start, node("u", "userInput"), node("q", "chat"), node("r", "chat", temperature=0)]
+    written = flow_of(nodes, "s u", "u q", "q r", "r u").to_dict()["nodes"]
+    assert written["q"]["config"] == {"temperature": 0.5, "reasoning_effort": "low"}
+    assert written["r"]["config"] == {"temperature": 0.0, "reasoning_effort": "low"}
+
+
+def test_a_new_context_has_settings_of_its_own() -> None:
+    nodes = [node("s", "defaultContextStart", temperature=0.5), node("n", "newContext"), node("q", "chat")]
+    written = flow_of(nodes, "s n", "n q").to_dict()["nodes"]
+    assert "config" not in written["q"]

@@ -1,0 +1,57 @@
+"""Real servers of tools that are named besides a file of HiFide: what they offer, and what is called."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any, Final
+
+import pytest
+
+from dataflow_agent import ModelRequest, ScriptedAnswer, ScriptedCall
+from tests.nodes.agent.serving import ON_ASYNCIO, SERVER, children
+from tests.nodes.formats.hifide.flows import chatting, flow_of, node, play
+
+pytestmark = ON_ASYNCIO
+
+START: Final = shlex.join([sys.executable, SERVER])
+EDGES: Final = ("s u", "u q", "u.data q.data", "t.tools q.tools", "q u")
+
+
+def echoing(request: ModelRequest) -> Any:
+    """Call the tool first, then answer with what it has said."""
+    last = request.messages[-1]
+    if last.role == "user":
+        return ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": "from afar"}),))
+    return f"it says {last.content}"
+
+
+@pytest.mark.parametrize("servers", [START, f"served={START}"], ids=["without a name", "of a plugin"])
+async def test_a_chat_calls_a_tool_of_a_server(servers: str) -> None:
+    before = children()
+    flow = flow_of([*chatting(), node("t", "tools")], *EDGES, servers=servers)
+    played = await play(flow, "hi", answer=echoing)
+    assert {"echo", "pid"} < {tool.name for tool in played.requests[0].tools}
+    assert played.requests[1].messages[-1].content == "from afar"
+    assert len(played.requests) == 2
+    assert children() == before
+
+
+async def test_a_chat_is_offered_the_tools_of_a_server_that_are_listed() -> None:
+    flow = flow_of([*chatting(), node("t", "tools", tools=["echo", "nope"])], *EDGES, servers=START)
+    played = await play(flow, "hi")
+    assert [tool.name for tool in played.requests[0].tools] == ["echo"]
+
+
+async def test_the_server_of_a_plugin_that_is_off_is_not_started() -> None:
+    nodes = [*chatting(), node("t", "tools", mcpPlugins={"served": False})]
+    played = await play(flow_of(nodes, *EDGES, servers=f"served={START} --exit"), "hi")
+    assert played.requests[0].tools == ()
+
+
+async def test_a_server_that_does_not_start_fails_the_chat_that_reads_its_tools() -> None:
+    flow = flow_of([*chatting(), node("t", "tools")], *EDGES, servers=f"served={START} --exit")
+    played = await play(flow, "hi")
+    assert played.requests == []
+    assert "served" in played.error
+    assert "no library found" in played.error

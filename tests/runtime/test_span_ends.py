@@ -1,0 +1,281 @@
+"""How spans end: states, failures, attempts, cancelled and paused runs, live sessions (S19)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from opentelemetry.trace import StatusCode
+
+from dataflow import Flow, NodeTimeout, Retry, RunFailed, Secret, Store, collect, each, node, this_firing
+from tests.support.known_secrets import forgetting
+from tests.support.spans import Spans
+
+
+async def inc(x: int) -> int:
+    return x + 1
+
+
+def flaky(failures: int) -> Any:
+    left = [failures]
+
+    async def shaky(x: int) -> int:
+        if left[0]:
+            left[0] -= 1
+            raise ValueError(f"no {x}")
+        return x
+
+    return shaky
+
+
+async def test_a_failure_is_the_status_of_the_span_by_its_class_alone() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=flow.add(flaky(1), x=7).out).out)
+    spans = Spans()
+    with pytest.raises(RunFailed):
+        await flow.using(**spans.settings).run()
+    assert spans.states() == {"shaky": "failed", "run f": "failed"}  # what never ran has none
+    assert spans.told("shaky", "error.type") == "ValueError"
+    status, whole = spans.one("shaky").status, spans.one("run f").status
+    assert (status.status_code, status.description) == (StatusCode.ERROR, "ValueError")
+    assert (whole.status_code, whole.description) == (StatusCode.ERROR, "shaky")
+    assert not spans.one("shaky").events
+    assert "no 7" not in spans.text()
+
+
+async def test_with_content_the_status_has_the_message_too() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(flaky(1), x=7).out)
+    spans = Spans(content=True)
+    with pytest.raises(RunFailed):
+        await flow.using(**spans.settings).run()
+    assert spans.one("shaky").status.description == "ValueError: no 7"
+
+
+async def test_each_attempt_has_a_span() -> None:
+    with Flow("f") as flow:
+        flow.output(
+            "y", flow.add(node(flaky(2)).with_(retries=Retry(2, backoff="fixed", first=0.001)), x=1).out
+        )
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    assert spans.names() == ["shaky", "shaky#2", "shaky#3", "run f"]
+    assert list(spans.states().values()) == ["failed", "failed", "done", "completed"]
+    assert spans.one("shaky#3").status.status_code is StatusCode.UNSET
+
+
+async def test_each_attempt_at_a_flow_node_has_a_span_around_its_calls() -> None:
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(flaky(1), inner.add(inc, inner.input("x", int)).out).out)
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inner.with_(retries=1), x=1).out.y)
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    assert spans.parents() == {
+        "inner/inc": "inner",
+        "inner/shaky": "inner",
+        "inner": "run f",
+        "inner~2/inc": "inner#2",
+        "inner~2/shaky": "inner#2",
+        "inner#2": "run f",
+        "run f": None,
+    }
+    assert (spans.states()["inner"], spans.states()["inner#2"]) == ("failed", "done")
+    assert spans.links("inner~2/shaky") == ["inner~2/inc"]
+
+
+async def test_an_attempt_that_takes_too_long_has_timed_out() -> None:
+    async def sleepy(x: int) -> int:
+        await anyio.sleep_forever()
+        raise AssertionError("it never wakes")
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(node(sleepy).with_(timeout=0.01, retries=1, default=0), x=1).out)
+    spans = Spans()
+    assert (await flow.using(**spans.settings).run()).outputs == {"y": 0}
+    assert spans.states() == {"sleepy": "timed_out", "sleepy#2": "timed_out", "run f": "completed"}
+    assert spans.told("sleepy#2", "error.type") == NodeTimeout.__name__
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+async def test_what_is_cancelled_ends_so_with_what_is_around_it(is_stored: bool) -> None:
+    async def sleepy(x: int) -> int:
+        run.cancel()
+        await anyio.sleep_forever()
+        raise AssertionError("it never wakes")
+
+    with Flow("f") as flow:
+        flow.output("y", collect(flow.add(sleepy, x=each([1])).out))
+    spans = Spans()
+    store = Store.memory() if is_stored else None
+    async with flow.using(store=store, **spans.settings).start() as run:
+        assert (await run).status == "cancelled"
+    assert spans.names() == ["sleepy[0]", "sleepy", "run f"]
+    assert list(spans.states().values()) == ["cancelled"] * 3
+    assert {span.status.status_code for span in spans.all} == {StatusCode.UNSET}
+
+
+async def test_spans_end_where_the_task_that_runs_the_flow_is_cancelled() -> None:
+    async def sleepy(x: int) -> int:
+        outside.deadline = anyio.current_time() + 0.01
+        await anyio.sleep_forever()
+        raise AssertionError("it never wakes")
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(sleepy, x=1).out)
+    spans = Spans()
+    with anyio.CancelScope() as outside:
+        await flow.using(**spans.settings).run()
+    assert spans.states() == {"sleepy": "cancelled", "run f": "cancelled"}
+
+
+async def test_a_resumed_run_has_a_trace_for_each_sitting_and_calls_in_only_one() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=flow.ask(int, "more?", show=flow.add(inc, x=1).out).out).out)
+    spans = Spans()
+    stored = flow.using(store=Store.memory(), **spans.settings)
+    paused = await stored.run()
+    [ask] = paused.asks
+    assert spans.states() == {"inc": "done", "ask": "paused", "run f": "paused"}
+    spans.clear()
+    result = await stored.resume(paused.run_id, {ask.id: 5})
+    assert result.outputs == {"y": 6}
+    assert spans.states() == {"inc_2": "done", "run f": "completed"}
+    assert spans.told("run f", "dataflow.run.id") == paused.run_id
+
+
+async def test_a_run_that_lives_in_its_result_is_told_in_both_sittings() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=flow.ask(int, "more?").out).out)
+    spans = Spans()
+    told = flow.using(**spans.settings)
+    paused = await told.run()
+    await told.resume(paused, {paused.asks[0].id: 5})
+    assert spans.names() == ["ask", "run f", "inc", "run f"]
+
+
+async def test_a_flow_node_that_waits_for_an_answer_ends_paused_with_the_run() -> None:
+    with Flow("inner") as inner:
+        inner.output("y", inner.ask(int, "more?", show=inner.add(inc, x=1).out).out)
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inner).out.y)
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    assert spans.states() == {
+        "inner/inc": "done", "inner/ask": "paused", "inner": "paused", "run f": "paused",
+    }  # fmt: skip
+
+
+async def test_what_is_remembered_has_no_span() -> None:
+    with Flow("f") as flow:
+        x = flow.add(inc, x=0).out
+        for name in "ab":
+            x = flow.add(node(halved).with_(memo="run", name=name), x=x).out
+            x = flow.add(inc, x=x).out
+        flow.output("y", x)
+    spans = Spans()
+    assert (await flow.using(**spans.settings).run()).outputs == {"y": 1}
+    assert spans.names() == ["inc", "a", "inc_2", "inc_3", "run f"]
+    assert spans.links("inc_3") == []
+
+
+async def halved(x: int) -> int:
+    return x // 2
+
+
+@pytest.mark.parametrize("place", ["store", "keep", "memory"])
+async def test_in_a_store_and_with_limits_the_spans_are_the_same(place: str, tmp_path: Path) -> None:
+    with Flow("f") as flow:
+        items = flow.add(listing, n=3)
+        flow.output("ys", collect(flow.add(node(inc).with_(effect=True, limit=1), x=each(items.out)).out))
+    spans = Spans()
+    places: dict[str, dict[str, Any]] = {
+        "store": {"store": Store.sqlite(tmp_path / "runs.db")},
+        "keep": {"keep": False},
+        "memory": {},
+    }
+    result = await flow.using(max_concurrency=2, **spans.settings, **places[place]).run()
+    assert result.outputs == {"ys": [1, 2, 3]}
+    assert spans.parents() == {
+        "listing": "run f", **{f"inc[{n}]": "inc" for n in range(3)}, "inc": "run f", "run f": None,
+    }  # fmt: skip
+    assert set(spans.states().values()) == {"done", "completed"}
+
+
+async def listing(n: int) -> list[int]:
+    return [*range(n)]
+
+
+async def test_a_live_session_has_one_span_around_its_calls() -> None:
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", flow.add(inc, x=flow.add(inc, x=x).out).out)
+    spans = Spans()
+    async with flow.using(**spans.settings).live(x=1) as session:
+        assert await session.get("y") == 3
+        await session.update(x=2)
+        assert await session.get("y") == 4
+    assert spans.names() == ["inc", "inc_2", "inc", "inc_2", "session f"]
+    parents = {span.parent.span_id for span in spans.all if span.parent is not None}
+    root = spans.one("session f")
+    assert root.context is not None
+    assert parents == {root.context.span_id}
+
+
+async def test_who_listens_hears_the_same_with_and_without_spans() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=flow.add(inc, x=1).out).out)
+    heard = []
+    for settings in ({}, Spans().settings):
+        async with flow.using(**settings).start() as run:
+            heard.append([(event.seq, event.kind, event.path, event.data) async for event in run.events()])
+    assert heard[0] == heard[1]
+
+
+async def test_no_secret_is_in_a_span(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TELEMETRY_KEY", "hidden-in-plain-sight")
+
+    async def telling(x: int) -> int:
+        key = Secret("TELEMETRY_KEY").reveal()
+        with this_firing().span(f"own {key}", {"key": key, "keys": [key]}) as span:
+            span.note({"more": key, "none": None})
+            raise ValueError(f"refused {key}")
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(telling, x=1).out)
+    spans = Spans(content=True)
+    with forgetting(), pytest.raises(RunFailed):
+        await flow.using(**spans.settings).run()
+    assert "hidden" not in spans.text()
+    assert "refused" in spans.text()
+    assert spans.told("own [secret:TELEMETRY_KEY]", "none") is None
+
+
+async def test_in_a_live_session_what_an_update_overtakes_is_cancelled_and_what_stands_has_no_span() -> None:
+    begun, calls = anyio.Event(), []
+
+    async def waiting(x: int) -> int:
+        calls.append(x)
+        if len(calls) == 1:
+            begun.set()
+            await anyio.sleep_forever()
+        return x
+
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(inc, x=inner.input("x", int)).out)
+    with Flow("f") as flow:
+        one = flow.add(waiting, x=flow.input("x", int))
+        flow.output("y", flow.add(inner, x=one.out).out.y)
+    spans = Spans()
+    async with flow.using(**spans.settings).live(x=1) as session, anyio.create_task_group() as group:
+        group.start_soon(session.get, "y")
+        await begun.wait()
+        await session.update(x=2)
+        assert await session.get("y") == 3
+    labels = [(spans.label(span), (span.attributes or {}).get("dataflow.state")) for span in spans.all]
+    assert labels == [
+        ("waiting", "cancelled"), ("waiting", "done"), ("inner/inc", "done"), ("inner", "done"),
+        ("session f", None),
+    ]  # fmt: skip

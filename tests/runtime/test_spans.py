@@ -1,0 +1,328 @@
+"""Spans of runs and nodes: which there are, inside which others, with which links (S19)."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.lowlevel
+import pytest
+from opentelemetry import context as contexts
+from opentelemetry import trace
+from opentelemetry.sdk.trace import Span as SdkSpan
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+
+from dataflow import Firing, Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
+from tests.support.processes import modules_after
+from tests.support.spans import Spans
+
+
+async def inc(x: int) -> int:
+    return x + 1
+
+
+async def double(x: int) -> int:
+    return 2 * x
+
+
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
+def current() -> object:
+    """Tell of which node the span is that is current here."""
+    span = trace.get_current_span()
+    return span.attributes.get("dataflow.path") if isinstance(span, SdkSpan) and span.attributes else None
+
+
+async def test_a_run_and_each_of_its_calls_have_a_span() -> None:
+    with Flow("sum") as flow:
+        x = flow.input("x", int)
+        flow.output("s", flow.add(add, a=flow.add(inc, x=x).out, b=x).out)
+    spans = Spans()
+    result = await flow.using(**spans.settings).run(x=1)
+    assert spans.parents() == {"inc": "run sum", "add": "run sum", "run sum": None}
+    assert dict(spans.one("add").attributes or {}) == {
+        "dataflow.run.id": result.run_id,
+        "dataflow.path": "add",
+        "dataflow.node.type": f"{__name__}:add",
+        "dataflow.attempt": 1,
+        "dataflow.state": "done",
+    }
+    assert dict(spans.one("run sum").attributes or {}) == {
+        "dataflow.run.id": result.run_id,
+        "dataflow.flow": "sum",
+        "dataflow.state": "completed",
+    }
+
+
+async def test_the_run_is_inside_the_span_that_is_current_where_it_is_run() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=1).out)
+    spans = Spans()
+    with spans.provider.get_tracer("mine").start_as_current_span("mine"):
+        await flow.using(**spans.settings).run()
+        assert current() is None  # what was current is so again
+    assert spans.parents() == {"inc": "run f", "run f": "mine", "mine": None}
+
+
+async def test_parallel_branches_each_see_their_own_span_and_joins_link_to_them() -> None:
+    seen: dict[str, list[object]] = {}
+
+    async def turns(name: str) -> str:
+        told = seen.setdefault(name, [])
+        for _ in range(3):
+            await anyio.lowlevel.checkpoint()
+            told.append(current())
+        return name
+
+    async def both(a: str, b: str, c: str) -> str:
+        return a + b + c
+
+    with Flow("f") as flow:
+        a, b, late = (flow.add(node(turns).with_(name=f"turn_{name}"), name=name) for name in "abc")
+        c = fallback(late.out, "none")
+        flow.output("o", flow.add(both, a=a.out, b=b.out, c=c).out)
+    spans = Spans()
+    assert (await flow.using(**spans.settings).run()).outputs == {"o": "abc"}
+    assert seen == {name: [f"turn_{name}"] * 3 for name in "abc"}
+    assert sorted(map(str, spans.links("both"))) == ["turn_a", "turn_b", "turn_c"]
+    assert spans.links("turn_a") == []
+
+
+async def test_a_thread_sees_the_span_of_its_node() -> None:
+    @threaded
+    def blocking(x: int) -> object:
+        with this_firing().span("mine", {"x": x}):
+            return current()
+
+    with Flow("f") as flow:
+        flow.output("seen", flow.add(blocking, x=1).out)
+    spans = Spans()
+    assert (await flow.using(**spans.settings).run()).outputs == {"seen": None}  # `mine` has no path
+    assert spans.parents() == {"mine": "blocking", "blocking": "run f", "run f": None}
+    assert dict(spans.one("mine").attributes or {}) == {"x": 1}
+
+
+async def test_what_a_node_starts_itself_is_inside_its_span_and_no_span_is_left_current() -> None:
+    async def starting(x: int) -> int:
+        async def child() -> None:
+            with this_firing().span("child"):
+                await anyio.lowlevel.checkpoint()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(child)
+        contexts.attach(contexts.set_value("left", True))
+        return x
+
+    async def next_one(x: int) -> tuple[object, object]:
+        return current(), contexts.get_value("left")
+
+    with Flow("f") as flow:
+        flow.output("seen", flow.add(next_one, x=flow.add(starting, x=1).out).out)
+    spans = Spans()
+    assert (await flow.using(**spans.settings).run()).outputs == {"seen": ("next_one", None)}
+    assert spans.parents()["child"] == "starting"
+
+
+async def test_maps_loops_and_flow_nodes_have_a_span_around_what_is_in_them() -> None:
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(inc, x=inner.input("x", int)).out)
+
+    with Flow("outer") as flow:
+        first = flow.add(inner, x=1)
+        items = flow.add(listing, n=first.out.y)
+        flow.output("ys", collect(flow.add(inner, x=each(items.out)).out.y))
+    spans = Spans()
+    assert (await flow.using(**spans.settings).run()).outputs == {"ys": [1, 2]}
+    parents = spans.parents()
+    assert parents == {
+        "inner/inc": "inner",
+        "inner": "run outer",
+        "listing": "run outer",
+        "inner_2[0]/inc": "inner_2[0]",
+        "inner_2[0]": parents["inner_2[0]"],
+        "inner_2[1]/inc": "inner_2[1]",
+        "inner_2[1]": parents["inner_2[1]"],
+        str(parents["inner_2[0]"]): "run outer",
+        "run outer": None,
+    }
+    assert spans.told(str(parents["inner_2[0]"]), "dataflow.node.type") == "map"
+    assert spans.told("inner", "dataflow.node.type") == "flow"
+    assert spans.links("listing") == ["inner"]
+    assert set(spans.states().values()) == {"done", "completed"}
+
+
+async def listing(n: int) -> list[int]:
+    return [*range(n)]
+
+
+async def test_the_rounds_of_a_loop_are_inside_one_span() -> None:
+    with Flow("f") as flow:
+        with flow.loop(limit=5) as rounds:
+            x = rounds.carry(flow.input("x", int))
+            more = flow.add(inc, x=x.out)
+            rounds.until(flow.add(double, x=more.out).out, lambda x: x >= 6)
+            x.next(more.out)
+        flow.output("x", x.final)
+        flow.output("y", flow.add(inc, x=x.final).out)
+    spans = Spans()
+    await flow.using(**spans.settings).run(x=1)
+    assert spans.parents() == {
+        **{f"loop[{n}]/{name}": "loop" for n in range(2) for name in ("inc", "double")},
+        "loop": "run f",
+        "inc_2": "run f",
+        "run f": None,
+    }
+    assert spans.links("loop[1]/double") == ["loop[1]/inc"]
+    assert spans.links("inc_2") == ["loop"]
+
+
+async def test_a_node_may_tell_of_the_flow_node_around_it_or_of_the_run() -> None:
+    async def tell(x: int) -> int:
+        span = this_firing().flow_span
+        span.note({"told": f"by {this_firing().path}", "nothing": None})
+        span.rename(f"about {span.name}")
+        return x
+
+    @threaded
+    def tell_in_a_thread(x: int) -> bool:
+        this_firing().flow_span.note({"thread": x})
+        return x >= 3
+
+    with Flow("inner") as inner:
+        with inner.loop(limit=5) as rounds:
+            x = rounds.carry(inner.input("x", int))
+            told = inner.add(tell, x=x.out)
+            more = inner.add(inc, x=told.out)
+            rounds.until(inner.add(tell_in_a_thread, x=more.out).out, bool)
+            x.next(more.out)
+        inner.output("x", x.final)
+
+    with Flow("outer") as flow:
+        first = flow.add(tell, x=1)
+        flow.output("xs", collect(flow.add(inner, x=each(flow.add(listing, n=first.out).out)).out.x))
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    assert [span.name for span in spans.all if span.name.startswith("about")] == [
+        "about inner",
+        "about outer",
+    ]
+    [whole] = [span for span in spans.all if span.name == "about outer"]
+    assert (whole.attributes or {})["told"] == "by tell"
+    assert spans.told("inner[0]", "told") == "by inner[0]/loop[2]/tell"
+    assert spans.told("inner[0]", "thread") == 3
+    assert "nothing" not in (spans.one("inner[0]").attributes or {})
+
+
+async def test_without_telemetry_what_is_told_of_a_flow_node_goes_nowhere() -> None:
+    seen: list[object] = []
+
+    async def tell(x: int) -> int:
+        span = this_firing().flow_span
+        span.note({"x": x})
+        span.rename("other")
+        seen.append((span.name, span.tells_content))
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(tell, x=1).out)
+    assert (await flow.run()).outputs == {"y": 1}
+    assert await tell(1) == 1
+    assert seen == [("", False)] * 2
+
+
+async def test_a_thread_that_outlasts_its_flow_node_tells_nobody() -> None:
+    kept: list[Firing] = []
+
+    async def keep_firing(x: int) -> int:
+        kept.append(this_firing())
+        return x
+
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(keep_firing, x=inner.input("x", int)).out)
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inner, x=1).out.y)
+    spans = Spans()
+    await flow.using(**spans.settings).run()
+    kept[0].flow_span.note({"late": True})
+    assert kept[0].flow_span.name == ""
+    assert "late" not in spans.text()
+
+
+async def test_without_telemetry_there_are_no_spans_and_a_nodes_own_do_nothing() -> None:
+    seen: list[object] = []
+
+    async def own(x: int) -> int:
+        with this_firing().span("mine", {"x": x}) as span:
+            span.note({"y": 1})
+            seen.append((span.tells_content, current()))
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(own, x=1).out)
+    spans = Spans()
+    with spans.provider.get_tracer("mine").start_as_current_span("around"):
+        await flow.using(telemetry=False).run()
+    assert spans.names() == ["around"]
+    assert seen == [(False, None)]
+
+
+async def test_the_provider_that_is_set_for_the_process_is_the_one_unless_another_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=1).out)
+    assert (await flow.using(telemetry=True).run()).outputs == {"y": 2}  # none is set: nothing is told
+    spans = Spans()
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", spans.provider)
+    await flow.using(telemetry=True).run()
+    assert spans.names() == ["inc", "run f"]
+
+
+async def test_what_a_tracer_raises_is_logged_and_the_run_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(SpanProcessor):
+        def on_start(self, span: object, parent_context: object = None) -> None:
+            raise OSError("no disk")
+
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Broken())
+
+    async def own(x: int) -> int:
+        with this_firing().span("mine", {"x": x}) as span:
+            span.note({"y": 1})
+        return x
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(own, x=flow.add(inc, x=1).out).out)
+    assert (await flow.using(telemetry=Telemetry(provider=provider)).run()).outputs == {"y": 2}
+    assert {record.name for record in caplog.records} == {"dataflow.telemetry"}
+    assert "no disk" in caplog.text
+
+
+def test_run_sync_tells_spans_too_also_where_an_event_loop_is_running() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=1).out)
+    spans = Spans()
+
+    async def inside() -> None:
+        with spans.provider.get_tracer("mine").start_as_current_span("mine"):
+            flow.using(**spans.settings).run_sync()
+
+    anyio.run(inside)
+    assert spans.parents() == {"inc": "run f", "run f": "mine", "mine": None}
+
+
+@pytest.mark.parametrize("telemetry", ["", ", telemetry=True"])
+def test_only_a_flow_that_asks_for_it_loads_opentelemetry(telemetry: str) -> None:
+    code = f"""
+from dataflow import Flow
+
+async def double(number: int) -> int:
+    return 2 * number
+
+with Flow("twice") as flow:
+    flow.output("number", flow.add(double, number=2).out)
+
+assert flow.using(keep=True{telemetry}).run_sync().outputs == {{"number": 4}}
+"""
+    loaded = {name.partition(".")[0] for name in modules_after(code)}
+    assert ("opentelemetry" in loaded) == bool(telemetry)

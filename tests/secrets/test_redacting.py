@@ -1,0 +1,274 @@
+"""Secrets in the fields of objects are found like those in lists, and what has none stays itself (S12.4)."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple
+
+import pytest
+from pydantic import BaseModel, PrivateAttr, SecretStr
+
+from dataflow import ExecutionContext, Flow, Message, NodeOutput, Ports, Secret, ToolCall, node
+from dataflow.base.history import History
+from dataflow.secrets.known import know, redacted
+from dataflow.stores import Store
+from tests.support.known_secrets import forgetting
+
+VALUE: Final = "tok-9f-of-the-test"
+MARK: Final = "[secret:TOKEN]"
+
+
+@pytest.fixture(autouse=True)
+def _forgetting() -> Iterator[None]:
+    with forgetting():
+        know("TOKEN", VALUE)
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    text: str
+    rest: Any = None
+
+    def __post_init__(self) -> None:
+        if self.text.startswith("["):
+            raise ValueError("no mark can be made into one of these")
+
+
+@dataclass
+class Loose:
+    texts: list[str] = field(default_factory=list)
+    other: Any = None
+
+
+class Model(BaseModel):
+    text: str
+    inner: Frozen | None = None
+    _hidden: str = PrivateAttr(default=VALUE)
+
+
+class Plain:
+    """Has its fields in slots, one of them private, and in its dict."""
+
+    __slots__ = ("__dict__", "__private", "unset")
+
+    def __init__(self, private: str, **others: Any) -> None:
+        self.__private = private
+        self.__dict__.update(others)
+
+    @property
+    def private(self) -> str:
+        return self.__private
+
+
+class Row(NamedTuple):
+    inner: Frozen
+
+
+def test_a_field_of_a_frozen_class_has_a_mark_and_nothing_of_the_class_is_called() -> None:
+    given = Frozen(f"Bearer {VALUE}")
+    found = redacted(given)
+    assert (type(found), found.text, given.text) == (Frozen, f"Bearer {MARK}", f"Bearer {VALUE}")
+
+
+def test_fields_are_looked_through_however_nested() -> None:
+    given = {"a": [Row(Frozen("x", Loose(["y", VALUE], Model(text="z", inner=Frozen("w", {VALUE})))))]}
+    [row] = redacted(given)["a"]
+    assert row.inner.rest.texts == ["y", MARK]
+    assert row.inner.rest.other.inner.rest == {MARK}
+    assert VALUE not in repr(redacted(given))
+
+
+def test_a_model_keeps_what_it_is_in_all_else() -> None:
+    found = redacted(Model(text=VALUE))
+    assert (found.text, found._hidden, found.model_fields_set) == (MARK, MARK, {"text"})
+
+
+def test_slots_and_what_else_an_object_has_are_looked_through() -> None:
+    found: Any = redacted(Plain(VALUE, token=VALUE, number=1))
+    assert (found.private, found.token, found.number) == (MARK, MARK, 1)
+
+
+def test_a_conversation_has_marks_and_is_sent_as_before() -> None:
+    call = ToolCall("c", "use", f'{{"key": "{VALUE}"}}')
+    given = ExecutionContext("main", variables={"key": [VALUE]}).append(
+        Message("user", "a" * 400), Message("assistant", "b"), Message("user", VALUE, pin="p")
+    )
+    given = given.append_turn(Message("user", "hi"), Message("assistant", f"it is {VALUE}")).trimmed(60)
+    found = redacted(given.append(Message("user", "then"), Message("assistant", "", (call,))))
+    assert VALUE not in repr(found)
+    sent = [message.content for message in found.messages]
+    assert sent == [MARK, "hi", f"it is {MARK}", "then", ""]
+    assert (type(found), dict(found.variables)) == (ExecutionContext, {"key": [MARK]})
+
+
+def test_what_has_no_secret_is_the_same_object() -> None:
+    clean = ExecutionContext("main").append(Message("user", "hi"))
+    for value in (
+        Frozen("a", Loose(["b"])),
+        Model.model_construct(text="c"),
+        clean,
+        [clean],
+        {"a": (1, 2.0)},
+    ):
+        if not isinstance(value, Model):
+            assert redacted(value) is value
+    found: Any = redacted([clean, Frozen("a", [VALUE, clean])])
+    assert found[0] is clean
+    assert found[1].rest == [MARK, clean]
+    assert found[1].rest[1] is clean
+
+
+def test_an_object_that_holds_itself_is_copied_once() -> None:
+    given = Loose()
+    given.other = [given, VALUE]
+    found = redacted(given)
+    assert (found.other[0] is found, found.other[1]) == (True, MARK)
+
+
+def test_a_long_history_is_looked_through() -> None:
+    history = History([Message("user", VALUE)])
+    for number in range(20_000):
+        history = history.extended([Message("user", str(number))])
+    found = redacted([history])[0]
+    assert (len(found), found[0].content, found[-1]) == (20_001, MARK, history[-1])
+
+
+def test_a_secret_that_is_revealed_later_is_found_in_what_was_told_before() -> None:
+    history = History([Message("user", "a-later-secret")])
+    assert redacted(history) is history
+    know("LATER", "a-later-secret")
+    assert redacted(history)[0].content == "[secret:LATER]"
+
+
+class Closing:
+    def __init__(self) -> None:
+        self.token = VALUE
+
+    def __del__(self) -> None:
+        CLOSED.append(self)
+
+    def __repr__(self) -> str:
+        return f"a connection with {self.token}"
+
+
+CLOSED: Final[list[object]] = []
+
+
+class Silent(Closing):
+    def __repr__(self) -> str:
+        raise OSError
+
+
+class Stubborn:
+    """Has a field that nobody can set, which is what a subclass of a C class may have."""
+
+    def __init__(self) -> None:
+        self.__dict__["token"] = VALUE
+
+    token = property(lambda _: VALUE)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (re.compile(f"key={VALUE}"), f"re.compile('key={MARK}')"),
+        (deque([VALUE]), f"deque(['{MARK}'])"),
+        (ValueError(VALUE), f"ValueError('{MARK}')"),
+        (Closing(), f"a connection with {MARK}"),
+        (Silent(), "<Silent>"),
+    ],
+    ids=["pattern", "deque", "error", "connection", "silent"],
+)
+def test_what_cannot_be_copied_is_told_as_text(value: Any, text: str) -> None:
+    assert redacted(value) == text
+    assert redacted([Frozen("x", value)])[0].rest == text
+    assert not CLOSED
+
+
+def test_what_lets_nobody_set_its_fields_is_told_as_text() -> None:
+    assert VALUE not in str(redacted(Stubborn()))
+
+
+class Checked:
+    """Checks and tells what is set, and has under the name of a property another field of its own."""
+
+    def __init__(self, text: str) -> None:
+        self.__dict__["text"] = text
+
+    @property
+    def text(self) -> str:
+        return str(self.__dict__["text"])
+
+    @text.setter
+    def text(self, value: str) -> None:
+        raise LookupError(value)
+
+
+def test_no_setter_of_a_class_is_called_for_a_copy() -> None:
+    copy = redacted(Checked(f"has {VALUE}"))
+    assert (type(copy), copy.text) == (Checked, f"has {MARK}")
+
+
+def test_what_cannot_be_copied_and_has_no_secret_stays() -> None:
+    for value in (threading.Lock(), re.compile("a"), deque([1]), iter([1]), SecretStr("other-value")):
+        assert redacted(value) is value
+
+
+def test_what_is_reached_from_running_code_alone_is_not_looked_for() -> None:
+    try:
+        raise ValueError("harmless")
+    except ValueError as error:
+        trace = error.__traceback__
+    value = [trace, trace.tb_frame if trace else None, (one for one in "a")]
+    assert redacted(value) is value
+
+
+def test_a_path_is_one_still() -> None:
+    assert redacted(PurePosixPath("/tmp", VALUE, "a")) == PurePosixPath("/tmp", MARK, "a")
+    assert isinstance(redacted(Path(VALUE)), Path)
+
+
+def test_a_secret_itself_stays_as_it_tells_its_name_alone() -> None:
+    secret = Secret("TOKEN", VALUE)
+    found = redacted(Frozen("x", [secret, VALUE]))
+    assert found.rest[0] is secret
+
+
+# in a run
+
+
+@node(ports=Ports({}, {"out": Frozen}))
+async def tell(inputs: Any) -> NodeOutput:
+    return NodeOutput({"out": Frozen("x", [VALUE])}, metadata={"by": Frozen("m", {"key": VALUE})})
+
+
+async def shown(text: Frozen) -> Frozen:
+    raise ValueError(f"cannot use {text}")
+
+
+async def pieces() -> Any:
+    yield Frozen("a", VALUE)
+    yield "b"
+
+
+@pytest.mark.parametrize("has_store", [False, True])
+async def test_events_pieces_and_failures_have_no_secret_in_any_field(has_store: bool) -> None:
+    with Flow("told") as flow:
+        told = flow.add(tell)
+        flow.output("told", told.out)
+        flow.output("shown", flow.add(node(shown).with_(on_error="skip"), text=told.out).out)
+        flow.output("pieces", flow.add(node(pieces)).out)
+    told_flow = flow.using(store=Store.memory()) if has_store else flow
+    async with told_flow.start() as running:
+        events = [event async for event in running.events()]
+        result = await running
+    assert VALUE not in repr(events)
+    assert repr(events).count(MARK) >= 4
+    assert {event.kind.value for event in events} >= {"piece", "node_finished"}
+    assert result["told"].rest == [VALUE]

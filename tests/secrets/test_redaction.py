@@ -1,0 +1,238 @@
+"""Known secrets are found by value, in each encoding, and marks stand in their place (S12.4, B50)."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import logging
+import urllib.parse
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch
+from dataflow.base import wording
+from dataflow.base.wording import conceal
+from dataflow.secrets import known as redaction
+from dataflow.secrets.known import know, known, redacted
+from dataflow.types.validation import check_value
+from tests.support.known_secrets import forgetting
+
+VALUE: Final = "tok-9f$&é \"/?x'"
+
+
+@pytest.fixture(autouse=True)
+def _forgetting() -> Iterator[None]:
+    with forgetting():
+        yield
+
+
+class Row(NamedTuple):
+    name: str
+    rest: Any = None
+
+
+def b64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def test_what_conceals_secrets_is_set_once_and_before_the_first_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr(redaction, "conceal_with", lambda function: calls.append((function, known())))
+    know("TOKEN", VALUE)
+    know("OTHER", "another secret")
+    assert calls == [(redacted, None)]
+
+
+def test_a_text_is_concealed_by_who_imported_that_before_the_first_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wording, "_conceal", None)
+    assert conceal(f"a {VALUE}") == f"a {VALUE}"
+    know("TOKEN", VALUE)
+    assert conceal(f"a {VALUE}") == "a [secret:TOKEN]"
+
+
+def test_nothing_is_copied_as_long_as_no_secret_is_known() -> None:
+    value = {"a": ["[secret:TOKEN]"]}
+    assert known() is None
+    assert redacted(value) is value
+
+
+FORMS: Final[dict[str, tuple[str, str]]] = {
+    "as it is": (VALUE, "[secret:TOKEN]"),
+    "in JSON": (json.dumps(VALUE)[1:-1], "[secret:TOKEN:json]"),
+    "in JSON of any script": (json.dumps(VALUE, ensure_ascii=False)[1:-1], "[secret:TOKEN:json.utf-8]"),
+    "percent-encoded": (urllib.parse.quote(VALUE, ""), "[secret:TOKEN:url]"),
+    "percent-encoded by quote": (urllib.parse.quote(VALUE), "[secret:TOKEN:url.path]"),
+    "percent-encoded in small letters": (
+        "tok-9f%24%26%c3%a9%20%22%2f%3fx%27",
+        "[secret:TOKEN:url.small]",
+    ),
+    "in a form": (urllib.parse.quote_plus(VALUE), "[secret:TOKEN:url.plus]"),
+    "percent-encoded by a browser": ("tok-9f%24%26%C3%A9%20%22%2F%3Fx'", "[secret:TOKEN:url.component]"),
+    "a whole address of a browser": ("tok-9f$&%C3%A9%20%22/?x'", "[secret:TOKEN:url.uri]"),
+    "in base64": (b64(VALUE), "[secret:TOKEN:base64]"),
+    "as Python shows it": (repr(VALUE)[1:-1], "[secret:TOKEN:repr]"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_secret_is_found_in_each_encoding(name: str) -> None:
+    know("TOKEN", VALUE)
+    form, mark = FORMS[name]
+    assert redacted(f"before {form} behind") == f"before {mark} behind"
+    assert redacted(f"before {form} behind".encode()) == f"before {mark} behind".encode()
+
+
+@pytest.mark.parametrize("length", range(8, 14))
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_base64_is_found_with_and_without_padding(length: int, encode: Any) -> None:
+    value = "ÿ?>abcdefghijklmn"[:length]
+    know("TOKEN", value)
+    whole = encode(value.encode()).decode()
+    for form in (whole, whole.rstrip("=")):
+        assert redacted(f" {form} ").startswith(" [secret:TOKEN:base64")
+        assert len(redacted(f" {form} ").strip().rpartition("]")[2]) == 0
+
+
+@pytest.mark.parametrize("user", ["", "u", "us", "use", "user"])
+def test_a_secret_within_other_base64_is_found(user: str) -> None:
+    know("TOKEN", "a long password")
+    found = redacted(f"Basic {b64(f'{user}:a long password')}")
+    assert "[secret:TOKEN:base64" in found
+    kept = found.replace("Basic ", "").split("[")[0] + found.rpartition("]")[2]
+    assert len(kept) <= len(b64(f"{user}:")) + 4
+
+
+def test_nothing_is_found_by_the_pattern_of_a_name() -> None:
+    know("TOKEN", VALUE)
+    value = {"password": "hunter22", "api_key": "sk-123456789", "text": "[secret:TOKEN]"}
+    assert redacted(value) == value
+
+
+def test_containers_are_copied_and_looked_through() -> None:
+    know("TOKEN", VALUE)
+    value = [{VALUE: (VALUE, {VALUE})}, Row(VALUE, frozenset({VALUE})), bytearray(VALUE.encode())]
+    mark = "[secret:TOKEN]"
+    found = redacted(value)
+    assert found == [{mark: (mark, {mark})}, Row(mark, frozenset({mark})), bytearray(mark.encode())]
+    assert type(found[1]) is Row
+    assert VALUE in value[0]
+
+
+def test_what_is_in_itself_is_looked_through_once() -> None:
+    know("TOKEN", VALUE)
+    value: list[Any] = [VALUE]
+    value.append(value)
+    found = redacted(value)
+    assert found[0] == "[secret:TOKEN]"
+    assert found[1] is found
+
+
+def test_what_is_nested_too_deep_to_be_looked_through_is_left_out() -> None:
+    know("TOKEN", VALUE)
+    value: Any = VALUE
+    for _ in range(100_000):
+        value = [value]
+    assert VALUE not in json.dumps(redacted(value))
+
+
+def test_of_two_secrets_the_longer_one_is_found() -> None:
+    know("SHORT", "abcdefgh")
+    know("LONG", "abcdefghijkl")
+    assert redacted("abcdefghijkl abcdefgh") == "[secret:LONG] [secret:SHORT]"
+
+
+def test_a_value_of_before_is_still_a_secret() -> None:
+    know("TOKEN", "the old value")
+    know("TOKEN", "the new value")
+    assert redacted("the old value, the new value") == "[secret:TOKEN], [secret:TOKEN]"
+
+
+def test_an_error_of_the_engine_has_no_secret_in_its_text() -> None:
+    know("TOKEN", VALUE)
+    assert str(DataflowError(f"found {VALUE}")) == "found [secret:TOKEN]"
+
+
+def test_a_problem_that_is_cut_leaves_no_half_of_a_secret() -> None:
+    secret = "s" * 1_500
+    know("TOKEN", secret)
+    (problem,) = FlowInvalid("flow", [f"{'x' * 800}{secret}{'x' * 800}"]).problems
+    assert "sss" not in problem
+
+
+def test_a_value_that_is_shown_shortened_leaves_no_half_of_a_secret() -> None:
+    secret = "0123456789" * 20
+    know("TOKEN", secret)
+    with pytest.raises(ValueMismatch) as caught:
+        check_value({"a": secret}, int)
+    assert "0123" not in caught.value.found
+
+
+# loggers
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    text = io.StringIO()
+    handler = logging.StreamHandler(text)
+    logger = logging.getLogger("somebody.else")
+    logger.addHandler(handler)
+    try:
+        yield text
+    finally:
+        logger.removeHandler(handler)
+
+
+class Shows:
+    def __str__(self) -> str:
+        return f"it is {VALUE}"
+
+
+def test_every_logger_writes_marks(written: io.StringIO) -> None:
+    log = logging.getLogger("somebody.else")
+    value = Secret("TOKEN", VALUE).reveal()
+    log.warning(f"one {value}")  # noqa: G004 - as people write it
+    log.warning("two %s and %s", value, 2)
+    log.warning("three %s", Shows())
+    log.warning("four %(token)s", {"token": value})
+    assert written.getvalue().splitlines() == [
+        "one [secret:TOKEN]",
+        "two [secret:TOKEN] and 2",
+        "three it is [secret:TOKEN]",
+        "four [secret:TOKEN]",
+    ]
+
+
+def test_an_exception_is_logged_with_marks(written: io.StringIO) -> None:
+    value = Secret("TOKEN", VALUE).reveal()
+    try:
+        raise ValueError(value)
+    except ValueError:
+        logging.getLogger("somebody.else").exception("it failed")
+    assert written.getvalue().startswith("it failed\nTraceback (most recent call last):\n")
+    assert written.getvalue().endswith("ValueError: [secret:TOKEN]\n")
+
+
+def test_an_exception_without_a_secret_stays_for_who_looks_at_it() -> None:
+    Secret("TOKEN", VALUE).reveal()
+    error = ValueError("harmless")
+    record = logging.getLogRecordFactory()("a", logging.ERROR, "f", 1, "m", (), (ValueError, error, None))
+    assert record.exc_info == (ValueError, error, None)
+
+
+def test_a_log_call_that_is_wrong_has_marks_all_the_same() -> None:
+    Secret("TOKEN", VALUE).reveal()
+    record = logging.getLogRecordFactory()("a", logging.ERROR, "f", 1, f"%d {VALUE}", (VALUE,), None)
+    assert (record.msg, record.args) == ("%d [secret:TOKEN]", ("[secret:TOKEN]",))
+
+
+def test_loggers_are_as_they_were_before_the_first_secret_is_revealed() -> None:
+    factory = logging.getLogRecordFactory()
+    Secret("TOKEN", VALUE)
+    assert logging.getLogRecordFactory() is factory

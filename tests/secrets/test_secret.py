@@ -1,0 +1,204 @@
+"""Secrets are known by name, and shown to nobody (S12.4)."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from dataflow import Config, Flow, RunFailed, Secret, SecretMissing, ValueMismatch, node
+from dataflow.inspection.json_values import json_value
+from dataflow.types.validation import check_json, json_schema
+from tests.support.known_secrets import forgetting
+
+VALUE = 'tok-9f$&é"x'
+
+
+@pytest.fixture(autouse=True)
+def _forgetting() -> Iterator[None]:
+    with forgetting():
+        yield
+
+
+class Access(Config):
+    key: Secret = Secret("ACCESS_KEY")
+
+
+@node
+async def reveal(token: Secret) -> str:
+    return token.reveal()
+
+
+@node
+async def reveal_key(config: Access = Access()) -> str:  # noqa: B008 - frozen
+    return config.key.reveal()
+
+
+@node
+async def fail_with(text: str) -> int:
+    raise ValueError(f"no access with {text}")
+
+
+def test_a_secret_is_looked_up_when_it_is_revealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = Secret("TOKEN")
+    monkeypatch.setenv("TOKEN", VALUE)
+    assert secret.reveal() == VALUE
+    monkeypatch.setenv("TOKEN", "another value")
+    assert secret.reveal() == "another value"
+
+
+def test_a_secret_may_have_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "of the environment")
+    assert Secret("TOKEN", VALUE).reveal() == VALUE
+
+
+def test_a_revealed_secret_is_found_by_its_name_in_this_process() -> None:
+    Secret("NOT_SET", VALUE).reveal()
+    assert Secret("NOT_SET").reveal() == VALUE
+
+
+def test_a_missing_secret_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOKEN", raising=False)
+    with pytest.raises(SecretMissing, match="secret 'TOKEN' is missing: set the environment variable"):
+        Secret("TOKEN").reveal()
+
+
+def test_a_short_secret_is_refused_without_showing_it() -> None:
+    with pytest.raises(SecretMissing, match="secret 'TOKEN' is too short to be kept: it has 7") as caught:
+        Secret("TOKEN", "1234567").reveal()
+    assert "1234567" not in str(caught.value)
+
+
+def test_a_secret_that_is_no_text_is_refused() -> None:
+    with pytest.raises(SecretMissing, match="is no text"):
+        Secret("TOKEN", "12345678\udcff").reveal()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1a", "a:b", "a]", "é"])
+def test_a_name_that_no_mark_could_hold_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="the name of a secret"):
+        Secret(name)
+
+
+def test_a_secret_does_not_show_its_value() -> None:
+    secret = Secret("TOKEN", VALUE)
+    assert {repr(secret), str(secret), f"{secret}", f"{secret!r:>5}"} == {"Secret('TOKEN')"}
+
+
+def test_a_pickle_of_a_secret_has_its_name_only() -> None:
+    data = pickle.dumps(Secret("TOKEN", VALUE))
+    assert VALUE.encode() not in data
+    assert pickle.loads(data) == Secret("TOKEN")
+
+
+def test_a_copy_is_the_secret_itself() -> None:
+    secret = Secret("TOKEN", VALUE)
+    assert copy.copy(secret) is secret
+    assert copy.deepcopy([secret])[0] is secret
+
+
+def test_secrets_are_equal_by_name() -> None:
+    assert {Secret("A", VALUE), Secret("A")} == {Secret("A")}
+    assert Secret("A") != Secret("B")
+    assert Secret("A") != "A"
+
+
+def test_a_secret_cannot_be_changed() -> None:
+    secret: Any = Secret("TOKEN", VALUE)
+    with pytest.raises(AttributeError):
+        secret.name = "OTHER"
+    with pytest.raises(AttributeError):
+        del secret.name
+
+
+# in flows
+
+
+def test_a_secret_is_an_input_a_constant_and_a_field_of_a_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCESS_KEY", "the access key")
+    monkeypatch.setenv("OTHER_KEY", "the other key")
+    with Flow("access") as flow:
+        flow.output("input", flow.add(reveal, token=flow.input("token", Secret)).out)
+        flow.output("constant", flow.add(reveal, token=Secret("OTHER_KEY")).out)
+        flow.output("config", flow.add(reveal_key).out)
+        flow.output("given", flow.add(reveal_key, config=Access(key=Secret("OTHER_KEY"))).out)
+    assert flow.run_sync(token=Secret("TOKEN", VALUE)).outputs == {
+        "input": VALUE,
+        "constant": "the other key",
+        "config": "the access key",
+        "given": "the other key",
+    }
+
+
+def access_flow() -> Flow:
+    with Flow("access") as flow:
+        token = flow.input("token", Secret, default=Secret("FIRST_KEY", VALUE))
+        flow.output("first", flow.add(reveal, token=token).out)
+        flow.output("second", flow.add(reveal, token=Secret("OTHER_KEY", VALUE)).out)
+        flow.output("third", flow.add(reveal_key, config=Access(key=Secret("THIRD_KEY", VALUE))).out)
+    return flow
+
+
+def test_a_document_has_the_names_only() -> None:
+    written = access_flow().to_dict()
+    assert "tok-9f" not in json.dumps(written, ensure_ascii=False)
+    assert written["inputs"] == {
+        "token": {"type": {"type": "string", "format": "secret"}, "default": "FIRST_KEY"}
+    }
+    assert [part.get("values") or part.get("config") for part in written["nodes"].values()] == [
+        None,
+        {"token": "OTHER_KEY"},
+        {"key": "THIRD_KEY"},
+    ]
+
+
+def test_a_document_gives_the_secrets_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("FIRST_KEY", "OTHER_KEY", "THIRD_KEY"):
+        monkeypatch.setenv(name, f"the value of {name}")
+    flow = access_flow()
+    (tmp_path / "access.json").write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+    loaded = Flow.load(tmp_path / "access.json")
+    assert loaded.to_dict() == flow.to_dict()
+    assert loaded.run_sync()["first"] == "the value of FIRST_KEY"
+    assert loaded.run_sync(token=Secret("OTHER_KEY"))["first"] == "the value of OTHER_KEY"
+
+
+def test_json_is_the_name() -> None:
+    assert check_json("TOKEN", Secret) == Secret("TOKEN")
+    assert json_schema(Secret) == {"type": "string", "format": "secret"}
+    assert json_value({"a": Secret("TOKEN", VALUE)}) == {"a": "TOKEN"}
+    with pytest.raises(ValueMismatch, match="should match pattern"):
+        check_json("no name", Secret)
+
+
+def test_a_text_of_python_is_no_secret() -> None:
+    with pytest.raises(ValidationError, match="instance of Secret"):
+        Access(key="TOKEN")  # type: ignore[arg-type]
+
+
+def test_a_failure_has_a_mark_in_place_of_the_secret() -> None:
+    with Flow("failing") as flow:
+        token = flow.add(reveal, token=Secret("TOKEN", VALUE)).out
+        flow.output("never", flow.add(fail_with, text=token).out)
+    with pytest.raises(RunFailed) as caught:
+        flow.run_sync()
+    (failure,) = caught.value.failures
+    assert failure.message == "no access with [secret:TOKEN]"
+    assert "no access with [secret:TOKEN]" in failure.traceback
+    assert VALUE not in str(caught.value) + failure.traceback
+
+
+@pytest.mark.parametrize("kind", [str, int, bytes])
+def test_nothing_but_a_secret_is_wired_to_a_port_of_a_secret(kind: type) -> None:
+    async def use(token: Secret) -> int:
+        return len(token.name)
+
+    f = Flow("f")
+    f.output("o", f.add(use, token=cast("Secret", f.input("token", kind))).out)
+    assert f.check() == [f"port 'use.token' expects Secret, but $in.token is {kind.__name__}"]

@@ -1,0 +1,217 @@
+"""Values from JSON are turned into their type where they enter (S1.7)."""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import datetime as dt
+import json
+import typing
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, ForwardRef, Literal
+
+import pytest
+from annotated_types import Gt, MinLen
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from dataflow.errors import ValueMismatch
+from dataflow.types.validation import check_json, json_schema
+from tests.types.example_types import Color, Item, Model, Movie, Named, Person, Point, Unresolved
+
+
+class Order(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    count: int = 1
+
+    @field_validator("name")
+    @classmethod
+    def _not_empty(cls, name: str) -> str:
+        if not name:
+            raise ValueError("an order has a name")
+        return name
+
+
+class Watched:
+    pass
+
+
+@dataclass
+class Holder:
+    watched: Watched
+
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+DEEP: list[Any] = []
+for _ in range(500):
+    DEEP = [DEEP]
+DEEPER: list[Any] = []
+for _ in range(100_000):
+    DEEPER = [DEEPER]
+
+RIGHT: list[tuple[object, object, object]] = [
+    (0, int, 0),
+    (False, bool, False),
+    ("", str, ""),
+    (None, int | None, None),
+    (1, float, 1.0),
+    (10**30, int, 10**30),
+    (float("inf"), float, float("inf")),
+    ([1, 2], tuple[int, ...], (1, 2)),
+    ([1, "a"], tuple[int, str], (1, "a")),
+    ([1, 1], set[int], {1}),
+    ([1, 1], frozenset[int], frozenset({1})),
+    ([], list[int], []),
+    ({}, dict[str, int], {}),
+    ({"1": 2}, dict[int, int], {1: 2}),
+    ("2024-01-01", dt.date, dt.date(2024, 1, 1)),
+    ("00000000-0000-0000-0000-000000000001", uuid.UUID, uuid.UUID(int=1)),
+    ("1.5", Decimal, Decimal("1.5")),
+    ("a/b", Path, Path("a/b")),
+    ("red", Color, Color.RED),
+    ("a", Literal["a"], "a"),
+    ({"name": "tea"}, Order, Order(name="tea")),
+    ([{"name": "tea"}], list[Order], [Order(name="tea")]),
+    ({"name": "John"}, Person, Person("John")),
+    ([1, 2], Point, Point(1, 2)),
+    ({"title": "a"}, Movie, {"title": "a"}),
+    ({"value": 1}, Unresolved, {"value": 1}),
+    (5, Annotated[int, Gt(0)], 5),
+    (5, Annotated[int, ["cannot be hashed"]], 5),
+    # iterables arrive as lists, at any depth
+    ([1], abc.Iterable[int], [1]),
+    ([1], typing.Iterable, [1]),
+    ([1], abc.Iterable[int] | None, [1]),
+    ([1], Annotated[abc.Iterable[int], MinLen(1)], [1]),
+    ({"a": [[1]]}, dict[str, list[abc.Iterable[int]]], {"a": [[1]]}),
+    ([[1]], tuple[abc.Iterable[int], ...], ([1],)),
+    # what pydantic has no adapter for is checked as it is
+    (1, "str", 1),
+    (1, ForwardRef("str"), 1),
+    (1, Item, 1),
+    ([1], list["Nowhere"], [1]),  # type: ignore[name-defined]  # noqa: F821 - what is tested
+    # what pydantic cannot read is checked as it is
+    ("\ud800", str, "\ud800"),
+    (DEEP, list[Any], DEEP),
+    (DEEPER[0], list, DEEPER[0]),
+]
+
+WRONG: list[tuple[object, object, str]] = [
+    ("1", int, "expected int, found str '1'"),
+    (1.0, int, "expected int, found float 1.0"),
+    (True, int, "expected int, found bool True"),
+    ("1", float, "expected float, found str '1'"),
+    (1, str, "expected str, found int 1"),
+    ("b", Literal["a"], "expected Literal['a'], found str 'b'"),
+    ("green", Color, "expected Color, found str 'green'"),
+    ("soon", dt.date, "expected date, found str 'soon'"),
+    ("q", int | float, "expected int | float, found str 'q'"),
+    ([1, "a"], list[int], "[1]: expected a valid integer, found str 'a'"),
+    ([1, "a"], list[int] | None, "[1]: expected a valid integer, found str 'a'"),
+    ([1], tuple[int, int], "[1]: expected a value, found nothing"),
+    ({"a b": "c"}, dict[str, int], "['a b']: expected a valid integer, found str 'c'"),
+    ({}, Order, ".name: expected a value, found nothing"),
+    ([{"name": "tea", "count": "2"}], list[Order], "[0].count: expected a valid integer, found str '2'"),
+    (
+        {"name": "tea", "size": 1},
+        Order,
+        ".size: expected no such field, found",
+    ),
+    ({"name": ""}, Order, ".name: expected a valid value (an order has a name), found str ''"),
+    (5, Order, "expected Order, found int 5"),
+    (-1, Annotated[int, Gt(0)], "expected int (greater than 0), found int -1"),
+    ([-1], list[Annotated[int, Gt(0)]], "[0]: expected greater than 0, found int -1"),
+    ([], Annotated[list[int], MinLen(1)], "expected list[int] (list should have at least 1 item"),
+    ({"watched": {}}, Holder, "expected Holder, found dict {'watched': {}}"),
+    ({}, Watched, "expected Watched, found dict {}"),
+    ({}, Named, "expected Named, found dict {}"),
+    ([1], abc.Iterator[int], "expected Iterator[int], found list [1]"),
+    ([1], abc.Generator[int, None, None], "expected Generator[int, None, None], found list [1]"),
+    ([1, "2"], abc.Iterable[int], "[1]: expected a valid integer, found str '2'"),
+    (dt.date(2024, 1, 1), dt.date, "expected date as JSON, found date datetime.date(2024, 1, 1)"),
+    ({1}, set[int], "expected set[int] as JSON, found set {1}"),
+    (CIRCLE, list[Any], "expected list[Any] as JSON, found list [["),
+]
+
+
+@pytest.mark.parametrize(("value", "expected", "result"), RIGHT, ids=lambda part: type(part).__name__)
+def test_a_json_value_becomes_its_type(value: object, expected: object, result: object) -> None:
+    found = check_json(value, expected)
+    assert type(found) is type(result)
+    assert found is result or found == result
+
+
+@pytest.mark.parametrize(("value", "expected", "message"), WRONG, ids=lambda part: type(part).__name__)
+def test_a_json_value_of_another_type_is_refused(value: object, expected: object, message: str) -> None:
+    with pytest.raises(ValueMismatch) as caught:
+        check_json(value, expected)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("expected", [Any, object, Annotated[Any, "a note"]], ids=str)
+def test_a_json_value_for_anything_stays_as_it_is(expected: object) -> None:
+    assert check_json(DEEPER, expected) is DEEPER
+
+
+def test_a_large_json_value_is_taken() -> None:
+    numbers = list(range(200_000))
+    assert check_json(numbers, list[int]) == numbers
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_every_json_value_is_of_its_own_type(value: object) -> None:
+    assert check_json(value, type(value)) == value
+    assert check_json([value], list[Any]) == [value]
+
+
+@given(JSON, st.sampled_from([int, list[float], dict[str, str], set[int], tuple[int, ...], Order, Color]))
+def test_what_json_gives_can_be_written_as_json_again(value: object, expected: Any) -> None:
+    try:
+        result = check_json(value, expected)
+    except ValueMismatch:
+        return
+    assert check_json(json.loads(json.dumps(value)), expected) == result
+
+
+@pytest.mark.parametrize(
+    ("expected", "schema"),
+    [
+        (int, {"type": "integer"}),
+        (list[str], {"type": "array", "items": {"type": "string"}}),
+        (abc.Iterable[int], {"type": "array", "items": {"type": "integer"}}),
+        (Any, {}),
+        (object, {}),
+        (abc.Callable[[], int], {}),
+        (abc.Iterator[int], {}),
+        (Watched, {}),
+        (Named, {}),
+        ("int", {}),
+    ],
+    ids=str,
+)
+def test_a_type_has_a_json_schema_or_an_empty_one(expected: object, schema: object) -> None:
+    assert json_schema(expected) == schema
+
+
+def test_the_schema_of_a_model_names_its_fields() -> None:
+    schema: Any = json_schema(Model)
+    assert schema["properties"] == {"x": {"title": "X", "type": "integer"}}
+    assert schema["required"] == ["x"]
+
+
+def test_a_schema_leaves_out_alternatives_that_json_cannot_carry() -> None:
+    schema: Any = json_schema(int | abc.Callable[[], int])
+    assert schema == {"type": "integer"}

@@ -1,0 +1,107 @@
+"""Whether a function does what it did (S11.4)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dataflow import threaded
+from dataflow.values.functions import code_digest, codes_of
+from tests.support.processes import printed_with
+from tests.support.quick_nodes import Adder, awaiting, inc, plain
+
+
+def made(source: str) -> Callable[..., Any]:
+    """Compile a function `f`, as of another version of a file."""
+    names: dict[str, Any] = {}
+    exec(source, names)  # a text of this file
+    function: Callable[..., Any] = names["f"]
+    return function
+
+
+ONE = "def f(x, y=1):\n    def g(z):\n        return z in {'a', 'b'} or z + 1\n    return g(x)"
+
+SAME: list[tuple[str, str]] = [
+    ("the same text", ONE),
+    ("the place in the file", "\n\n" + ONE),
+    ("a comment", ONE + "  # of no effect"),
+    ("the order of a set", ONE.replace("{'a', 'b'}", "{'b', 'a'}")),
+]
+OTHER: list[tuple[str, str]] = [
+    ("a constant in an inner function", ONE.replace("z + 1", "z + 2")),
+    ("the type of a constant", ONE.replace("z + 1", "z + 1.0")),
+    ("a bool for a number", ONE.replace("z + 1", "z + True")),
+    ("a name", ONE.replace("return g(x)", "return h(x)")),
+    ("a default", ONE.replace("y=1", "y=2")),
+    ("a keyword's default", ONE.replace("y=1", "*, y=1")),
+    ("an operation", ONE.replace("z + 1", "z - 1")),
+    ("a member of a set", ONE.replace("'b'", "'c'")),
+    (
+        "what is caught",
+        ONE.replace("return g(x)", "try:\n        return g(x)\n    except KeyError:\n        pass"),
+    ),
+]
+
+
+@pytest.mark.parametrize("source", [row[1] for row in SAME], ids=[row[0] for row in SAME])
+def test_what_does_the_same_has_the_same_digest(source: str) -> None:
+    assert code_digest(made(source)) == code_digest(made(ONE))
+
+
+@pytest.mark.parametrize("source", [row[1] for row in OTHER], ids=[row[0] for row in OTHER])
+def test_what_does_something_else_has_another_digest(source: str) -> None:
+    assert code_digest(made(source)) != code_digest(made(ONE))
+
+
+def test_what_is_wrapped_counts_with_its_wrapper() -> None:
+    digests = {code_digest(one) for one in (inc, awaiting(inc), awaiting(plain), awaiting(awaiting(inc)))}
+    assert len(digests) == 4
+
+
+def test_a_partial_counts_with_its_arguments() -> None:
+    assert code_digest(functools.partial(plain, 1)) == code_digest(functools.partial(plain, 1))
+    assert code_digest(functools.partial(plain, 1)) != code_digest(functools.partial(plain, 2))
+    assert code_digest(functools.partial(plain, 1)) != code_digest(functools.partial(made(ONE), 1))
+
+
+def test_a_method_has_the_code_of_its_function() -> None:
+    assert code_digest(Adder(1).add) == code_digest(Adder.add)
+
+
+def test_an_object_has_the_code_that_calling_it_runs() -> None:
+    assert code_digest(Adder(1)) == code_digest(Adder(2))
+    assert code_digest(Adder(1)) != code_digest(Adder(1).add_plainly)
+
+
+def test_a_blocking_function_has_its_own_code() -> None:
+    documented = threaded(plain).type.documented
+    assert code_digest(documented) == code_digest(plain)
+
+
+@pytest.mark.parametrize("one", [len, int, str.upper, 5], ids=repr)
+def test_what_is_not_written_in_python_has_none(one: object) -> None:
+    assert code_digest(one) is None
+
+
+def test_functions_that_wrap_each_other_in_a_circle_have_a_digest() -> None:
+    one, other = made(ONE), made(ONE)
+    one.__wrapped__, other.__wrapped__ = other, one  # type: ignore[attr-defined]  # as functools.wraps does
+    assert code_digest(one) is not None
+
+
+def test_a_number_of_any_length_is_told() -> None:
+    long = f"def f():\n    return 0x{'f' * 5_000}"
+    assert code_digest(made(long)) == code_digest(made(long)) != code_digest(made(f"{long}f"))
+
+
+def test_the_engine_itself_is_left_out() -> None:
+    assert codes_of([code_digest, inc, len]) == [code_digest(inc)]
+
+
+def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
+    code = "from tests.values.test_code_digests import ONE, code_digest, made; print(code_digest(made(ONE)))"
+    told = {printed_with(seed, code) for seed in ("1", "2", "3")}
+    assert told == {code_digest(made(ONE))}

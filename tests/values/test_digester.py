@@ -1,0 +1,120 @@
+"""How values of third-party types are digested: as somebody has registered (S13.2)."""
+
+from __future__ import annotations
+
+import io
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from dataflow import digester
+from dataflow.values.digests import NoDigest, digest
+
+
+class Image(io.BytesIO):
+    """Of a class written in C, with a number of its own."""
+
+    quality = 1
+
+
+class Known(Enum):
+    A = 1
+
+
+@pytest.fixture(name="kind")
+def another_image() -> type[Image]:
+    """Make a class that nobody has registered."""
+    return type("Another", (Image,), {})
+
+
+def test_what_is_registered_counts(kind: type[Image]) -> None:
+    with pytest.raises(NoDigest, match="BytesIO"):
+        digest([io.BytesIO()])
+    digester(kind, lambda image: (image.quality, image.getvalue()))
+    assert digest([kind(b"a")]) == digest([kind(b"a")]) != digest([kind(b"b")])
+
+
+def test_it_decorates_too(kind: type[Image]) -> None:
+    @digester(kind)
+    def told(image: Image) -> bytes:
+        return image.getvalue()
+
+    assert digest(kind(b"a")) != digest(told(kind(b"a")))
+
+
+def test_it_counts_for_derived_classes_unless_they_have_their_own(kind: type[Image]) -> None:
+    derived: type[Image] = type("Derived", (kind,), {})
+    digester(kind, io.BytesIO.getvalue)
+    assert digest(derived(b"a")) == digest(derived(b"a"))
+    assert digest(derived(b"a")) != digest(kind(b"a"))
+    digester(derived, lambda _: 1)
+    assert digest(derived(b"a")) == digest(derived(b"b"))
+
+
+def test_the_last_one_counts(kind: type[Image]) -> None:
+    digester(kind, lambda _: 1)
+    before = digest(kind())
+    digester(kind, lambda _: 2)
+    assert digest(kind()) != before
+
+
+def test_what_it_returns_may_hold_values_of_the_type(kind: type[Image]) -> None:
+    digester(kind, lambda image: [kind(image.getvalue()[1:])] if image.getvalue() else None)
+    assert digest(kind(b"ab")) != digest(kind(b"a"))
+
+
+def test_what_it_raises_is_told_with_its_name(kind: type[Image]) -> None:
+    def told(image: Image) -> Any:
+        raise OSError("no such picture")
+
+    digester(kind, told)
+    with pytest.raises(NoDigest) as raised:
+        digest({"a": kind()})
+    text = str(raised.value)
+    assert text.startswith(
+        '["a"]: tests.values.test_digester:Another: its digester tests.values.test_digester:'
+    )
+    assert text.endswith("told raised OSError: no such picture")
+
+
+def test_what_has_no_digest_is_told_where_it_stands(kind: type[Image]) -> None:
+    digester(kind, lambda _: [object()])
+    with pytest.raises(NoDigest, match=r"^\[0\]\[0\]: builtins:object: "):
+        digest([kind()])
+
+
+def test_one_that_comes_to_no_end_is_told(kind: type[Image]) -> None:
+    digester(kind, lambda image: image)
+    with pytest.raises(NoDigest, match="returned a value of the same type"):
+        digest(kind())
+
+
+@pytest.mark.parametrize("known", [int, list, dict, object, type, Enum], ids=lambda known: known.__name__)
+def test_what_has_a_digest_of_its_own_keeps_it(known: type) -> None:
+    with pytest.raises(TypeError, match="has a digest of its own"):
+        digester(known, repr)
+
+
+def test_a_class_of_a_base_that_has_one_may_have_another() -> None:
+    before = digest(Known.A)
+    digester(Known, lambda _: 1)
+    assert digest(Known.A) != before
+
+
+@pytest.mark.parametrize("wrong", [5, "a.b", list[int], None], ids=repr)
+def test_only_classes_are_registered(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="takes a class"):
+        digester(wrong, repr)
+
+
+def test_only_plain_functions_tell(kind: type[Image]) -> None:
+    async def told(_: Image) -> int:
+        return 1
+
+    wrongs: list[Any] = [5, told]
+    for wrong in wrongs:
+        with pytest.raises(TypeError, match="must be a"):
+            digester(kind, wrong)
+        with pytest.raises(TypeError, match="must be a"):
+            digester(kind)(wrong)

@@ -1,0 +1,250 @@
+# ruff: noqa: ARG005, E501 - many functions are on a line of the table, and only some of them do something
+"""Functions and classes as values: by their names, their code and what they hold (S13.2)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from dataflow.values.digests import NoDigest, digest
+from dataflow.values.functions import is_plain
+from tests.values.test_code_digests import ONE, OTHER, SAME
+from tests.values.test_code_digests import made as compiled
+
+RATE = 3
+
+
+class Mode(Enum):
+    FAST = 1
+
+
+def make(k: Any) -> Callable[[int], Any]:
+    def add(x: int) -> Any:
+        return (x, k)
+
+    return add
+
+
+def plainly(*args: Any, **named: Any) -> Any:
+    return args, named
+
+
+def around(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any) -> Any:
+        return function(*args)
+
+    return called
+
+
+def around_otherwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any) -> Any:
+        return [function(*args)]
+
+    return called
+
+
+class Adder:
+    by = 1
+
+    def __init__(self, k: Any) -> None:
+        self.k = k
+
+    def add(self, x: Any) -> Any:
+        return super().__hash__(), x
+
+    @classmethod
+    def named(cls) -> str:
+        return cls.__name__
+
+    @staticmethod
+    def twice(x: int) -> int:
+        return 2 * x
+
+    @property
+    def half(self) -> Any:
+        return self.k / 2
+
+
+def classes(by: int) -> type:
+    class Local:
+        factor = by
+
+        def again(self) -> Any:
+            return Local()
+
+    return Local
+
+
+ONE_LINE = [lambda: 1, lambda: 2, lambda: 1.0, lambda: True, lambda: None, lambda x: 1, lambda x=1: 1]
+
+DIFFERENT: list[Any] = [
+    *ONE_LINE, make(1), make(2), make(1.0), make(make(1)), make(make(2)), make(len), make([1]), make(Adder), make(Adder(1)),
+    around(make(1)), around(make(2)), around_otherwise(make(1)), around(around(make(1))), Adder, Mode, classes(1), classes(2),
+    Adder(1).add, Adder(2).add, Adder.add, Adder.named, Adder.twice, vars(Adder)["half"], functools.partial(make(1), 1),
+    functools.partial(make(1), 2), functools.partial(make(2), 1), functools.partial(plainly, x=1), functools.lru_cache(make(1)),
+    functools.lru_cache(make(2)), len, max, int, "abc".upper, "abd".upper, str.upper, make, around,
+]  # fmt: skip
+
+
+def test_what_does_something_else_has_another_digest() -> None:
+    digests = [digest(one) for one in DIFFERENT]
+    assert [one for one, made in zip(DIFFERENT, digests, strict=True) if digests.count(made) > 1] == []
+
+
+@pytest.mark.parametrize(
+    "anew",
+    [
+        lambda: make(1),
+        lambda: make(make([1])),
+        lambda: around(make(1)),
+        lambda: functools.partial(plainly, 1, x=2),
+        lambda: Adder(1).add,
+        lambda: classes(1),
+        lambda: functools.lru_cache(make(1)),
+    ],
+)
+def test_what_is_made_anew_has_the_same(anew: Callable[[], Any]) -> None:
+    assert digest(anew()) == digest(anew())
+
+
+@pytest.mark.parametrize("source", [row[1] for row in SAME], ids=[row[0] for row in SAME])
+def test_the_place_and_comments_do_not_count(source: str) -> None:
+    assert digest(compiled(source)) == digest(compiled(ONE))
+
+
+@pytest.mark.parametrize("source", [row[1] for row in OTHER], ids=[row[0] for row in OTHER])
+def test_all_that_it_does_counts(source: str) -> None:
+    assert digest(compiled(source)) != digest(compiled(ONE))
+
+
+def recursive(k: int) -> Callable[[int], Any]:
+    def down(x: int) -> Any:
+        return down(x - k) if x else up(x)
+
+    def up(x: int) -> Any:
+        return down(x + 1)
+
+    return down
+
+
+def crowd(count: int) -> list[Callable[[], Any]]:
+    """Make functions each of which holds all of them."""
+    source = "\n".join(
+        ["def crowd():"]
+        + [
+            f"  def f{one}(): return {', '.join(f'f{other}' for other in range(count))}"
+            for one in range(count)
+        ]
+        + [f"  return [{', '.join(f'f{one}' for one in range(count))}]"]
+    )
+    names: dict[str, Any] = {}
+    exec(source, names)  # a text of this file
+    functions: list[Callable[[], Any]] = names["crowd"]()
+    return functions
+
+
+def test_a_function_that_holds_itself_has_a_digest() -> None:
+    assert digest(recursive(1)) == digest(recursive(1)) != digest(recursive(2))
+
+
+def test_functions_that_all_hold_each_other_have_digests() -> None:
+    assert digest(crowd(30)) == digest(crowd(30)) != digest(crowd(31))
+    assert len({digest(one) for one in crowd(30)}) == 30
+
+
+def test_a_function_wrapped_in_a_circle_has_a_digest() -> None:
+    one, other = make(1), make(2)
+    one.__wrapped__, other.__wrapped__ = other, one  # type: ignore[attr-defined]  # as functools.wraps does
+    assert digest(one) != digest(other)
+
+
+def test_a_variable_without_a_value_is_one() -> None:
+    def early() -> Callable[[], Any]:
+        def made() -> Any:
+            return late
+
+        before = digest(made)
+        late: int = 1
+        assert digest(made) != before
+        return made
+
+    early()
+
+
+def test_what_a_function_holds_without_digest_is_told() -> None:
+    with pytest.raises(NoDigest) as raised:
+        digest({"a": make([object()])})
+    assert str(raised.value) == ("[\"a\"].<closure 'k'>[0]: builtins:object: nothing tells it from another")
+
+
+def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
+    shared: Any = ()
+    for _ in range(100):
+        shared = (shared, shared)
+    assert digest(make(shared)) == digest(make(shared))
+    assert is_plain(shared)
+    assert not is_plain((shared, [shared]))
+
+
+@pytest.mark.parametrize(
+    ("member", "digests"),
+    [
+        ("def f(self): return {}", 2),
+        ("@staticmethod\n  def f(): return {}", 2),
+        ("@classmethod\n  def f(cls): return {}", 2),
+        ("@property\n  def f(self): return {}", 2),
+        ("f = {}", 2),
+        ("f: 'Literal[{}]'", 2),
+        ("@functools.cache\n  def f(self): return {}", 2),
+        ("@functools.cached_property\n  def f(self): return {}", 2),
+        ("f = functools.partialmethod(divmod, {})", 2),
+        ("f = functools.partial(divmod, {})", 2),
+        ("f = [{}]", 1),
+        ("'Say {}.'", 1),
+    ],
+)
+def test_functions_constants_and_fields_of_a_class_count(member: str, digests: int) -> None:
+    sources = [f"import functools\nclass f:\n  {member.format(one)}" for one in (1, 2)]
+    assert len({digest(compiled(source)) for source in sources}) == digests
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class f(BaseModel):\n  x: int = {}",
+        "class f(BaseModel):\n  x: int = Field(description='Take {}.')",
+        "class f(BaseModel):\n  x: int = Field(lt={})",
+        "class f(BaseModel):\n  x: list[int] = Field(default_factory=lambda: [{}])",
+        "class f(BaseModel, title='{}'):\n  x: int",
+        "@dataclass\nclass f:\n  x: object = field(default_factory=lambda: {})",
+        "@dataclass\nclass f:\n  x: object = field(default=range({}))",
+        "@dataclass\nclass f:\n  x: int\n  def method(self): return {}",
+        "@dataclass(order={} > 1)\nclass f:\n  x: int",
+    ],
+)
+def test_the_settings_of_fields_count(source: str) -> None:
+    known = "from dataclasses import dataclass, field\nfrom pydantic import BaseModel, Field\n"
+    digests = [digest(compiled(known + source.format(one))) for one in (1, 1, 2)]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_a_model_that_makes_itself_has_a_digest() -> None:
+    source = (
+        "from pydantic import BaseModel, Field\n"
+        "class f(BaseModel):\n  more: list['f'] = Field(default_factory=lambda: f)\n"
+        "  one: 'f' = Field(default_factory=lambda: f())\n"
+    )
+    assert digest(compiled(source)) == digest(compiled(source))
+
+
+def test_a_method_that_calls_that_of_its_base_is_told_without_the_rest_of_its_class() -> None:
+    source = "class f:\n  def one(self): return super().__init__()\n  def other(self): return {}"
+    one, other = (compiled(source.format(number)) for number in (1, 2))
+    assert digest(vars(one)["one"]) == digest(vars(other)["one"])
+    assert digest(one) != digest(other)

@@ -1,0 +1,101 @@
+"""Configs and constants as text by which they can be compared (S11.4)."""
+
+from __future__ import annotations
+
+import enum
+from collections import namedtuple
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dataflow.expressions.expression import ExpressionOf
+from dataflow.secrets.secret import Secret
+from dataflow.values.canonical import told_value
+from tests.support.quick_nodes import Adder, Set, inc
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+
+
+@dataclass
+class Point:
+    x: int
+    y: Any = None
+
+
+@dataclass
+class Place:
+    x: int
+    y: Any = None
+
+
+Pair = namedtuple("Pair", "x y")  # noqa: PYI024 - one without types
+
+DIFFERENT: list[Any] = [
+    None, True, 1, 1.0, 1j, "1", b"1", bytearray(b"1"), (1,), [1], {1}, frozenset({1}), {1: 1}, {"1": 1}, "",
+    [], (), {}, set(), [[]], [[], []], "a, b", ["a", "b"], ["a, b"], Decimal(1), Decimal("1.0"), Path("a"),
+    date(2020, 1, 1), timedelta(1), Colour.RED, Colour.BLUE, Size.SMALL, Point(1), Place(1), Point(1, [2]),
+    Pair(1, None), Set(by=1), Set(by=2), inc, int, -0.0, 0.0, float("inf"), "\ud800",
+    ExpressionOf("value", "value > 1").compiled(), ExpressionOf("value", "value > 2").compiled(),
+]  # fmt: skip
+
+
+def test_different_values_have_different_texts() -> None:
+    told = [told_value(value) for value in DIFFERENT]
+    assert [text for text in told if told.count(text) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ({0, 8}, {8, 0}),  # which it lists in the order of insertion
+        (Point(1, {"b": 1, "a": 2}), Point(1, {"a": 2, "b": 1})),
+        (float("nan"), float("nan")),
+        (Adder(1), Adder(1)),
+    ],
+)
+def test_equal_values_have_one_text(one: object, other: object) -> None:
+    assert told_value(one) == told_value(other)
+
+
+def test_functions_are_told_by_name_and_kept() -> None:
+    found: list[object] = []
+    assert told_value({"a": [inc]}, found) == 'dict("a": list(function tests.support.quick_nodes:inc, ), )'
+    assert found == [inc]
+
+
+def test_a_secret_is_told_by_its_name_alone() -> None:
+    assert told_value([Secret("KEY", "of no concern")]) == "list(secret KEY, )"
+
+
+def test_what_has_no_parts_is_told_by_its_type() -> None:
+    assert told_value(object()) == "object"
+
+
+def test_a_list_that_holds_itself_is_told() -> None:
+    around: list[Any] = [1]
+    around.append(around)
+    assert told_value(around) == "list(1, <itself>, )"
+
+
+def test_a_list_that_stands_in_a_list_twice_is_told_twice() -> None:
+    inner = [1]
+    assert told_value([inner, inner]) == told_value([[1], [1]])
+
+
+def test_lists_are_told_at_any_depth() -> None:
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    assert told_value(deep).count("list(") == 10_001
