@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["ATOMIC", "separate", "separate_all"]
+__all__ = ["ATOMIC", "own_copies", "own_copy"]
 
 ATOMIC: frozenset[type] = frozenset(
     {
@@ -37,7 +37,7 @@ CONTAINERS = (list, dict, set, bytearray)
 COPIED = (*CONTAINERS, tuple)
 
 
-def separate(value: object) -> object:
+def own_copy(value: object) -> object:
     """Copy the lists, dicts, sets and bytearrays in a value, however nested; everything else is shared.
 
     Containers inside tuples are copied, inside other objects not. A value without any is returned itself.
@@ -57,9 +57,9 @@ def separate(value: object) -> object:
     return result
 
 
-def separate_all(values: Sequence[Any]) -> Sequence[Any]:
+def own_copies(values: Sequence[Any]) -> Sequence[Any]:
     """Separate each of these values; where none can hold a container, nothing is made."""
-    return values if _all_atomic(values) else [separate(value) for value in values]
+    return values if _all_atomic(values) else [own_copy(value) for value in values]
 
 
 class _Copies:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker, Valueless
 from dataflow.core.policy import EachOptions
 from dataflow.core.ports import DONE, ERROR
@@ -186,7 +186,7 @@ class Handle:
 
 def literally(value: object) -> Operand:
     """Return a placeholder as it is; wrap a copy of anything else as a constant, which then stays so."""
-    return value if isinstance(value, PortRef | Expression) else Literally(separate(value))
+    return value if isinstance(value, PortRef | Expression) else Literally(own_copy(value))
 
 
 def is_no_constant(value: object) -> bool:

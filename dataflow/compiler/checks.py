@@ -23,7 +23,7 @@ from dataflow.compiler.graph import (
     Vertex,
     names_scope,
 )
-from dataflow.compiler.inference import Sureness, Together, Types, list_of, or_failure, passed_on
+from dataflow.compiler.inference import Certainty, Exclusion, Types, list_of, or_failure, passed_on
 from dataflow.compiler.scopes import scope_of, wires_within
 from dataflow.core.inputs import ASK_ID, USER_INPUT_ID
 from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
@@ -40,7 +40,7 @@ __all__ = ["check", "check_addresses", "check_contexts"]
 
 def check(graph: Graph, ordered: list[Vertex]) -> None:
     """Check every edge, in an order in which sources come first; problems go into the graph."""
-    types, sureness = Types(graph), Sureness(graph)
+    types, sureness = Types(graph), Certainty(graph)
     types.infer_whole(ordered)
     checker = _Checker(graph, types, sureness)
     for vertex in ordered:
@@ -64,7 +64,7 @@ class _Fitting(NamedTuple):
 
 
 class _Checker:
-    def __init__(self, graph: Graph, types: Types, sureness: Sureness) -> None:
+    def __init__(self, graph: Graph, types: Types, sureness: Certainty) -> None:
         self.graph = graph
         self.types = types
         self.sureness = sureness
@@ -263,7 +263,7 @@ def check_contexts(
 
     `routed` are the vertices whose failures are wired.
     """
-    together: Together | None = None
+    together: Exclusion | None = None
     for vertex in ordered:
         if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
             for told in _no_contexts(vertex, type_of):
@@ -271,7 +271,7 @@ def check_contexts(
         if isinstance(vertex.action, CallAction) and not vertex.action.has_context:
             continue
         for reader, wires in _meetings(vertex, type_of):
-            together = together or Together(ordered, routed)
+            together = together or Exclusion(ordered, routed)
             if (pair := together.first_pair(wires)) is not None:
                 graph.problem(
                     f"{reader} could get two conversations, from {pair[0].label} and from {pair[1].label}; "

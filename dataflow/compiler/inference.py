@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dataflow.core.ports import OutPort
 
 
-__all__ = ["Sureness", "Together", "Types", "list_of", "or_failure", "passed_on"]
+__all__ = ["Certainty", "Exclusion", "Types", "list_of", "or_failure", "passed_on"]
 
 
 class Types:
@@ -262,7 +262,7 @@ def list_of(item: object) -> object:
     return list[item]  # type: ignore[valid-type]  # a type known at run time only
 
 
-class Sureness:
+class Certainty:
     """Tells whether vertices and edges always bring a value; sources are noted before their readers."""
 
     def __init__(self, graph: Graph) -> None:
@@ -359,7 +359,7 @@ Answers: TypeAlias = frozenset[Answer]
 NOTHING: Answers = frozenset()
 
 
-class Together:
+class Exclusion:
     """Tells what live values have in common; `ordered` has sources before their readers."""
 
     def __init__(self, ordered: Sequence[Vertex], routed: Iterable[object]) -> None:

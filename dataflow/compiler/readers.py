@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.compiler.graph import CallAction, Join, JoinAction, Scope, ScopeKind
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf, QuickCall, QuickEnd, uses_of
 from dataflow.core.ports import MISSING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataflow.compiler.slots import Slots
 
 
-__all__ = ["connect", "quicken"]
+__all__ = ["connect", "find_quick_calls"]
 
 CALLS: Final = (Call, FlowOf)  # what is given settings
 
@@ -41,7 +41,7 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _begin(plan)
         _share(slots, scope, plan, () if loop is None else loop.shown.values())
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
-        quicken(plan)
+        find_quick_calls(plan)
 
 
 def _is_race(action: object) -> bool:
@@ -233,7 +233,7 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
     return tuple(sorted(held))
 
 
-def quicken(plan: ScopePlan) -> None:
+def find_quick_calls(plan: ScopePlan) -> None:
     """Note for each slot of a connected scope who hears of it, and for each node what a firing comes to."""
     told = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts}
     if plan.test is not None:
@@ -280,5 +280,5 @@ def _taking(
     if not any(shared):
         return take
     return lambda values: [
-        separate(value) if is_shared else value for value, is_shared in zip(take(values), shared, strict=True)
+        own_copy(value) if is_shared else value for value, is_shared in zip(take(values), shared, strict=True)
     ]

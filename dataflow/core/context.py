@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.history import History, new_parts, shared_length
 from dataflow.base.wording import choices
 from dataflow.core.turns import Message, TooLarge, choose, estimated_tokens, fault_in, fault_in_turn, turns_of
@@ -46,10 +46,10 @@ class Variables(Mapping[str, Any]):
     __slots__ = ("_values",)
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values: Any = separate(dict(values))
+        self._values: Any = own_copy(dict(values))
 
     def __getitem__(self, name: str) -> Any:
-        return separate(self._values[name])
+        return own_copy(self._values[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker
 from dataflow.base.wording import choices
 from dataflow.core.ports import CONTEXT, MISSING, SKIP
@@ -192,7 +192,7 @@ def _read_input(
         if value is MISSING:
             continue
         try:
-            values[name] = separate(check_value(value, port.type))  # the caller keeps its own (S3.4)
+            values[name] = own_copy(check_value(value, port.type))  # the caller keeps its own (S3.4)
         except ValueMismatch as mismatch:
             problems.append(f"input {name!r}: {mismatch}")
     if problems:

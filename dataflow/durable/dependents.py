@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataflow.durable.journal_view import Past
 
 
-__all__ = ["Reached", "dependents", "passed_inside", "reach_of", "readers_of"]
+__all__ = ["ForkCone", "dependents", "passed_inside", "reach_of", "readers_of"]
 
 _FRAMES: Final = re.compile(r"\[[^\]]*\]|~\d+")  # where the path of a frame ends
 _INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
@@ -149,7 +149,7 @@ def _given(node: PlanNode) -> Iterator[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ForkCone:
     """What a change reaches, by path.
 
     paths: firings, races, and the loops, maps and flow nodes around them
@@ -177,7 +177,7 @@ def reach_of(
     inputs: Collection[str] = (),
     nodes: Collection[str] = (),
     answers: Collection[str] = (),
-) -> Reached:
+) -> ForkCone:
     """Find what depends on these inputs, on the nodes at these addresses, and on the answers at these paths.
 
     A firing depends on what it reads, by lazy ports and for its order too; a loop, a map or a flow node on
@@ -217,10 +217,10 @@ class _Reaching:
         self._slots: set[tuple[int, str, int]] = set()  # scope, frame and slot
         self._todo: list[tuple[PlacedScope, str, int]] = []
 
-    def spread(self) -> Reached:
+    def spread(self) -> ForkCone:
         while self._todo:
             self._spread_slot(*self._todo.pop())
-        return Reached(frozenset(self._paths), frozenset(self._whole), self._rounds)
+        return ForkCone(frozenset(self._paths), frozenset(self._whole), self._rounds)
 
     def add_answer(self, path: str) -> None:
         """Note that a firing gives something else, without being one that comes to something else."""

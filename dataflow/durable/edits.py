@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dataflow.durable.journal_view import Past
 
 
-__all__ = ["CODE", "Edits", "check_edits", "compare", "forgotten_by"]
+__all__ = ["CODE", "Edits", "check_edits", "compare", "invalidated_by"]
 
 #: The one part of a node that may change under a value that stands.
 CODE: Final = "code"
@@ -123,7 +123,7 @@ def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
     ]
 
 
-def forgotten_by(
+def invalidated_by(
     plan: FlowPlan, present: str, past: Past, stored: str, edited: Edited
 ) -> tuple[set[str], list[str]]:
     """Find out what was edited meanwhile: the firings to forget, and warnings of changed code (S11.4).

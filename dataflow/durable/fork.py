@@ -17,17 +17,17 @@ from dataflow.core.states import LoopEnd, NodeState, RunStatus
 from dataflow.core.threads import call_in_thread
 from dataflow.durable.changes import CONFIG, FORK, Changeable, changed_configs, rewired
 from dataflow.durable.dependents import reach_of
-from dataflow.durable.edits import forgotten_by
+from dataflow.durable.edits import invalidated_by
 from dataflow.durable.journal_view import began, fold, unhandled_in
 from dataflow.durable.ownership import (
     Taken,
+    acquire,
     configs_told,
     flow_of_run,
     go_on,
     inputs_of,
-    owned,
     plan_of,
-    told_by,
+    store_errors,
 )
 from dataflow.durable.storable import make_known, storable_of
 from dataflow.errors import AnswerRefused, FlowInvalid, StoreError, ValueRefused
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from dataflow.core.config import Config
     from dataflow.core.policy import Edited
     from dataflow.durable.changes import Changes
-    from dataflow.durable.dependents import Reached
+    from dataflow.durable.dependents import ForkCone
     from dataflow.durable.journal_view import Past, PastFiring
     from dataflow.durable.storable import Storable
-    from dataflow.runtime.run import Prepared
+    from dataflow.runtime.run import PreparedRun
     from dataflow.stores import Store
 
 
-__all__ = ["FORK", "Copying", "blobs_in", "changeable_of", "prepare_forked", "write_fork"]
+__all__ = ["FORK", "JournalCopy", "blobs_in", "changeable_of", "prepare_forked", "write_fork"]
 
 #: What is told of a run as a whole: a fork has that of its own.
 OF_RUN: Final = frozenset(
@@ -83,7 +83,7 @@ class _Fork:
 
 async def prepare_forked(
     flow: Definition, run: str, changes: Mapping[str, object], edited: Edited
-) -> Prepared:
+) -> PreparedRun:
     """Prepare a fork of a run; whatever is wrong, there is none, and the run stays as it was in any case.
 
     Raises StoreError, FlowInvalid for changes that cannot be, AnswerRefused, ValueRefused, FlowEdited.
@@ -92,7 +92,7 @@ async def prepare_forked(
     assert store is not None, "the flow has a store"
     past, records = await call_in_thread(_read, (store, run))
     fork = _Forking(flow, store, past, records).fork(changes, edited)
-    taken = await owned(partial(_write, store, flow.target, past, fork), lambda taken: taken.hold.release())
+    taken = await acquire(partial(_write, store, flow.target, past, fork), lambda taken: taken.hold.release())
     return await go_on(lambda _: fork.plan, flow.settings, taken, {})
 
 
@@ -113,7 +113,7 @@ def changeable_of(flow: Definition, past: Past, store: Store) -> Changeable:
 
 
 def _read(store: Store, run: str) -> tuple[Past, list[Record]]:
-    with told_by(store):
+    with store_errors(store):
         records = list(store.records(run))
         past = began(fold(run, records, str(store)))
         if past.status is RunStatus.PAUSED:  # its failures stand until it ends; in a fork they are done again
@@ -140,7 +140,7 @@ class _Forking:
         before = storable_of(plan)
         stored = self._reader(before).read(past.told["shape"], f"the flow of run {past.run}")
         past.failures = unhandled_in(plan, past)
-        forgotten, changed_code = forgotten_by(plan, before.shape, past, stored, edited)
+        forgotten, changed_code = invalidated_by(plan, before.shape, past, stored, edited)
         changeable = Changeable(self._base, plan, past)
         wanted = changeable.parted(changes)
         configs = changed_configs(plan.name, changeable.configs, wanted.configs)
@@ -165,7 +165,7 @@ class _Forking:
             answers=answers.keys(),
         )
         self._refuse_reached(plan.name, reach, forgotten, answers)
-        copying = Copying(past, reach, self._time, forgotten, past.failures, answers, changed_code)
+        copying = JournalCopy(past, reach, self._time, forgotten, past.failures, answers, changed_code)
         records = list(copying.copied(self._records, started))
         blobs = {**blobs_in(records[1:], self._store.blob), **blobs_in(records[:1], self._blob)}
         return _Fork(plan, records, {**blobs, **self._blobs})
@@ -227,7 +227,7 @@ class _Forking:
         }
 
     def _refuse_reached(
-        self, name: str, reach: Reached, forgotten: set[str], answers: Mapping[str, object]
+        self, name: str, reach: ForkCone, forgotten: set[str], answers: Mapping[str, object]
     ) -> None:
         """Raise FlowInvalid for an answer to what is asked anew, or not at all, in the fork."""
         problems = [
@@ -266,7 +266,7 @@ def _told_configs(
 
 def _write(store: Store, target: str, past: Past, fork: _Fork) -> Taken:
     """Write a fork, whole or not at all, and own it."""
-    with told_by(store):
+    with store_errors(store):
         run, now = new_run_id(), datetime.now(UTC)
         target = target or store.find(past.run).target
         hold = store.begin(StoredRun(run, fork.plan.name, target, RunStatus.RUNNING.value, now, now))
@@ -281,7 +281,7 @@ def _write(store: Store, target: str, past: Past, fork: _Fork) -> Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Copying:
+class JournalCopy:
     """Chooses the records that a fork takes over.
 
     past: of the run that is forked
@@ -293,7 +293,7 @@ class Copying:
     """
 
     past: Past
-    reach: Reached
+    reach: ForkCone
     time: str
     forgotten: Collection[str] = ()
     failures: Collection[str] = ()

@@ -13,7 +13,7 @@ from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.states import UNSETTLED
 from dataflow.core.wiring import CARRY, INPUT, ITEM
-from dataflow.values.canonical import NO_NAMES, told_value
+from dataflow.values.canonical import NO_NAMES, canonical_text
 from dataflow.values.functions import codes_of, digest_of
 
 if TYPE_CHECKING:
@@ -202,11 +202,11 @@ def _told_config(config: object, names: Mapping[str, str]) -> tuple[str, list[st
     """
     functions: list[object] = []
     given, defaults = _fields(config)
-    told = told_value(given, functions, names)
+    told = canonical_text(given, functions, names)
     codes = codes_of(functions)
     return digest_of(told) if given else "", [
         *codes,
-        digest_of(told_value(defaults, None, names)),
+        digest_of(canonical_text(defaults, None, names)),
     ] if defaults else codes
 
 
@@ -219,7 +219,7 @@ def _fields(config: object) -> tuple[dict[str, object], dict[str, object]]:
     for name, field in type(config).model_fields.items():
         value: object = getattr(config, name)
         default: object = field.default
-        is_default = default is not PydanticUndefined and told_value(default) == told_value(value)
+        is_default = default is not PydanticUndefined and canonical_text(default) == canonical_text(value)
         (defaults if is_default else given)[name] = value
     return given, defaults
 
@@ -278,7 +278,7 @@ class Feeding:
             results = []
         finals = sorted(loop.finals.values())
         functions: list[object] = []
-        predicate = told_value(loop.predicate, functions, self._names)
+        predicate = canonical_text(loop.predicate, functions, self._names)
         codes += codes_of(functions)
         kind = "feedback" if loop.feedback else loop.kind
         return [nexts, kind, test, predicate, results, finals]
@@ -322,7 +322,9 @@ class Feeding:
 
     def _tell(self, place: tuple[int, int], head: list[Any], behind: list[tuple[PlacedScope, int]]) -> None:
         functions: list[object] = []
-        texts = [part if isinstance(part, str) else told_value(part, functions, self._names) for part in head]
+        texts = [
+            part if isinstance(part, str) else canonical_text(part, functions, self._names) for part in head
+        ]
         places = [(scope.number, slot) for scope, slot in behind]
         self._told[place] = _short([texts, [self._told[one] for one in places]])
         codes = [*codes_of(functions), *(self._codes[one] for one in places if one in self._codes)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dataflow.values.classes import Classes
 
 
-__all__ = ["Entry", "Journal", "Recording", "Told"]
+__all__ = ["Entry", "Journal", "JournalWriter", "Told"]
 
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _NO_ANSWERS: Final[Sequence[Answer]] = ()
@@ -223,7 +223,7 @@ class Told(Protocol):
         """Tell whether a fact was reported in an earlier sitting."""
 
 
-class Recording:
+class JournalWriter:
     """Writes down what a reporter is told, and gives it on when that is committed."""
 
     def __init__(self, reporter: Reporter, journal: Journal, classes: Classes) -> None:

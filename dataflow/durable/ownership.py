@@ -17,14 +17,14 @@ from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
 from dataflow.core.states import ENDED, NodeState, RunStatus
 from dataflow.core.threads import call_in_thread
-from dataflow.durable.edits import forgotten_by
-from dataflow.durable.journal import Journal, Recording
+from dataflow.durable.edits import invalidated_by
+from dataflow.durable.journal import Journal, JournalWriter
 from dataflow.durable.journal_view import began, fold, unhandled_in
-from dataflow.durable.replay import Restoring, replay
+from dataflow.durable.replay import Replay, replay
 from dataflow.durable.storable import make_known, storable_of, throwaway_writer
 from dataflow.errors import AnswerRefused, DataflowError, RunTaken, StoreError
-from dataflow.runtime.run import Prepared
-from dataflow.runtime.start import NewStart, ResumedStart, ResumeWarning, memo_for, reporter_for
+from dataflow.runtime.run import PreparedRun
+from dataflow.runtime.start import FirstStart, ResumedStart, ResumeWarning, memo_for, reporter_for
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.secrets.known import redacted
 from dataflow.stores import Batch, Record, StoredRun
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Taken",
+    "acquire",
     "cancel_stored",
     "configs_told",
     "flow_of_run",
     "go_on",
     "inputs_of",
-    "owned",
     "plan_of",
     "plan_of_run",
     "prepare_resumed",
     "prepare_stored",
-    "told_by",
+    "store_errors",
 ]
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Taken(NamedTuple):
 
 async def prepare_stored(
     plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str, target: str, pulled: str = ""
-) -> Prepared:
+) -> PreparedRun:
     """Prepare a new run in the store of the settings; the run takes the inputs over.
 
     `target` says where its flow is found, `pulled` which port alone is asked for.
@@ -85,10 +85,10 @@ async def prepare_stored(
         writer.write(value, f"$in.{name}")
     now = datetime.now(UTC)
     noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
-    hold = await owned(partial(_begin, store, noted), lambda hold: hold.release())
+    hold = await acquire(partial(_begin, store, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
     told = {"target": target, **_told_of_flow(storable), **({"pulled": pulled} if pulled else {})}
-    return Prepared(scheduler, NewStart(inputs, told))
+    return PreparedRun(scheduler, FirstStart(inputs, told))
 
 
 def _told_of_flow(storable: Storable) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _scheduler(
     except BaseException:  # no more threads can be started
         hold.release()
         raise
-    recording = Recording(reporter, journal, storable.classes)
+    recording = JournalWriter(reporter, journal, storable.classes)
     reporter.record(recording)
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
     scheduler.recording, scheduler.is_plain = recording, False
@@ -121,7 +121,7 @@ async def prepare_resumed(
     run: str,
     answers: Mapping[str, object],
     edited: Edited,
-) -> Prepared:
+) -> PreparedRun:
     """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
 
     `plan_for` gives the plan of the flow as the run has it. Raises StoreError, RunTaken, FlowEdited,
@@ -129,7 +129,7 @@ async def prepare_resumed(
     """
     store = settings.store
     assert store is not None, "the flow has a store"
-    taken = await owned(partial(_take, store, run), lambda taken: taken.hold.release())
+    taken = await acquire(partial(_take, store, run), lambda taken: taken.hold.release())
     return await go_on(plan_for, settings, taken, answers, edited)
 
 
@@ -172,7 +172,7 @@ async def go_on(
     taken: Taken,
     answers: Mapping[str, object],
     edited: Edited = "refuse",
-) -> Prepared:
+) -> PreparedRun:
     """Restore a run that is owned; whatever is wrong, it is given up, and stays as it was."""
     try:
         plan = plan_for(taken.past)
@@ -192,13 +192,13 @@ async def go_on(
 
 
 def _begin(store: Store, run: StoredRun) -> Hold:
-    with told_by(store):
+    with store_errors(store):
         return store.begin(run)
 
 
 def _take(store: Store, run: str) -> Taken:
     """Own a run, and read what its journal tells."""
-    with told_by(store):
+    with store_errors(store):
         before = store.find(run)
         hold = store.hold(run)
         try:
@@ -225,7 +225,7 @@ async def _restored(
     taken: Taken,
     answers: Mapping[str, object],
     edited: Edited,
-) -> Prepared:
+) -> PreparedRun:
     _, past, inbox = taken
     store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
     assert store is not None
@@ -233,10 +233,10 @@ async def _restored(
     reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
     past.failures = unhandled_in(plan, past)
-    forgotten, changed_code = forgotten_by(plan, storable.shape, past, stored, edited)
+    forgotten, changed_code = invalidated_by(plan, storable.shape, past, stored, edited)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
     inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
-    restoring = scheduler.restoring = Restoring(scheduler, past, forgotten, reader.read)
+    restoring = scheduler.restoring = Replay(scheduler, past, forgotten, reader.read)
     recording.begin_again(restoring.recalling)
     held = await replay(scheduler, restoring, inputs)
     recording.arrived = {answer.ask for answer in inbox}
@@ -257,7 +257,7 @@ async def _restored(
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
         told |= _told_of_flow(storable)
-    return Prepared(scheduler, ResumedStart(read, held, told, warnings, past.elapsed))
+    return PreparedRun(scheduler, ResumedStart(read, held, told, warnings, past.elapsed))
 
 
 def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -266,7 +266,7 @@ def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
     return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})
 
 
-async def owned(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
+async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
     """Take something over in a thread; whoever is cancelled meanwhile gives it up."""
     taken: list[T] = []
     guard, is_left = Lock(), False
@@ -291,7 +291,7 @@ async def owned(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
 
 
 @contextmanager
-def told_by(store: Store) -> Iterator[None]:
+def store_errors(store: Store) -> Iterator[None]:
     """Tell as StoreError whatever else a store raises."""
     try:
         yield

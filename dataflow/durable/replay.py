@@ -24,7 +24,7 @@ from dataflow.errors import StoreError
 from dataflow.runtime.result import Result
 from dataflow.runtime.start import memo_for
 from dataflow.scheduler.asks import ReadAnswer
-from dataflow.scheduler.hits import told_of_memo
+from dataflow.scheduler.hits import read_memo_report
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.values.reader import Reader
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 
-__all__ = ["Recalling", "Restoring", "look_at", "replay"]
+__all__ = ["Replay", "ReportedEvents", "look_at", "replay"]
 
 #: The ends of what nobody asks for at once, and that somebody has asked for.
 ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
 _INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
 
 
-class Restoring:
+class Replay:
     """The part of the scheduler that knows what was settled in earlier sittings of the run.
 
     `read` gives back a value that the codec wrote. What was told once is not told again.
@@ -60,7 +60,7 @@ class Restoring:
         self.past = past
         self._read = read
         self._left = dict(past.firings)  # not settled again so far
-        self.recalling = Recalling(past)
+        self.recalling = ReportedEvents(past)
         self._reopened: list[str] = []
         self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
         self._whole: set[str] = set()  # loops, maps and flow nodes that were settled without being opened
@@ -178,7 +178,7 @@ class Restoring:
             frame.note_metadata(node.index, self._read(firing.metadata))
         if firing.memo is not None:
             kind, told = firing.memo
-            frame.note_memo(node.index, told_of_memo(kind, self._read(told)))
+            frame.note_memo(node.index, read_memo_report(kind, self._read(told)))
         action = node.action
         if isinstance(action, Call):
             outputs = {}
@@ -232,7 +232,7 @@ class Restoring:
             return False
         attempts = frame.attempts_at(node.index)
         attempts.number = firing.attempt + 1
-        frame.note_odd(node.index)  # it takes more than a call
+        frame.note_dead_input(node.index)  # it takes more than a call
         attempts.earlier = firing.attempt if firing.next_at is None else firing.earlier
         if firing.next_at is None:
             return False
@@ -282,7 +282,7 @@ def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> An
     return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))
 
 
-class Recalling:
+class ReportedEvents:
     """Knows what was reported in earlier sittings of a run, so that it is not told again."""
 
     def __init__(self, past: Past) -> None:
@@ -328,7 +328,7 @@ class Recalling:
         return True
 
 
-async def replay(scheduler: Scheduler, restoring: Restoring, inputs: dict[str, Any]) -> list[FiringId]:
+async def replay(scheduler: Scheduler, restoring: Replay, inputs: dict[str, Any]) -> list[FiringId]:
     """Start a run and settle all that is known of it; returns the firings that the journal does not tell.
 
     The event loop has its turn between two stretches of work.
@@ -348,7 +348,7 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     past = await call_in_thread(_read, (store, run))
     reader = Reader(storable_of(plan).classes, store.blob, str(store))
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time, memo_for(plan))
-    restoring = scheduler.restoring = Restoring(scheduler, past, (), reader.read)
+    restoring = scheduler.restoring = Replay(scheduler, past, (), reader.read)
     await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     asks = scheduler.asking.asks
     return Result(run, past.status.value, {}, asks=asks, _plan=plan, _root=scheduler.root)

@@ -16,7 +16,7 @@ from dataflow.core.wiring import INPUT
 from dataflow.durable.edits import CODE, compare
 from dataflow.durable.graph_signature import FlowShape
 from dataflow.durable.journal_view import began, fold
-from dataflow.durable.ownership import told_by
+from dataflow.durable.ownership import store_errors
 from dataflow.durable.storable import FlowReads, ports_in
 from dataflow.inspection.value_diff import are_alike, expanded, first_difference, first_message, shown
 
@@ -248,7 +248,7 @@ class Side:
 
 def side_of(store: Store, run: str) -> Side:
     """Read a run; raises StoreError."""
-    with told_by(store):
+    with store_errors(store):
         records = list(store.records(run))
         past = began(fold(run, records, str(store)))
         text = expanded(past.told.get("reads", ""), store.blob)

@@ -18,7 +18,7 @@ from dataflow.durable.ownership import plan_of_run
 from dataflow.durable.storable import FlowReads, ports_in, storable_of
 from dataflow.inspection.stored_run import INTERRUPTED, stored_node
 from dataflow.runtime.reasons import KINDS, Explanation, Finding, ReasonKind, ask_text, explain, kind_of_skip
-from dataflow.scheduler.hits import told_of_memo
+from dataflow.scheduler.hits import read_memo_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -156,7 +156,7 @@ class StoredReasons:
             return ""
         kind, told = firing.memo
         read = self._found.stored.readable
-        return f", {told_of_memo(kind, {name: read(value) for name, value in told.items()})}"
+        return f", {read_memo_report(kind, {name: read(value) for name, value in told.items()})}"
 
     def _of_not_begun(self, path: str) -> Finding:
         if self._found.run.status in ENDED:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 
 from dataflow.base.backend import caller, new_event
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.core.states import UNSETTLED, is_dead, value_of
 from dataflow.errors import DataflowError, Paused, RunFailed
-from dataflow.live.reuse import Reusing, digest_of
+from dataflow.live.reuse import Reuse, digest_of
 from dataflow.runtime.result import Result, special_token
 from dataflow.runtime.start import memo_for, reporter_for, warn_of_memo, warn_of_settings
 from dataflow.runtime.workers import Workers
@@ -40,7 +40,7 @@ class LiveEngine:
     def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
         reporter = reporter_for(settings, plan.name, f"live-{urandom(4).hex()}", caller(), what="session")
         self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
-        self.reusing = scheduler.live = Reusing(scheduler, self._settled)
+        self.reusing = scheduler.live = Reuse(scheduler, self._settled)
         self.freshness = self.reusing.freshness
         scheduler.is_plain = False
         self.workers = Workers(scheduler, spawn, self._look_around)
@@ -316,7 +316,7 @@ def snapshot(scheduler: Scheduler, status: Literal["paused", "failed"]) -> Resul
     values, plan = scheduler.root.values, scheduler.plan
     tokens = {name: values[slot] for name, slot in plan.outputs.items()}
     outputs = {
-        name: separate(token)
+        name: own_copy(token)
         for name, token in tokens.items()
         if not is_dead(token) and token is not UNSETTLED
     }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Activation", "Freshness", "Stage", "overtake", "unsettle"]
+__all__ = ["Freshness", "Reset", "Stage", "supersede", "unsettle"]
 
 
 class Stage(IntEnum):
@@ -29,11 +29,11 @@ class Stage(IntEnum):
     ACTIVE = 1  # it is to settle, and has not yet
     FRESH = 2  # it has settled
     LOST = 3  # only races that others have won needed it
-    OVERTAKEN = 4  # by an update, while it ran or was about to; it is stale once it has ended
+    SUPERSEDED = 4  # by an update, while it ran or was about to; it is stale once it has ended
 
 
 #: The same as numbers: looking up a member takes three times as long as comparing it.
-STALE, ACTIVE, FRESH, LOST, OVERTAKEN = map(int, Stage)
+STALE, ACTIVE, FRESH, LOST, SUPERSEDED = map(int, Stage)
 
 
 #: Of a node that has to settle again if somebody waits for it.
@@ -54,7 +54,7 @@ class Freshness:
         self.root = root = scheduler.root
         self.links = links_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # STALE
-        self._activation = Activation(scheduler, begins)
+        self._activation = Reset(scheduler, begins)
         self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
         self._again: set[int] = set()  # nodes that others wait for, which were overtaken when that was known
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
@@ -66,13 +66,13 @@ class Freshness:
         """Tell whether a node has come to what it comes to for the inputs of now."""
         return self.stages[index] == FRESH
 
-    def is_overtaken(self, index: int) -> bool:
+    def is_superseded(self, index: int) -> bool:
         """Tell whether an update has made a node stale that has not ended."""
-        return self.stages[index] == OVERTAKEN
+        return self.stages[index] == SUPERSEDED
 
     def is_unwanted(self, index: int) -> bool:
         """Tell whether a node that is about to end has been overtaken, or has lost its races."""
-        return self.stages[index] == OVERTAKEN or index in self.root.withdrawn
+        return self.stages[index] == SUPERSEDED or index in self.root.withdrawn
 
     def change(self, slots: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
         """Let everything be stale that depends on slots whose values have changed, or on changed nodes."""
@@ -81,10 +81,10 @@ class Freshness:
         while todo:
             index = todo.pop()
             stage = stages[index]
-            if stage in (STALE, OVERTAKEN):  # what depends on it has been told
+            if stage in (STALE, SUPERSEDED):  # what depends on it has been told
                 continue
             if stage == ACTIVE:
-                self._overtake(plan.nodes[index])
+                self._supersede(plan.nodes[index])
             else:
                 stages[index] = STALE
             for slot in plan.nodes[index].outputs.values():
@@ -92,11 +92,11 @@ class Freshness:
         if not self.root.unsettled and not self.root.has_ended:
             self.scheduler.has_emptied(self.root)
 
-    def _overtake(self, node: PlanNode) -> None:
+    def _supersede(self, node: PlanNode) -> None:
         """Take a node back that has not settled yet; what runs, or is about to, is overtaken and ends."""
         unsettle(self.root, node)  # some of a map may have settled early
-        if overtake(self.scheduler, node):
-            self.stages[node.index] = OVERTAKEN
+        if supersede(self.scheduler, node):
+            self.stages[node.index] = SUPERSEDED
         else:
             self._deactivate(node.index)
 
@@ -137,7 +137,7 @@ class Freshness:
     def finished(self, index: int) -> None:
         """Note that a node of the root has come to its end."""
         root, stages = self.root, self.stages
-        if stages[index] == OVERTAKEN:
+        if stages[index] == SUPERSEDED:
             root.withdrawn.discard(index)
             root.states[index] = NOT_RUN
             stages[index] = STALE
@@ -162,7 +162,7 @@ class Freshness:
         now, lazily = self._behind({*self.wanted, *self._again})
         for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
             if self.stages[index] == ACTIVE:
-                self.stages[index] = OVERTAKEN
+                self.stages[index] = SUPERSEDED
                 unsettle(root, root.plan.nodes[index])
         asked = now & root.undemanded
         new, deferred = self._stale_of(now), self._stale_of(lazily - now)
@@ -187,7 +187,7 @@ class Freshness:
         """Have a node run that a lazy port has asked for, if it is stale, or overtaken and has ended."""
         if self.stages[index] in (STALE, LOST):
             self.scheduler.opening.do_later(self.demand)
-        elif self.stages[index] != OVERTAKEN:
+        elif self.stages[index] != SUPERSEDED:
             return
         self._again.add(index)
 
@@ -207,7 +207,7 @@ class Freshness:
         return found
 
 
-class Activation:
+class Reset:
     """Puts nodes of the root back, and has those begin that wait for nothing.
 
     `begins` is told of each node that is about to forget what it came to.
@@ -264,9 +264,9 @@ class Activation:
             elif is_dead(token):
                 is_odd = True
         if is_odd:
-            root.note_odd(index)
-        elif root.odd:
-            root.odd.discard(index)
+            root.note_dead_input(index)
+        elif root.dead_inputs:
+            root.dead_inputs.discard(index)
         return 1 if index in self._early else waits
 
     def begin(self, node: PlanNode) -> None:
@@ -311,7 +311,7 @@ def unsettle(root: Frame, node: PlanNode) -> None:
         root.digests.pop(slot, None)
 
 
-def overtake(scheduler: Scheduler, node: PlanNode) -> bool:
+def supersede(scheduler: Scheduler, node: PlanNode) -> bool:
     """Stop a node of the root; tells whether it has still to come to an end.
 
     What is pure is cancelled; an effect is not cut short, and what is about to fire is looked at before.
@@ -322,7 +322,7 @@ def overtake(scheduler: Scheduler, node: PlanNode) -> bool:
             _stop(scheduler, node)
             return True
         case state if state == READY and not _waits_to_repeat(scheduler, index):
-            root.note_odd(index)
+            root.note_dead_input(index)
             return True
         case state if state == READY:
             scheduler.repeating.give_up(root, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.nodetype import checked_answer
 from dataflow.core.ports import MISSING, SKIP
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Digests", "Known", "Memory", "Reads", "Reusing", "digest_of"]
+__all__ = ["Digests", "Outcomes", "PastOutcome", "Reads", "Reuse", "digest_of"]
 
 #: What stands for the digest of a token that is no value, and of a signal that has come.
 SKIPPED: Final = b"skip"
@@ -42,7 +42,7 @@ SIGNALLED: Final = b"signal"
 
 
 @dataclass(slots=True, eq=False)
-class Known:
+class PastOutcome:
     """What a firing, or a loop, a map or a flow node, came to, and the digests of what it was given.
 
     Its state is that of a node that has ended, READY for one that has paused and waits for its answer.
@@ -66,22 +66,22 @@ class Known:
 class _Inside:
     """What is known of the firings inside a loop, map or flow node of the root, by path."""
 
-    now: dict[str, Known] = field(default_factory=dict)  # since it was opened last
-    before: dict[str, Known] = field(default_factory=dict)
+    now: dict[str, PastOutcome] = field(default_factory=dict)  # since it was opened last
+    before: dict[str, PastOutcome] = field(default_factory=dict)
 
 
-class Memory:
+class Outcomes:
     """What is known of all firings. What is no longer inside a node is forgotten when that has ended."""
 
     def __init__(self) -> None:
-        self._own: dict[int, Known] = {}  # by node of the root
+        self._own: dict[int, PastOutcome] = {}  # by node of the root
         self._inside: dict[int, _Inside] = {}  # likewise
 
-    def of_root(self, index: int) -> Known | None:
+    def of_root(self, index: int) -> PastOutcome | None:
         """Return what is known of a node of the root."""
         return self._own.get(index)
 
-    def find(self, frame: Frame, node: PlanNode) -> Known | None:
+    def find(self, frame: Frame, node: PlanNode) -> PastOutcome | None:
         """Return what is known of a firing."""
         if frame.parent is None:
             return self._own.get(node.index)
@@ -91,14 +91,14 @@ class Memory:
         path = frame.path_of(node)
         return inside.now.get(path) or inside.before.get(path)
 
-    def note(self, frame: Frame, node: PlanNode, known: Known) -> None:
+    def note(self, frame: Frame, node: PlanNode, known: PastOutcome) -> None:
         """Note what a firing has come to, or that it still stands."""
         if frame.parent is None:
             self._own[node.index] = known
         else:
             self._inside[_opener(frame)].now[frame.path_of(node)] = known
 
-    def note_own(self, index: int, known: Known) -> None:
+    def note_own(self, index: int, known: PastOutcome) -> None:
         """Note what a firing of the root has come to."""
         self._own[index] = known
 
@@ -128,10 +128,10 @@ class _Begun(NamedTuple):
 
     function: object  # that is called; the node may get another meanwhile
     given: tuple[object, ...]
-    before: Known | None
+    before: PastOutcome | None
 
 
-class Reusing:
+class Reuse:
     """The part of a live session's scheduler that settles what is known instead of calling it.
 
     `settled` is told of each node of the root that has become fresh.
@@ -141,7 +141,7 @@ class Reusing:
         self.scheduler = scheduler
         self.freshness = Freshness(scheduler, settled, self._keep_digests)
         self.digests = Digests()
-        self.memory = Memory()
+        self.memory = Outcomes()
         self.revision = 1
         self.called = 0  # firings that were handed out to be called
         self.reused = 0  # firings that stand though something before them was computed again
@@ -178,15 +178,15 @@ class Reusing:
         self.scheduler.finish(frame, node, DONE)
         return True
 
-    def is_overtaken(self, frame: Frame, index: int) -> bool:
+    def is_superseded(self, frame: Frame, index: int) -> bool:
         """Tell whether an update has made a firing of the root stale that has not ended."""
-        return frame.parent is None and self.freshness.is_overtaken(index)
+        return frame.parent is None and self.freshness.is_superseded(index)
 
     def passed_over(self, frame: Frame, index: int) -> None:
         """Note that a firing will not be called; one that an update has overtaken is taken back."""
         self._begun.pop((frame, index), None)
         self.called -= 1
-        if self.is_overtaken(frame, index):
+        if self.is_superseded(frame, index):
             self.freshness.take_back(index)
 
     def cut_off(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -202,8 +202,8 @@ class Reusing:
             old, new = known.tokens.get(slot, UNSETTLED), outputs.get(port, SKIP)
             if new is SKIP or old is UNSETTLED or is_dead(old):
                 continue
-            if checked_answer(policy.cutoff(separate(old), separate(new)), node.id, "cutoff"):
-                outputs = {**outputs, port: separate(old)}
+            if checked_answer(policy.cutoff(own_copy(old), own_copy(new)), node.id, "cutoff"):
+                outputs = {**outputs, port: own_copy(old)}
                 standing |= {slot: known.digests[slot]} if slot in known.digests else {}
         for slot, digested in standing.items():  # a value that has no digest is the same all the same
             frame.note_digest(slot, digested)
@@ -219,7 +219,7 @@ class Reusing:
             return None
         if result is SKIP or type(result) is Hit or self.freshness.is_unwanted(index):
             return None
-        if frame.odd or frame.is_closing or scheduler.admission is not None:
+        if frame.dead_inputs or frame.is_closing or scheduler.admission is not None:
             return None
         if scheduler.reporter.is_listening:
             return None
@@ -231,7 +231,7 @@ class Reusing:
         if end.calls:
             digests[slot] = frame.digests[slot] = digest_of(result)
         before = None if known is None else known.given
-        known = Known(function, given, DONE, {slot: result}, digests, self.revision, before)
+        known = PastOutcome(function, given, DONE, {slot: result}, digests, self.revision, before)
         self.memory.note_own(index, known)
         self.freshness.finished(index)
         ready = frame.count_down(end.calls)
@@ -244,7 +244,7 @@ class Reusing:
         """Note that a node has paused: with the same inputs it is not called again."""
         begun = self._begun.get((one.frame, one.node.index))
         if begun is not None:
-            known = Known(begun.function, begun.given, READY, {}, {}, self.revision, ask=one)
+            known = PastOutcome(begun.function, begun.given, READY, {}, {}, self.revision, ask=one)
             self.memory.note(one.frame, one.node, known)
 
     def failed(self, frame: Frame, index: int, error: BaseException) -> None:
@@ -258,7 +258,9 @@ class Reusing:
         """Note what a firing came to that has run to its end though nobody waits for that any more."""
         begun = self._begun.pop((frame, node.index), None)
         if begun is not None:
-            known = Known(begun.function, begun.given, FAILED if error else DONE, tokens, {}, self.revision)
+            known = PastOutcome(
+                begun.function, begun.given, FAILED if error else DONE, tokens, {}, self.revision
+            )
             known.error, known.attempt = error, frame.attempt_of(node.index)
             known.metadata = frame.metadata.get(node.index)
             self.memory.note(frame, node, known)
@@ -307,10 +309,10 @@ class Reusing:
             self.scheduler.finish(frame, node, DONE)
         return True
 
-    def _put(self, frame: Frame, known: Known) -> None:
+    def _put(self, frame: Frame, known: PastOutcome) -> None:
         shared = frame.plan.shared
         for slot, token in known.tokens.items():
-            self.scheduler.put(frame, slot, token if shared[slot] else separate(token))
+            self.scheduler.put(frame, slot, token if shared[slot] else own_copy(token))
         for slot, digested in known.digests.items():
             frame.note_digest(slot, digested)
 
@@ -321,7 +323,7 @@ class Reusing:
             return
         given, before = self.digests.given(frame, node), None if known is None else known.given
         tokens = _tokens(frame, node)
-        known = Known(None, given, DONE, tokens, {}, self.revision, before, opened=opened)
+        known = PastOutcome(None, given, DONE, tokens, {}, self.revision, before, opened=opened)
         self.memory.note(frame, node, known)
         self.memory.has_ended(index)
 
@@ -334,12 +336,12 @@ class Reusing:
 
 def _outcome(
     frame: Frame, node: PlanNode, state: int, begun: _Begun, error: BaseException | None, digests: Digests
-) -> Known:
+) -> PastOutcome:
     """Tell what a firing came to that was called."""
     tokens = {} if error is not None else _tokens(frame, node)
     made = {slot: digests.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
     before = None if begun.before is None else begun.before.given
-    known = Known(begun.function, begun.given, state, tokens, made, before=before, error=error)
+    known = PastOutcome(begun.function, begun.given, state, tokens, made, before=before, error=error)
     if error is not None:
         known.attempt = frame.attempt_of(node.index)
     if frame.metadata:
@@ -350,7 +352,7 @@ def _outcome(
 def _tokens(frame: Frame, node: PlanNode) -> dict[int, Any]:
     """Return what a node came to, of which nobody else can change anything."""
     values, shared = frame.values, frame.plan.shared
-    return {slot: values[slot] if shared[slot] else separate(values[slot]) for slot in node.outputs.values()}
+    return {slot: values[slot] if shared[slot] else own_copy(values[slot]) for slot in node.outputs.values()}
 
 
 def _function_of(node: PlanNode) -> object:

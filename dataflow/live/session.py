@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.compiler.addresses import Addresses, RootPort, end_of, name_of
 from dataflow.core.inputs import read_some
 from dataflow.core.states import Errored, Skip
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dataflow.core.inputs import Ask
     from dataflow.core.wiring import Nested
     from dataflow.live.engine import Seen
-    from dataflow.live.reuse import Known, Reads
+    from dataflow.live.reuse import PastOutcome, Reads
 
 
 __all__ = ["Counts", "Live", "explain", "live"]
@@ -114,7 +114,7 @@ class Live:
             case Skip() as skip:
                 raise DataflowError(no_value_text(_named(port), skip))
             case value:
-                return separate(value)
+                return own_copy(value)
 
     @overload
     def watch(self, port: str) -> AsyncIterator[Any]: ...
@@ -142,7 +142,7 @@ class Live:
                 raise failed(engine.scheduler, seen.token)
             if type(seen.token) is not Skip and seen.digest != last:
                 last = seen.digest
-                yield separate(seen.token)
+                yield own_copy(seen.token)
             if engine.changed is changed and not engine.is_over():
                 await changed.wait()
 
@@ -297,7 +297,7 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
                     yield Reason(ReasonKind.CHANGED, plan.names[slot], text)
 
 
-def _changed(reads: Reads, known: Known) -> tuple[str, ...]:
+def _changed(reads: Reads, known: PastOutcome) -> tuple[str, ...]:
     """Name the ports of a node that were given something else than the time before."""
     if known.before is None or len(known.before) != len(known.given):
         return ()

@@ -150,7 +150,7 @@ def input_digests(frame: Frame, node: PlanNode, call: Call) -> tuple[tuple[str, 
     memo = frame.plan.memo
     assert memo is not None, "the node has a memo"
     reads = memo.reads.get(node.index)
-    if reads is None or node.index in frame.odd:
+    if reads is None or node.index in frame.dead_inputs:
         given = sorted(inputs_of_call(call), key=itemgetter(0))
         ports = tuple([port for port, _ in given])
         return ports, [_within(port, frame, node, one) for port, one in given]

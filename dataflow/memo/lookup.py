@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dataflow.base.backend import new_event
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.compiler.addresses import classes_in
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
@@ -27,7 +27,7 @@ from dataflow.scheduler.hits import (
     MOST_CANDIDATES,
     Candidate,
     Hit,
-    MemoTold,
+    MemoReport,
     Origin,
     Outcome,
     begun_by,
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Memoizing", "Seeker", "Sought", "Unsought"]
+__all__ = ["MemoLookup", "Memos", "NoMemo", "Seeker"]
 
 
-class Memoizing:
+class Memos:
     """The part of the scheduler that knows where outcomes are remembered, and tells what came of it."""
 
     def __init__(self, scheduler: Scheduler) -> None:
@@ -121,7 +121,7 @@ class Memoizing:
             self.scheduler.make_ready(frame, index)
             frame.states[index] = RUNNING
 
-    def seek(self, frame: Frame, node: PlanNode, call: Call) -> Hit | Sought | Unsought | None:
+    def seek(self, frame: Frame, node: PlanNode, call: Call) -> Hit | MemoLookup | NoMemo | None:
         """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
         memo = call.memo
         if memo is None:
@@ -141,13 +141,13 @@ class Memoizing:
             known = table.recall(mark.key, None if memo.ttl is None else self.since(memo))
             if known is not None:
                 return known.hit
-        return Sought(self, frame, node, call, memo, reach, table, mark)
+        return MemoLookup(self, frame, node, call, memo, reach, table, mark)
 
     def since(self, memo: Memo) -> datetime | None:
         """Return the time before which what was remembered does not count."""
         return None if memo.ttl is None else self.scheduler.reporter.now() - timedelta(seconds=memo.ttl)
 
-    def why_missed(self, sought: Sought, table: ProcessMemo) -> str:
+    def why_missed(self, sought: MemoLookup, table: ProcessMemo) -> str:
         """Tell why a table in memory has not what is sought."""
         known = [
             Candidate(key, one.parts, one.created)
@@ -160,7 +160,7 @@ class Memoizing:
         """Tell of an outcome that was known."""
         outcome, told, _ = hit
         if outcome.metadata:
-            frame.note_metadata(node.index, separate(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
+            frame.note_metadata(node.index, own_copy(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
         if outcome.digests:
             for port, made in outcome.digests.items():
                 if port in node.outputs:
@@ -176,12 +176,12 @@ class Memoizing:
         """Tell that an outcome is not remembered, or not asked for."""
         self._tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
 
-    def miss(self, sought: Sought, reason: str) -> None:
+    def miss(self, sought: MemoLookup, reason: str) -> None:
         """Tell that an outcome was not known."""
         self._tell(EventKind.MEMO_MISSED, sought.frame, sought.node, sought.reach, reason)
 
     def _tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
-        frame.note_memo(node.index, MemoTold(kind, reach, reason))
+        frame.note_memo(node.index, MemoReport(kind, reach, reason))
         self.scheduler.report(kind, frame, node, reach=reach, reason=reason)
 
     def unread(self, frame: Frame, node: PlanNode) -> frozenset[str]:
@@ -212,8 +212,8 @@ class Memoizing:
                     continue
         return found
 
-    def _unsought(self, frame: Frame, node: PlanNode) -> Unsought | None:
-        return None if self.scheduler.admission is None else Unsought(self, frame, node)
+    def _unsought(self, frame: Frame, node: PlanNode) -> NoMemo | None:
+        return None if self.scheduler.admission is None else NoMemo(self, frame, node)
 
     def _table(self, reach: Reach) -> tuple[Reach, ProcessMemo | StoredMemo]:
         found: tuple[Reach, ProcessMemo | StoredMemo]
@@ -249,10 +249,10 @@ class Seeker(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sought:
+class MemoLookup:
     """What a firing looks for: the outcome under this mark in this table."""
 
-    memoizing: Memoizing
+    memoizing: Memos
     frame: Frame
     node: PlanNode
     call: Call
@@ -281,7 +281,7 @@ class Sought:
                 if not isinstance(self.table, StoredMemo):
                     self.table.count_as_hit()
                 return hit_of(outcome, self.reach)
-        lead = _Lead(self, current)
+        lead = _Leader(self, current)
         try:
             hit = await lead.look()
             if hit is not None:
@@ -297,10 +297,10 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unsought:
+class NoMemo:
     """A firing of which nothing is remembered, and that has not waited for its slots either."""
 
-    memoizing: Memoizing
+    memoizing: Memos
     frame: Frame
     node: PlanNode
 
@@ -316,12 +316,12 @@ class Unsought:
         return await calling()
 
 
-class _Lead:
+class _Leader:
     """The one of those who need an outcome that looks it up and computes it."""
 
     __slots__ = ("current", "memoizing", "outcome", "reason", "sought")
 
-    def __init__(self, sought: Sought, current: Seeker) -> None:
+    def __init__(self, sought: MemoLookup, current: Seeker) -> None:
         self.memoizing = sought.memoizing
         self.sought = sought
         self.current = current
@@ -427,8 +427,8 @@ class _Lead:
             given = outputs_of(node.id, sought.call.type, result)
         except Exception:  # noqa: BLE001 - the firing fails with it where it is settled
             return None
-        outputs = {port: separate(value) for port, value in given.items() if value is not SKIP}
-        metadata: Any = separate(frame.metadata.get(node.index, {}))
+        outputs = {port: own_copy(value) for port, value in given.items() if value is not SKIP}
+        metadata: Any = own_copy(frame.metadata.get(node.index, {}))
         reporter = self.memoizing.scheduler.reporter
         origin = Origin(reporter.run, frame.path_of(node), reporter.now())
         begun = begun_by(f"{origin.run}/{origin.path}", outputs)

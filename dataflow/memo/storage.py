@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from dataflow.base.failure import text_of_error
 from dataflow.core.states import Remembered
 from dataflow.errors import SecretMissing, StoreError, ValueRefused
-from dataflow.memo.table import Flights
+from dataflow.memo.table import SingleFlight
 from dataflow.scheduler.hits import MOST_CANDIDATES, Candidate, Origin, Outcome, why_missed
 from dataflow.stores import StoredOutcome
 from dataflow.values.classes import unstorable
@@ -39,16 +39,16 @@ __all__ = ["Found", "StoredMemo"]
 BESIDE: Final = frozenset({"text", "blob", "history"})
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
-_flights: Final[WeakKeyDictionary[OutcomeTable, Flights]] = WeakKeyDictionary()
+_flights: Final[WeakKeyDictionary[OutcomeTable, SingleFlight]] = WeakKeyDictionary()
 _noting: Final = Lock()
 
 
-def _flights_of(table: OutcomeTable) -> Flights:
+def _flights_of(table: OutcomeTable) -> SingleFlight:
     """Return who computes what that goes into a table, for all runs of this process."""
     with _noting:
         found = _flights.get(table)
         if found is None:
-            found = _flights[table] = Flights()
+            found = _flights[table] = SingleFlight()
         return found
 
 

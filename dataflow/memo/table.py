@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from dataflow.scheduler.hits import Hit
 
 
-__all__ = ["Entry", "Flights", "MemoStats", "ProcessMemo", "Waiting", "process_memo"]
+__all__ = ["Entry", "MemoStats", "ProcessMemo", "SingleFlight", "Waiting", "process_memo"]
 
 #: How many outcomes a table holds at most unless it is told otherwise.
 MOST: Final = 10_000
 
 
-class _Flight:
+class _Call:
     """A computation that others wait for, and what it came to."""
 
     __slots__ = ("outcome", "wake")
@@ -38,7 +38,7 @@ class Waiting:
 
     __slots__ = ("_flight", "_has_landed")
 
-    def __init__(self, flight: _Flight) -> None:
+    def __init__(self, flight: _Call) -> None:
         """Be told of the end; the caller keeps the flight from ending meanwhile."""
         self._flight = flight
         self._has_landed = new_event()
@@ -50,12 +50,12 @@ class Waiting:
         return self._flight.outcome
 
 
-class Flights:
+class SingleFlight:
     """Who is computing what, by key; any number of threads and event loops may use it at once."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._flying: dict[str, _Flight] = {}
+        self._flying: dict[str, _Call] = {}
 
     def join(self, key: str) -> Waiting | None:
         """Take the lead, and return None; or wait, if somebody has it. Who leads has to `land`."""
@@ -63,7 +63,7 @@ class Flights:
             flight = self._flying.get(key)
             if flight is not None:
                 return Waiting(flight)
-            self._flying[key] = _Flight()
+            self._flying[key] = _Call()
             return None
 
     def land(self, key: str, outcome: Any = None) -> None:
@@ -104,7 +104,7 @@ class ProcessMemo:
 
     def __init__(self, *, most: int = MOST) -> None:
         check_whole("most", most, 1)
-        self.flights = Flights()
+        self.flights = SingleFlight()
         self._most = most
         self._lock = Lock()
         self._entries: OrderedDict[str, Entry] = OrderedDict()  # by key, what was asked for last at the end

@@ -24,7 +24,7 @@ from dataflow.base.failure import is_interruption
 from dataflow.compiler.plan import Call
 from dataflow.core.states import READY, RUNNING
 from dataflow.errors import NodeFailed
-from dataflow.runtime.call import CurrentFiring, Driver, call
+from dataflow.runtime.call import Attempt, Driver, call
 from dataflow.scheduler.hits import Hit
 from dataflow.scheduler.reports import report_start
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Attempting", "Worker"]
+__all__ = ["AttemptRunner", "Worker"]
 
 LOG: Final = logging.getLogger("dataflow.attempting")
 
 
-class Attempting:
+class AttemptRunner:
     """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
 
     def __init__(self, scheduler: Scheduler, suspended: Callable[[], None], shared: Shared) -> None:
@@ -52,7 +52,7 @@ class Attempting:
         self._scheduler = scheduler
         self._shared = shared
         self.context = contextvars.copy_context()  # what every firing begins with
-        self.waiting: dict[FiringId, CurrentFiring] = {}  # no other can be stopped: it is over at once
+        self.waiting: dict[FiringId, Attempt] = {}  # no other can be stopped: it is over at once
         self._suspended = suspended
         self._is_on_asyncio = on_asyncio()
         self._cancellation = cancellation_types()
@@ -69,7 +69,7 @@ class Attempting:
         memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
         if memoizing is not None and memoizing.has_slots(frame, index):
             return []  # another worker has it, and goes on now
-        if frame.states[index] != READY or settling.is_overtaken(frame, index):
+        if frame.states[index] != READY or settling.is_superseded(frame, index):
             return settling.passed_over(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
@@ -80,7 +80,7 @@ class Attempting:
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
-        current = CurrentFiring(worker, frame, index, frame.attempt_of(index))
+        current = Attempt(worker, frame, index, frame.attempt_of(index))
         calling = partial(self._calling, worker, current, action, self.context.copy())
         if sought is None:
             worker.begin(current, _started(current, calling))
@@ -89,7 +89,7 @@ class Attempting:
             worker.begin(current, sought.found_or_called(current, calling, has_returned))
         return []
 
-    async def finish(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
+    async def finish(self, worker: Worker, current: Attempt) -> list[FiringId]:
         """Await what the firing of a worker comes to and settle it; returns what became ready."""
         outcome, worker.outcome = worker.outcome, None
         assert outcome is not None, "the firing has begun"
@@ -111,7 +111,7 @@ class Attempting:
         self._ended(worker, current)
         return newly
 
-    async def _ended_by(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
+    async def _ended_by(self, worker: Worker, current: Attempt, error: BaseException) -> list[FiringId]:
         """Settle a firing that has raised; raises what cancels the worker itself."""
         if isinstance(error, self._cancellation):
             if self._is_cancelling(worker):
@@ -129,14 +129,14 @@ class Attempting:
         await self._has_cancelled_itself(worker)
         return self._broke(worker, current, error)
 
-    def _has_simply_returned(self, worker: Worker, current: CurrentFiring) -> bool:
+    def _has_simply_returned(self, worker: Worker, current: Attempt) -> bool:
         """Tell whether nothing has happened to an attempt but that it returned."""
         is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.task.cancelling()
         if is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index):
             return False
         return self._is_on_asyncio or not self._is_cancelling(worker)
 
-    def _first_waits(self, current: CurrentFiring) -> None:
+    def _first_waits(self, current: Attempt) -> None:
         current.worker.has_waited = True
         self.waiting[current.frame, current.index] = current
         if current.frame.has_stopped(current.index):  # by itself, before it waits
@@ -146,7 +146,7 @@ class Attempting:
             admission.begun((current.frame, current.index))
         self._suspended()
 
-    def _ended(self, worker: Worker, current: CurrentFiring) -> None:
+    def _ended(self, worker: Worker, current: Attempt) -> None:
         worker.current = None
         if worker.has_waited:
             del self.waiting[current.frame, current.index]
@@ -168,7 +168,7 @@ class Attempting:
         if worker.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
             await checkpoint()
 
-    async def _returned(self, worker: Worker, current: CurrentFiring, result: Any) -> list[FiringId]:
+    async def _returned(self, worker: Worker, current: Attempt, result: Any) -> list[FiringId]:
         if await self._has_cancelled_itself(worker):
             return self._cancelled_itself(worker, current)
         if self._has_to_end(worker, current):  # it returned all the same
@@ -196,12 +196,12 @@ class Attempting:
         forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
         return has_arrived
 
-    def _raised(self, worker: Worker, current: CurrentFiring, error: Exception) -> list[FiringId]:
+    def _raised(self, worker: Worker, current: Attempt, error: Exception) -> list[FiringId]:
         if self._has_to_end(worker, current) and not self._is_left_alone(worker):
             return self._cut_short(worker, current, error)
         return self._scheduler.settling.fail(current.frame, current.index, error)
 
-    def _broke(self, worker: Worker, current: CurrentFiring, error: BaseException) -> list[FiringId]:
+    def _broke(self, worker: Worker, current: Attempt, error: BaseException) -> list[FiringId]:
         """Settle a firing that has raised what is no Exception, such as what interrupts the whole run."""
         if worker.late is not None and not is_interruption(error):
             return self._cut_short(worker, current)
@@ -212,14 +212,12 @@ class Attempting:
         """Tell whether nothing has cut short what nobody in a live session waits for: it has simply ended."""
         return self._scheduler.live is not None and worker.late is None and not worker.scope.cancel_called
 
-    def _has_to_end(self, worker: Worker, current: CurrentFiring) -> bool:
+    def _has_to_end(self, worker: Worker, current: Attempt) -> bool:
         """Tell whether an attempt that has come to an end was cancelled, stopped or late."""
         is_over = worker.scope.cancel_called or worker.late is not None
         return is_over or current.frame.has_stopped(current.index)
 
-    def _cut_short(
-        self, worker: Worker, current: CurrentFiring, raised: Exception | None = None
-    ) -> list[FiringId]:
+    def _cut_short(self, worker: Worker, current: Attempt, raised: Exception | None = None) -> list[FiringId]:
         """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
         late, worker.late = worker.late, None
         if late is None or current.frame.has_stopped(current.index):
@@ -228,7 +226,7 @@ class Attempting:
         late.__cause__ = raised
         return self._scheduler.settling.fail(current.frame, current.index, late)
 
-    def _cancelled_itself(self, worker: Worker, current: CurrentFiring) -> list[FiringId]:
+    def _cancelled_itself(self, worker: Worker, current: Attempt) -> list[FiringId]:
         if worker.late is not None:  # in time it would have been cancelled before
             return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]
@@ -246,7 +244,7 @@ class Attempting:
         return newly
 
 
-def _put_aside(scheduler: Scheduler, current: CurrentFiring, error: BaseException | None) -> None:
+def _put_aside(scheduler: Scheduler, current: Attempt, error: BaseException | None) -> None:
     """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
     if isinstance(error, Exception):
         path = current.this_firing().path
@@ -255,7 +253,7 @@ def _put_aside(scheduler: Scheduler, current: CurrentFiring, error: BaseExceptio
         scheduler.interruption = scheduler.interruption or error
 
 
-def _started(current: CurrentFiring, calling: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+def _started(current: Attempt, calling: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """Tell that a firing begins, and begin it."""
     reporter = current.worker.scheduler.reporter
     if reporter.is_listening:
@@ -263,9 +261,7 @@ def _started(current: CurrentFiring, calling: Callable[[], Coroutine[Any, Any, A
     return calling()
 
 
-def _calling(
-    worker: Worker, current: CurrentFiring, action: Call, context: Context
-) -> Coroutine[Any, Any, Any]:
+def _calling(worker: Worker, current: Attempt, action: Call, context: Context) -> Coroutine[Any, Any, Any]:
     """Return what calls the function of a firing, in its time."""
     calling, recording = call(current, action, context), worker.scheduler.recording
     if action.policy.effect is True and recording is not None:
@@ -273,16 +269,14 @@ def _calling(
     return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
 
 
-def _traced(
-    worker: Worker, current: CurrentFiring, action: Call, context: Context
-) -> Coroutine[Any, Any, Any]:
+def _traced(worker: Worker, current: Attempt, action: Call, context: Context) -> Coroutine[Any, Any, Any]:
     """Return what calls the function of a firing, whose span begins now."""
     worker.scheduler.reporter.enter(current.frame, current.index, context)
     return _calling(worker, current, action, context)
 
 
 async def _once_committed(
-    committed: Callable[[], Awaitable[object]], current: CurrentFiring, calling: Coroutine[Any, Any, Any]
+    committed: Callable[[], Awaitable[object]], current: Attempt, calling: Coroutine[Any, Any, Any]
 ) -> Any:
     """Await a call that has an effect, which begins when all it depends on is committed (S12.2)."""
     try:
@@ -295,7 +289,7 @@ async def _once_committed(
 
 
 async def _in_time(
-    worker: Worker, current: CurrentFiring, bounds: Bounds, calling: Coroutine[Any, Any, Any]
+    worker: Worker, current: Attempt, bounds: Bounds, calling: Coroutine[Any, Any, Any]
 ) -> Any:
     """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
     attempts, clock = current.frame.attempts[current.index], worker.scheduler.clock
@@ -324,13 +318,13 @@ class Worker:
     def __init__(
         self,
         scheduler: Scheduler,
-        suspends: Callable[[CurrentFiring], None],
+        suspends: Callable[[Attempt], None],
         scope: anyio.CancelScope,
         shared: Shared,
     ) -> None:
         self.scheduler = scheduler
         self.suspends = suspends  # told of a firing that waits for the first time
-        self.current: CurrentFiring | None = None
+        self.current: Attempt | None = None
         self.outcome: Awaitable[Any] | None = None  # what it comes to, until that is awaited
         self.is_waiting = False  # it has come to where it waits for the first time
         self.has_waited = False  # the attempt has waited
@@ -341,6 +335,6 @@ class Worker:
         self.driver = Driver()  # of inline firings
         self.task = current_task()
 
-    def begin(self, current: CurrentFiring, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
+    def begin(self, current: Attempt, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
         """Have a firing that has begun; what it comes to is still to be awaited."""
         self.current, self.outcome, self.is_waiting = current, outcome, is_waiting

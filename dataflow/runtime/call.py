@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_BLOCKING",
     "RETURNED",
-    "CurrentFiring",
+    "Attempt",
     "Driver",
     "as_coroutine",
     "call",
@@ -51,7 +51,7 @@ RETURNED: Final = object()
 MOST_BLOCKING: Final = 0.1
 
 
-class CurrentFiring:
+class Attempt:
     """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
 
     __slots__ = ("attempt", "frame", "index", "is_seeking", "worker")
@@ -101,7 +101,7 @@ class CurrentFiring:
                 node.id, f"gave out a piece of the undeclared output port {port!r}; {choices(ports)}"
             )
         if reporter.is_listening:
-            reporter.in_loop(partial(self._report, {"port": port, "piece": separate(piece)}))
+            reporter.in_loop(partial(self._report, {"port": port, "piece": own_copy(piece)}))
 
     def warn(self, code: str, text: str) -> None:
         """Have the run warn of something at this firing, once."""
@@ -162,7 +162,7 @@ class Thread:
 
     __slots__ = ("_firing", "_is_given_up")
 
-    def __init__(self, firing: CurrentFiring) -> None:
+    def __init__(self, firing: Attempt) -> None:
         self._firing = firing
         self._is_given_up = False
 
@@ -192,7 +192,7 @@ class Thread:
         return self._firing.abandon()
 
 
-async def call(current: CurrentFiring, action: Call, context: Context) -> Any:
+async def call(current: Attempt, action: Call, context: Context) -> Any:
     """Call the function of a firing in a context of its own."""
     frame = current.frame
     positional, keywords = bind(frame, frame.plan.nodes[current.index], action)
@@ -209,7 +209,7 @@ async def call(current: CurrentFiring, action: Call, context: Context) -> Any:
     return result
 
 
-def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
+def _prepare(current: Attempt, action: Call, context: Context) -> None:
     """Let the author do something before an extra attempt; from here on a failure is one of the call."""
     bounds = action.bounds
     if current.attempt > 1 and bounds is not None and bounds.retry is not None and bounds.retry.before:
@@ -217,12 +217,12 @@ def _prepare(current: CurrentFiring, action: Call, context: Context) -> None:
     current.frame.attempts[current.index].is_last = False
 
 
-def _record(current: CurrentFiring, result: Any) -> None:
+def _record(current: Attempt, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
         told: Any = told_metadata(result.metadata) if is_paused else dict(result.metadata)
-        told = separate(told) if told else told
+        told = own_copy(told) if told else told
         recording = current.worker.scheduler.recording
         if recording is not None and told:
             try:
@@ -234,7 +234,7 @@ def _record(current: CurrentFiring, result: Any) -> None:
         current.frame.note_metadata(current.index, told)
 
 
-async def _read_pieces(current: CurrentFiring, pieces: AsyncIterator[Any]) -> list[Any]:
+async def _read_pieces(current: Attempt, pieces: AsyncIterator[Any]) -> list[Any]:
     """Read an async-generator node to its end, reporting each piece (S3.5)."""
     found = []
     async for piece in pieces:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.base.backend import Event
-    from dataflow.runtime.start import Start
+    from dataflow.runtime.start import RunStart
     from dataflow.runtime.tasks import Spawn
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     from dataflow.stores.store import Answer
 
 
-__all__ = ["Engine", "Keeping"]
+__all__ = ["Engine", "StoredEnd"]
 
 
 class Engine:
     """Runs what a scheduler says, in the task group that `spawn` starts tasks in."""
 
-    def __init__(self, scheduler: Scheduler, start: Start, spawn: Spawn) -> None:
+    def __init__(self, scheduler: Scheduler, start: RunStart, spawn: Spawn) -> None:
         self.plan = scheduler.plan
         self.reporter = scheduler.reporter
         self.scheduler = scheduler
         self.workers = Workers(scheduler, spawn, self.look_around)
         self.status = RunStatus.RUNNING
         self.ended = new_event()
-        self.keeping = None if scheduler.recording is None else Keeping(self)
+        self.keeping = None if scheduler.recording is None else StoredEnd(self)
         self.spawn = spawn
         self.cancel_reason: str | None = None
         self._start = start
@@ -212,7 +212,7 @@ class Engine:
         self.ended.set()
 
 
-class Keeping:
+class StoredEnd:
     """The part of an engine that sees to the store of its run."""
 
     def __init__(self, engine: Engine) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
 from dataflow.compiler.addresses import Addresses, RootPort, let_go, name_of
 from dataflow.compiler.plan import LoopOf
@@ -116,7 +116,7 @@ class Result:
         if is_dead(token) or token is UNSETTLED:
             name = f"port {name_of(port)}" if output is None else f"output {port!r}"
             raise DataflowError(self._no_value(name, output or self._addresses.port(port)))
-        value: Any = separate(token)
+        value: Any = own_copy(token)
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
     def why(self, port: object) -> str:

@@ -9,7 +9,7 @@ from os import urandom
 from time import gmtime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
 from dataflow.compiler.addresses import Addresses, address_of, let_go, name_of
 from dataflow.compiler.plan import Call, LoopOf
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from dataflow.compiler.addresses import RootPort
     from dataflow.compiler.plan import PlanNode
     from dataflow.core.events import Event, Reporter
-    from dataflow.runtime.start import Start
+    from dataflow.runtime.start import RunStart
     from dataflow.runtime.tasks import Spawn
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["PieceStream", "Prepare", "Prepared", "Run", "executing", "new_run_id"]
+__all__ = ["PieceStream", "Prepare", "PreparedRun", "Run", "executing", "new_run_id"]
 
 T = TypeVar("T")
 
@@ -45,15 +45,15 @@ def new_run_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRun:
     """A run that is ready to be executed."""
 
     scheduler: Scheduler
-    start: Start
+    start: RunStart
 
 
 #: Prepares a run in the event loop that is to execute it.
-Prepare: TypeAlias = "Callable[[], Awaitable[Prepared]]"
+Prepare: TypeAlias = "Callable[[], Awaitable[PreparedRun]]"
 
 
 class Run:
@@ -171,7 +171,7 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
     values = engine.scheduler.root.values
     tokens = {name: values[slot] for name, slot in engine.plan.outputs.items()}
     return {
-        name: separate(token)
+        name: own_copy(token)
         for name, token in tokens.items()
         if not is_dead(token) and token is not UNSETTLED
     }
@@ -238,7 +238,7 @@ class PieceStream:
                 self._has_pieces = False
             elif event.kind is EventKind.PIECE and event.data["port"] == self._port:
                 self._has_pieces = True
-                self._pieces.put(separate(event.data["piece"]))
+                self._pieces.put(own_copy(event.data["piece"]))
             elif event.kind is EventKind.NODE_FINISHED:
                 self._look()
         self.settled()
@@ -253,7 +253,7 @@ class PieceStream:
         if token is UNSETTLED or self._pieces.has_ended:
             return
         if not is_dead(token) and token is not LET_GO and not self._has_pieces:
-            value: Any = separate(value_of(token))
+            value: Any = own_copy(value_of(token))
             for piece in value if self._is_list and isinstance(value, list) else [value]:
                 self._pieces.put(piece)
         self._pieces.close()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import anyio
 
 from dataflow.base.backend import caller
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.failure import Failure
 from dataflow.core.events import EventKind, Reporter
 from dataflow.core.wiring import node_of_path
 from dataflow.errors import DataflowError
-from dataflow.runtime.run import Prepared
+from dataflow.runtime.run import PreparedRun
 from dataflow.scheduler.admission import unused_limits
 from dataflow.scheduler.scheduler import Scheduler
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Settings
-    from dataflow.memo.lookup import Memoizing
+    from dataflow.memo.lookup import Memos
     from dataflow.runtime.result import Result
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
 
 
 __all__ = [
-    "NewStart",
+    "FirstStart",
     "ResumeWarning",
     "ResumedStart",
-    "Start",
+    "RunStart",
     "memo_for",
     "prepare_again",
     "prepare_anew",
@@ -55,7 +55,7 @@ class ResumeWarning(NamedTuple):
     taken: Sequence[str] = ()
 
 
-class Start(Protocol):
+class RunStart(Protocol):
     """How a run begins."""
 
     def announce(self, scheduler: Scheduler) -> None:
@@ -69,7 +69,7 @@ class Start(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class NewStart:
+class FirstStart:
     """A new run begins with its inputs; the dict is emptied when they stand in the root (S8.5)."""
 
     inputs: dict[str, Any]
@@ -78,7 +78,7 @@ class NewStart:
     def announce(self, scheduler: Scheduler) -> None:
         reporter, plan = scheduler.reporter, scheduler.plan
         if reporter.is_listening:
-            data = {"flow": plan.name, "inputs": separate(dict(self.inputs)), **self.told}
+            data = {"flow": plan.name, "inputs": own_copy(dict(self.inputs)), **self.told}
             reporter.emit(EventKind.RUN_STARTED, "", data)
         warn_of_settings(scheduler)
 
@@ -130,13 +130,13 @@ class ResumedStart:
         self.answers = {}
 
 
-def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memoizing] | None:
+def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memos] | None:
     """Return what makes the part of a scheduler that asks the memo; None if no node of the plan asks it."""
     if not plan.memos:
         return None
-    from dataflow.memo.lookup import Memoizing  # loads a lot
+    from dataflow.memo.lookup import Memos  # loads a lot
 
-    return Memoizing
+    return Memos
 
 
 def reporter_for(
@@ -202,14 +202,16 @@ def interrupted_in(firings: Mapping[str, Earlier]) -> Iterator[tuple[str, Mappin
             yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
 
 
-async def prepare_anew(plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str) -> Prepared:
+async def prepare_anew(
+    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
+) -> PreparedRun:
     """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
     reporter = reporter_for(settings, plan.name, run_id, caller())
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
-    return Prepared(scheduler, NewStart(inputs))
+    return PreparedRun(scheduler, FirstStart(inputs))
 
 
-async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> Prepared:
+async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> PreparedRun:
     """Prepare a run to go on that has paused and lives in its result.
 
     Raises RunTaken if it has gone on already, AnswerRefused for an answer that does not fit; then it stays.
@@ -230,4 +232,4 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
     seq = scheduler.reporter.seq
     scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, caller(), seq)
     scheduler.timing.go_on(anyio.current_time)
-    return Prepared(scheduler, ResumedStart(read))
+    return PreparedRun(scheduler, ResumedStart(read))

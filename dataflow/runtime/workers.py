@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import cancellation_types
-from dataflow.base.copies import separate, separate_all
+from dataflow.base.copies import own_copies, own_copy
 from dataflow.core.states import READY, RUNNING
-from dataflow.runtime.attempts import Attempting
-from dataflow.runtime.call import MOST_BLOCKING, RETURNED, CurrentFiring, Driver, look, resumed
+from dataflow.runtime.attempts import AttemptRunner
+from dataflow.runtime.call import MOST_BLOCKING, RETURNED, Attempt, Driver, look, resumed
 from dataflow.runtime.shared import Shared
 from dataflow.runtime.tasks import Sleepers
 from dataflow.scheduler.reports import report_start
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Fire = Callable[[Worker, FiringId | None, float], FiringId | None]
     Begin = Callable[[Worker, Frame, int], list[FiringId]]
 
-__all__ = ["Inline", "Workers", "following"]
+__all__ = ["QuickCalls", "Workers", "following"]
 
 #: How long, in seconds, a worker goes on before it lets the event loop do other things.
 SLICE: Final = 0.005
@@ -49,9 +49,9 @@ class Workers:
         self.shared = Shared(spawn, lambda text: scheduler.warnings.append(text))
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
-        self._attempting = Attempting(scheduler, self._suspended, self.shared)
+        self._attempting = AttemptRunner(scheduler, self._suspended, self.shared)
         self._ready: deque[FiringId] = deque()
-        self._fire: Fire = Inline(self._attempting.context, self._attempting.begin, self._ready).fire
+        self._fire: Fire = QuickCalls(self._attempting.context, self._attempting.begin, self._ready).fire
         if scheduler.reporter.is_tracing:
             self._fire = _fire_none  # a span takes more than a call
         self._workers: set[Worker] = set()
@@ -207,7 +207,7 @@ def _fire_none(_worker: Worker, firing: FiringId | None, _until: float) -> Firin
     return firing
 
 
-class Inline:
+class QuickCalls:
     """Fires what takes no more than a call (`QuickCall`), each in a context of its own (S14.5)."""
 
     def __init__(self, context: Context, begin: Begin, ready: deque[FiringId]) -> None:
@@ -230,7 +230,7 @@ class Inline:
         while firing is not None and ended < until and not (scheduler.to_act or scheduler.has_more):
             frame, index = firing
             quick = frame.plan.quick[index]
-            if quick is None or index in frame.odd or frame.states[index] != READY:
+            if quick is None or index in frame.dead_inputs or frame.states[index] != READY:
                 newly = self._begin(worker, frame, index)
                 if worker.current is not None:
                     return None
@@ -240,15 +240,15 @@ class Inline:
             frame.states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)
-            current, context = CurrentFiring(worker, frame, index), copy()
+            current, context = Attempt(worker, frame, index), copy()
             begun = perf_counter()
             try:
                 if quick.take is not None:
                     values = quick.take(frame.values)
-                    coroutine = quick.function(*(separate_all(values) if quick.is_shared else values))
+                    coroutine = quick.function(*(own_copies(values) if quick.is_shared else values))
                 else:
                     value = frame.values[quick.slot]
-                    coroutine = quick.function(separate(value) if quick.is_shared else value)
+                    coroutine = quick.function(own_copy(value) if quick.is_shared else value)
                 value = values = None  # nothing is held that has ended (S8.5)
                 signal = context.run(send, (current, coroutine))
             except BaseException as error:  # noqa: BLE001 - raised again where it is awaited

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
 from dataflow.core.ports import CONTEXT, SKIP, NodeOutput, Signal
 from dataflow.core.signature import Shape
@@ -35,9 +35,9 @@ __all__ = [
 
 def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
     """Return the positional and keyword arguments; raises NodeFailed if a checked value does not fit."""
-    if call.direct is not None and node.index not in frame.odd:
+    if call.direct is not None and node.index not in frame.dead_inputs:
         values, shared = frame.values, frame.plan.shared
-        return [separate(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
+        return [own_copy(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
     positional = [argument(frame, node, given) for given in call.positional]
     if call.star is not None:
         positional += argument(frame, node, call.star)
@@ -60,7 +60,7 @@ def inputs_of(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, Any]:
         given = {**dict(zip(parameters.positional, positional, strict=False)), **keywords}
         if parameters.star is not None:
             given[parameters.star] = positional[len(parameters.positional) :]
-    return {name: separate(value) for name, value in given.items() if name != parameters.config_name}
+    return {name: own_copy(value) for name, value in given.items() if name != parameters.config_name}
 
 
 def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[str, Any]:
@@ -74,10 +74,10 @@ def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[st
 def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
     """Return what a parameter is given; raises NodeFailed if a checked value does not fit."""
     if isinstance(given, int):
-        return separate(frame.values[given])
+        return own_copy(frame.values[given])
     values = [_token(frame, slot) for slot in given.slots if is_live(frame.values[slot], given)]
     if not values and not (given.many and given.required):
-        return separate(given.default)
+        return own_copy(given.default)
     if given.is_signal:
         values = [Signal()] * len(values)
     elif given.check is not None:
@@ -94,7 +94,7 @@ def _token(frame: Frame, slot: int) -> Any:
     token = frame.values[slot]
     if type(token) is Errored:
         return token.failure
-    return separate(token) if frame.plan.shared[slot] else token
+    return own_copy(token) if frame.plan.shared[slot] else token
 
 
 def checked(node: PlanNode, feed: Feed, value: Any) -> Any:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import Ask, ports_left, read_answer, read_request, schema_of
@@ -94,7 +94,7 @@ class Asking:
         left = ports_left(call.type.outputs, given)
         schema = dict(request.schema) if request.schema is not None else schema_of(left)
         expires = None if request.expires is None else opened + timedelta(seconds=request.expires)
-        ask = Ask(path, request.prompt, separate(request.show), schema, expires)
+        ask = Ask(path, request.prompt, own_copy(request.show), schema, expires)
         self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left, opened)
         self._over.pop(path, None)
         frame.states[node.index] = PAUSED
@@ -183,8 +183,8 @@ class Asking:
             self.scheduler.timers.drop(one.timer)
         frame, node = one.frame, one.node
         values, by = answer
-        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=separate(dict(values)))
-        outputs = {**one.given, **{name: separate(value) for name, value in values.items()}}
+        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=own_copy(dict(values)))
+        outputs = {**one.given, **{name: own_copy(value) for name, value in values.items()}}
         self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
 
     def _expire(self, one: OpenAsk) -> None:

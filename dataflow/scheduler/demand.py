@@ -61,7 +61,7 @@ class Pulling:
         """Tell the nodes that read a slot through a lazy port, those that have asked for it."""
         for reader in frame.plan.lazy[slot]:
             if is_dead(frame.values[slot]):
-                frame.note_odd(reader)
+                frame.note_dead_input(reader)
             missing = frame.pulling.get(reader)
             if missing is not None and slot in missing:
                 missing.remove(slot)

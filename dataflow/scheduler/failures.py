@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.failure import failure_of, is_interruption
 from dataflow.compiler.plan import FlowOf, MapOf
 from dataflow.core.attempts import wait_before_next
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dataflow.base.failure import Failure
     from dataflow.compiler.plan import PlanNode
     from dataflow.core.attempts import Bounds
-    from dataflow.scheduler.frames import Attempts, Frame
+    from dataflow.scheduler.frames import Frame, RetryState
     from dataflow.scheduler.scheduler import Scheduler
 
 
@@ -212,7 +212,7 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
     """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
     policy = node.policy
     if policy is not None and policy.default is not MISSING:
-        return {"out": separate(policy.default), DONE: Signal(), ERROR: failure}
+        return {"out": own_copy(policy.default), DONE: Signal(), ERROR: failure}
     is_handled = policy is not None and policy.on_error in ("skip", "route")
     return {ERROR: failure} if is_handled or ERROR in node.outputs else None
 
@@ -283,7 +283,7 @@ class Repeating:
                 return None
         return wait
 
-    def _bound(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: Attempts) -> None:
+    def _bound(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: RetryState) -> None:
         """Have a node fail that waits, for a slot or its next attempt, when the time of all is over."""
         begun, clock = attempts.begun, self.scheduler.clock
         assert begun is not None, "an attempt that failed has begun"

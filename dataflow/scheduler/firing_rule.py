@@ -202,7 +202,7 @@ class Releasing:
         if frame.states[index] != WAITING:
             return
         node = frame.plan.nodes[index]
-        if node.is_plain and index not in frame.odd:
+        if node.is_plain and index not in frame.dead_inputs:
             self._fire(frame, node)
             return
         if isinstance(node.action, MapOf) and node.action.is_every:

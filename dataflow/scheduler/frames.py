@@ -37,13 +37,13 @@ _NO_VALUES: Final[Any] = ()
 
 __all__ = [
     "Arriving",
-    "Attempts",
     "FiringId",
     "Frame",
     "Opened",
     "OpenedFlow",
     "OpenedLoop",
     "OpenedMap",
+    "RetryState",
     "Unhandled",
 ]
 
@@ -65,7 +65,7 @@ class Unhandled:
 
 
 @dataclass(slots=True)
-class Attempts:
+class RetryState:
     """The attempts at one firing so far."""
 
     number: int = 1  # of the current one
@@ -81,10 +81,10 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "digests", "errors", "failures", "has_ended", "holders",
-        "is_closing", "lost", "memos", "metadata", "name", "number", "odd", "opened", "owner", "parent",
-        "plan", "position", "pulling", "reasons", "states", "taken", "undemanded", "unsettled", "values",
-        "waits", "withdrawn",
+        "attempts", "awaits", "closed_by", "dead_inputs", "digests", "errors", "failures",
+        "has_ended", "holders", "is_closing", "lost", "memos", "metadata", "name", "number",
+        "opened", "owner", "parent", "plan", "position", "pulling", "reasons", "states", "taken",
+        "undemanded", "unsettled", "values", "waits", "withdrawn",
     )  # fmt: skip
 
     def __init__(
@@ -113,8 +113,8 @@ class Frame:
         #: Demanded nodes, and awaited imports, that have not come to their end.
         self.unsettled = plan.demanded
         self.awaits: set[int] = _NOBODY  # the imports among them
-        self.odd: set[int] = _NOBODY  # nodes of which an input is a skip or an error
-        self.attempts: dict[int, Attempts] = _NONE  # of nodes that may have several, or gave out pieces
+        self.dead_inputs: set[int] = _NOBODY  # nodes of which an input is a skip or an error
+        self.attempts: dict[int, RetryState] = _NONE  # of nodes that may have several, or gave out pieces
         self.opened: dict[int, Opened] = _NONE  # by the node that opened it
         self.reasons: dict[int, Skip | Errored] = (
             _NONE  # why nodes were skipped, not run, failed or cancelled
@@ -146,11 +146,11 @@ class Frame:
                 newly.append((self, index))
         return newly
 
-    def note_odd(self, index: int) -> None:
+    def note_dead_input(self, index: int) -> None:
         """Note that an input of a node is a skip or an error."""
-        if self.odd is _NOBODY:
-            self.odd = set()
-        self.odd.add(index)
+        if self.dead_inputs is _NOBODY:
+            self.dead_inputs = set()
+        self.dead_inputs.add(index)
 
     def note_awaited(self, slot: int) -> None:
         """Note that the frame does not end before a value from outside has settled."""
@@ -198,11 +198,11 @@ class Frame:
             self.memos = {}
         self.memos[index] = told
 
-    def attempts_at(self, index: int) -> Attempts:
+    def attempts_at(self, index: int) -> RetryState:
         """Return the attempts at a node, which are counted from here on."""
         if self.attempts is _NONE:
             self.attempts = {}
-        return self.attempts.setdefault(index, Attempts())
+        return self.attempts.setdefault(index, RetryState())
 
     def path(self) -> str:
         """Return the frame's part of its nodes' paths; empty for the root (S2.2)."""
@@ -253,7 +253,7 @@ class Frame:
         self.values = self.waits = _NO_VALUES
         self.holders = None
         self.failures = ()
-        self.odd = _NOBODY
+        self.dead_inputs = _NOBODY
         self.digests = _NONE
 
 

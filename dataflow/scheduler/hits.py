@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Candidate",
     "Hit",
-    "MemoTold",
+    "MemoReport",
     "Origin",
     "Outcome",
     "begun_by",
     "hit_of",
-    "told_of_memo",
+    "read_memo_report",
     "why_missed",
 ]
 
@@ -68,7 +68,7 @@ def _named(parts: list[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-class MemoTold(NamedTuple):
+class MemoReport(NamedTuple):
     """What became of asking the memo for the outcome of a node, as its event tells it."""
 
     kind: EventKind
@@ -84,10 +84,10 @@ class MemoTold(NamedTuple):
         return f"not {verb} ({self.reach}): {self.reason}"
 
 
-def told_of_memo(kind: EventKind, data: Mapping[str, Any]) -> MemoTold:
+def read_memo_report(kind: EventKind, data: Mapping[str, Any]) -> MemoReport:
     """Read what an event tells of the memo of a node."""
     reason, run, path = (str(data.get(name, "")) for name in ("reason", "from_run", "from_path"))
-    return MemoTold(kind, str(data["reach"]), reason, run, path)
+    return MemoReport(kind, str(data["reach"]), reason, run, path)
 
 
 class Origin(NamedTuple):
@@ -116,7 +116,7 @@ class Hit(NamedTuple):
     """
 
     outcome: Outcome
-    told: MemoTold
+    told: MemoReport
     written: Mapping[str, Json] | None = None
 
     def begun_at(self, key: str) -> Hit:
@@ -147,4 +147,4 @@ def _begun_at(key: str, context: ExecutionContext) -> ExecutionContext:
 def hit_of(outcome: Outcome, reach: Reach, written: Mapping[str, Json] | None = None) -> Hit:
     """Make a hit of an outcome that is known as far as this."""
     run, path, _ = outcome.origin
-    return Hit(outcome, MemoTold(EventKind.MEMO_HIT, reach, "", run, path), written)
+    return Hit(outcome, MemoReport(EventKind.MEMO_HIT, reach, "", run, path), written)

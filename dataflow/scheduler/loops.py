@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.wording import counted
 from dataflow.compiler.plan import LoopOf
 from dataflow.core.events import EventKind
@@ -87,7 +87,7 @@ class Loops:
             return LoopEnd.EXHAUSTED
         if (known := self._known(frame, node, opened.round)) is not None:
             return LoopEnd.CONDITION if known else None
-        return None if _holds(node, loop, separate(token)) else LoopEnd.CONDITION
+        return None if _holds(node, loop, own_copy(token)) else LoopEnd.CONDITION
 
     def _known(self, frame: Frame, node: PlanNode, rounds: int) -> bool | None:
         """Tell whether the test has ended the loop after so many rounds, as its journal knows (S11.3)."""

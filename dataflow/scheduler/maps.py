@@ -9,7 +9,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker
 from dataflow.compiler.plan import MapOf
 from dataflow.core.events import EventKind
@@ -115,7 +115,7 @@ class Maps:
         opened = frame.opened[item.owner]
         assert isinstance(opened, OpenedMap)
         if item.plan.shared[slot]:
-            token = separate(token)
+            token = own_copy(token)
         for own in item.plan.collects[slot]:
             opened.collected[own][item.position] = token
             if own in opened.passed_on:
@@ -238,7 +238,7 @@ def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int
     names: list[str] = []
     seen: set[str] = set()
     for item in items:
-        name = copy_context().run(key, separate(item))  # the map is a reader like any other (S3.4, S14.5)
+        name = copy_context().run(key, own_copy(item))  # the map is a reader like any other (S3.4, S14.5)
         if not isinstance(name, str):
             raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
         name = redacted(name)  # it is part of paths, which are written everywhere (S12.4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.compiler.plan import Call
 from dataflow.core.ports import SKIP
 from dataflow.core.signature import Shape
@@ -44,7 +44,7 @@ class Settling:
         scheduler, end = self.scheduler, frame.plan.ends[index]
         if end is None or result is SKIP or not scheduler.is_plain:
             return self._succeed(frame, index, result)
-        if frame.odd or frame.is_closing:
+        if frame.dead_inputs or frame.is_closing:
             return self._succeed(frame, index, result)
         if frame.unsettled == 1 or end.calls is None:
             is_item = frame.unsettled == 1 and end.is_collected and not frame.failures
@@ -186,12 +186,12 @@ class Settling:
     def _is_superseded(self, frame: Frame, index: int) -> bool:
         """Tell whether nobody in a live session waits any more for what a firing comes to."""
         live = self.scheduler.live
-        return live is not None and (frame.has_stopped(index) or live.is_overtaken(frame, index))
+        return live is not None and (frame.has_stopped(index) or live.is_superseded(frame, index))
 
-    def is_overtaken(self, frame: Frame, index: int) -> bool:
+    def is_superseded(self, frame: Frame, index: int) -> bool:
         """Tell whether an update of a live session has made a firing stale that has not ended (S13.4)."""
         live = self.scheduler.live
-        return live is not None and live.is_overtaken(frame, index)
+        return live is not None and live.is_superseded(frame, index)
 
     def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
         """Let go of a firing that is not to start any more; returns what may start instead.
@@ -209,4 +209,4 @@ class Settling:
 def _own(plan: ScopePlan, node: PlanNode, port: str, value: Any) -> Any:
     """Return a value that was remembered for one port; who reads a shared slot is given a copy anyway."""
     slot = node.outputs.get(port)
-    return value if slot is None or plan.shared[slot] else separate(value)
+    return value if slot is None or plan.shared[slot] else own_copy(value)

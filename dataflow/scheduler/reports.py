@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.core.events import EventKind
 from dataflow.core.states import DONE, FAILED, STATES, TIMED_OUT, UNSETTLED, Errored, Skip
 from dataflow.scheduler.arguments import inputs_of
@@ -43,7 +43,7 @@ def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
 
 def report_value(reporter: Reporter, frame: Frame, node: PlanNode, value: Any) -> None:
     """Report the end of a node that has one port and given it a value: what `report_end` comes to then."""
-    data = {"state": DONE_TEXT, "ports": {"out": {"value": separate(value)}}, "metadata": {}}
+    data = {"state": DONE_TEXT, "ports": {"out": {"value": own_copy(value)}}, "metadata": {}}
     reporter.emit(FINISHED, frame.path_of(node), data)
 
 
@@ -61,8 +61,8 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
         elif type(token) is Errored:
             ports[port] = {"error": token.failure}
         elif token is not UNSETTLED:
-            ports[port] = {"value": separate(token)}
-    metadata = separate(frame.metadata[index]) if index in frame.metadata else {}
+            ports[port] = {"value": own_copy(token)}
+    metadata = own_copy(frame.metadata[index]) if index in frame.metadata else {}
     data: dict[str, Any] = {"state": TEXTS[state], "ports": ports, "metadata": metadata}
     if index in frame.reasons:
         reason = frame.reasons[index]

@@ -6,7 +6,7 @@ from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.core.events import EventKind
 from dataflow.core.states import READY, UNSETTLED, Skip, is_dead
 from dataflow.scheduler.admission import Admission, RunSlots
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.events import Reporter
     from dataflow.core.policy import Settings
-    from dataflow.durable.journal import Recording
-    from dataflow.durable.replay import Restoring
-    from dataflow.live.reuse import Reusing
-    from dataflow.memo.lookup import Memoizing
+    from dataflow.durable.journal import JournalWriter
+    from dataflow.durable.replay import Replay
+    from dataflow.live.reuse import Reuse
+    from dataflow.memo.lookup import Memos
     from dataflow.scheduler.frames import FiringId
     from dataflow.scheduler.timers import Timer
 
@@ -51,15 +51,15 @@ class Scheduler:
 
     def __init__(
         self, plan: FlowPlan, settings: Settings, reporter: Reporter,
-        clock: Callable[[], float] = monotonic, memo: Callable[[Scheduler], Memoizing] | None = None,
+        clock: Callable[[], float] = monotonic, memo: Callable[[Scheduler], Memos] | None = None,
     ) -> None:  # fmt: skip
         self.plan, self.reporter = plan, reporter
         self.settings = settings
         self.clock = Clock(clock)  # the time of the run, in seconds; it stands still while the run is paused
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
-        self.recording: Recording | None = None  # of a run that lives in a store
-        self.restoring: Restoring | None = None  # of a run that is resumed
-        self.live: Reusing | None = None  # of a live session
+        self.recording: JournalWriter | None = None  # of a run that lives in a store
+        self.restoring: Replay | None = None  # of a run that is resumed
+        self.live: Reuse | None = None  # of a live session
         self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
@@ -165,7 +165,13 @@ class Scheduler:
         """Settle a port; each settles once (S3.1)."""
         frame.values[slot] = token
         calls = frame.plan.calls[slot]
-        if calls is None or frame.holders is not None or frame.odd or frame.is_closing or is_dead(token):
+        if (
+            calls is None
+            or frame.holders is not None
+            or frame.dead_inputs
+            or frame.is_closing
+            or is_dead(token)
+        ):
             self._settled.append((frame, slot))
             return
         self._newly += frame.count_down(calls)  # what `push` would come to
@@ -175,7 +181,7 @@ class Scheduler:
     def take(self, frame: Frame, slot: int) -> Any:
         """Return a value for one reader: its own copy if others hold it too (S3.4)."""
         value = frame.values[slot]
-        return separate(value) if frame.plan.shared[slot] else value
+        return own_copy(value) if frame.plan.shared[slot] else value
 
     def finish(self, frame: Frame, node: PlanNode, state: int) -> None:
         """Bring a node to its end."""
@@ -270,7 +276,7 @@ class Pushing:
         is_odd = is_dead(token)
         for reader in plan.readers[slot]:
             if is_odd:
-                frame.note_odd(reader)
+                frame.note_dead_input(reader)
             waits[reader] -= 1
             if not waits[reader]:
                 scheduler.releasing.release(frame, reader)

@@ -21,7 +21,7 @@ from dataflow.core.public_names import public_name
 from dataflow.core.signature import qualified_id
 from dataflow.secrets.secret import Secret
 
-__all__ = ["told_value"]
+__all__ = ["canonical_text"]
 
 #: What says all of itself in its repr, in one way.
 PLAIN: Final = (
@@ -49,7 +49,7 @@ class _Closed:
 NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def told_value(
+def canonical_text(
     value: object, functions: list[object] | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> str:
     """Tell a value with the types of all its parts; dicts and sets in an order that is always the same.
@@ -94,7 +94,9 @@ def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]
         case Mapping():
             return _pairs(one, functions, names)
         case AbstractSet():  # of what has a hash, which is never deep
-            return [_Text(f"{text}, ") for text in sorted(told_value(part, functions, names) for part in one)]
+            return [
+                _Text(f"{text}, ") for text in sorted(canonical_text(part, functions, names) for part in one)
+            ]
         case Sequence():
             return [part for item in one for part in (item, _Text(", "))]
         case _ if dataclasses.is_dataclass(one):
@@ -107,7 +109,7 @@ def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]
 def _pairs(
     found: Mapping[Any, object], functions: list[object] | None, names: Mapping[str, str]
 ) -> list[Any]:
-    told = sorted((told_value(key, functions, names), number) for number, key in enumerate(found))
+    told = sorted((canonical_text(key, functions, names), number) for number, key in enumerate(found))
     values = list(found.values())
     return [part for key, number in told for part in (_Text(f"{key}: "), values[number], _Text(", "))]
 

@@ -44,8 +44,8 @@ __all__ = [
     "Underivable",
     "is_known",
     "item_step",
+    "parts_of",
     "register",
-    "taking_of",
 ]
 
 #: What a digest of a context leaves out: it says nothing about what follows from the context.
@@ -227,7 +227,7 @@ def register(kind: type, function: Callable[[Any], object]) -> None:
         _takings.clear()
 
 
-def taking_of(kind: type) -> Taking:
+def parts_of(kind: type) -> Taking:
     """Return how instances of a class are taken apart; raises Underivable."""
     taking = TAKINGS.get(kind) or _takings.get(kind)
     if taking is None:

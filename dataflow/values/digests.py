@@ -9,7 +9,7 @@ from dataflow.base.failure import text_of_error
 from dataflow.types.shapes import type_name
 from dataflow.types.validation import described
 from dataflow.values.digest_leaves import LEAVES
-from dataflow.values.digest_parts import TAKINGS, Apart, Underivable, is_known, register, taking_of
+from dataflow.values.digest_parts import TAKINGS, Apart, Underivable, is_known, parts_of, register
 from dataflow.values.refusals import MOST_STEPS
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class _Walk:
 def _taken_apart(value: object) -> Apart:
     kind = type(value)
     try:
-        taking = TAKINGS.get(kind) or taking_of(kind)
+        taking = TAKINGS.get(kind) or parts_of(kind)
     except TypeError as error:  # a class that has no hash
         raise Underivable("") from error
     try:

@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 
 from dataflow.core.functions import module_name
 from dataflow.types.shapes import type_name
-from dataflow.values.canonical import told_value
+from dataflow.values.canonical import canonical_text
 from dataflow.values.digest_leaves import Digested, hashed, text
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def _behind(function: object) -> Iterator[object]:
 
 def _parts(one: object) -> list[str]:
     if isinstance(one, FunctionType):
-        return [code_text(one.__code__), told_value([one.__defaults__, one.__kwdefaults__])]
+        return [code_text(one.__code__), canonical_text([one.__defaults__, one.__kwdefaults__])]
     if isinstance(one, functools.partial):
-        return [told_value([one.args, one.keywords])]
+        return [canonical_text([one.args, one.keywords])]
     return []
 
 

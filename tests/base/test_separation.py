@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow.base.copies import ATOMIC, separate, separate_all
+from dataflow.base.copies import ATOMIC, own_copies, own_copy
 
 CONTAINERS = (list, dict, set, bytearray)
 
@@ -131,7 +131,7 @@ def graphs(draw: st.DrawFn) -> object:
 
 @given(VALUES)
 def test_the_copy_is_equal_and_shares_nothing_that_can_change(value: object) -> None:
-    result = separate(value)
+    result = own_copy(value)
     assert result == value
     assert type(result) is type(value)
     shared = {id(part) for part in containers_in(value)} & {id(part) for part in containers_in(result)}
@@ -141,19 +141,19 @@ def test_the_copy_is_equal_and_shares_nothing_that_can_change(value: object) -> 
 @given(VALUES)
 def test_a_change_of_the_copy_leaves_the_value_alone(value: object) -> None:
     before = copy.deepcopy(value)
-    for part in containers_in(separate(value)):
+    for part in containers_in(own_copy(value)):
         part.clear()
     assert value == before
 
 
 @given(VALUES)
 def test_a_value_without_a_container_is_returned_itself(value: object) -> None:
-    assert (separate(value) is value) == (not containers_in(value))
+    assert (own_copy(value) is value) == (not containers_in(value))
 
 
 @given(graphs())
 def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
-    result = separate(value)
+    result = own_copy(value)
     assert drawing(result) == drawing(value)
     shared = {id(part) for part in containers_in(value)} & {id(part) for part in containers_in(result)}
     assert not shared
@@ -182,7 +182,7 @@ def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_what_holds_no_container_is_shared(value: object) -> None:
-    assert separate(value) is value
+    assert own_copy(value) is value
 
 
 @pytest.mark.parametrize("kind", sorted(ATOMIC, key=str), ids=str)
@@ -205,7 +205,7 @@ def test_nothing_atomic_is_a_container(kind: type) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_a_subclass_keeps_its_type(value: Any) -> None:
-    result: Any = separate(value)
+    result: Any = own_copy(value)
     assert type(result) is type(value)
     assert result == value
     assert result is not value
@@ -213,21 +213,21 @@ def test_a_subclass_keeps_its_type(value: Any) -> None:
 
 
 def test_a_defaultdict_keeps_its_factory() -> None:
-    result: Any = separate(defaultdict(list, a=[1]))
+    result: Any = own_copy(defaultdict(list, a=[1]))
     assert result["b"] == []
 
 
 def test_an_ordered_dict_keeps_an_order_changed_later() -> None:
     value = OrderedDict(a=[1], b=[2])
     value.move_to_end("a")
-    result: Any = separate(value)
+    result: Any = own_copy(value)
     assert list(result) == ["b", "a"]
 
 
 def test_the_items_of_a_subclass_are_those_it_holds() -> None:
     value = Basket([[1], 2])
     value.owner = "John"
-    result: Any = separate(value)
+    result: Any = own_copy(value)
     assert list.__getitem__(result, slice(None)) == [[1], 2]
     assert result[0] is not value[0]
     assert result.owner == "John"
@@ -236,7 +236,7 @@ def test_the_items_of_a_subclass_are_those_it_holds() -> None:
 def test_a_tuple_keeps_its_attributes() -> None:
     value: Any = Marked(([1],))
     value.note = "a note"
-    result: Any = separate(value)
+    result: Any = own_copy(value)
     assert result.note == "a note"
     assert result[0] is not value[0]
 
@@ -244,19 +244,19 @@ def test_a_tuple_keeps_its_attributes() -> None:
 def test_a_list_that_is_its_own_copy_is_not_changed() -> None:
     inner = [1]
     value = Frozen([inner])
-    assert separate(value) is value
+    assert own_copy(value) is value
     assert value[0] is inner
 
 
 def test_keys_are_shared() -> None:
     key = (1, "a")
-    result: Any = separate({key: [1]})
+    result: Any = own_copy({key: [1]})
     assert next(iter(result)) is key
 
 
 def test_an_object_is_shared_inside_a_copy() -> None:
     record = Record([1])
-    result: Any = separate([record, (record, [])])
+    result: Any = own_copy([record, (record, [])])
     assert result[0] is record
     assert result[1][0] is record
 
@@ -265,14 +265,14 @@ def test_a_cycle_through_a_tuple_is_closed_in_the_copy() -> None:
     inner: list[Any] = []
     value = (inner,)
     inner.append(value)
-    result: Any = separate(value)
+    result: Any = own_copy(value)
     assert result is not value
     assert result[0][0] is result
 
 
 def test_a_tuple_met_first_inside_another_is_copied_once() -> None:
     shared = ([1],)
-    result: Any = separate((shared, (shared, 2)))
+    result: Any = own_copy((shared, (shared, 2)))
     assert result[0] is result[1][0]
 
 
@@ -281,7 +281,7 @@ def test_a_deep_value_is_copied_without_recursion(wrap: Any) -> None:
     value: Any = 1
     for _ in range(100_000):
         value = wrap(value)
-    part: Any = separate(value)
+    part: Any = own_copy(value)
     for _ in range(100_000):
         assert part is not value
         key = next(iter(part)) if isinstance(part, dict) else 0
@@ -293,7 +293,7 @@ def test_a_deep_tuple_is_rebuilt_without_recursion() -> None:
     value: Any = ([1],)
     for _ in range(5_000):
         value = (value, 2)
-    part: Any = separate(value)
+    part: Any = own_copy(value)
     for _ in range(5_000):
         part, value = part[0], value[0]
     assert part == ([1],)
@@ -304,7 +304,7 @@ def test_a_deep_tuple_without_a_container_is_returned_itself() -> None:
     value: Any = ()
     for _ in range(5_000):
         value = (value, 2)
-    assert separate(value) is value
+    assert own_copy(value) is value
 
 
 class Unhashable(type):
@@ -331,6 +331,6 @@ AROUND = {
 @pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
 def test_an_object_of_a_class_without_a_hash_is_shared_wherever_it_stands(around: Any) -> None:
     odd = Odd()
-    copied = separate(around(odd))
-    assert list(separate_all([copied, odd]))[1] is odd
+    copied = own_copy(around(odd))
+    assert list(own_copies([copied, odd]))[1] is odd
     assert repr(copied) == repr(around(odd))

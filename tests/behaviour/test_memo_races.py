@@ -13,7 +13,7 @@ import anyio.lowlevel
 import pytest
 
 from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
-from dataflow.memo.table import Entry, Flights
+from dataflow.memo.table import Entry, SingleFlight
 from tests.behaviour.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
 
 
@@ -305,7 +305,7 @@ async def waits_for_both(x: int) -> int:
 
 class TestFlights:
     async def test_who_leads_tells_those_who_wait(self) -> None:
-        flights = Flights()
+        flights = SingleFlight()
         assert flights.join("a") is None
         assert flights.join("b") is None
         waiting = [flights.join("a"), flights.join("a")]
@@ -314,7 +314,7 @@ class TestFlights:
         assert flights.join("a") is None
 
     async def test_without_an_outcome_the_next_leads(self) -> None:
-        flights = Flights()
+        flights = SingleFlight()
         flights.join("a")
         waiting = flights.join("a")
         assert waiting is not None

@@ -14,7 +14,7 @@ from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
-from dataflow.runtime.workers import Inline, Workers
+from dataflow.runtime.workers import QuickCalls, Workers
 from tests.behaviour.rows import inc, one
 from tests.support.source import home_of
 from tests.support.steady import end_slices_after, warn_of_blocking
@@ -46,7 +46,7 @@ class SlowClock:
 def slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SlowClock()
     end_slices_after(monkeypatch, 0.005)
-    for owner in (Inline, Workers):
+    for owner in (QuickCalls, Workers):
         monkeypatch.setattr(home_of(owner), "perf_counter", clock)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dataflow import ExecutionContext, Image, Message, ToolCall
-from dataflow.base.copies import separate
+from dataflow.base.copies import own_copy
 from dataflow.core.context import history_of
 
 HELLO, YES = Message("user", "hello"), Message("assistant", "yes")
@@ -52,12 +52,12 @@ def test_a_changed_context_shares_history_and_variables() -> None:
 
 def test_readers_are_given_the_context_itself() -> None:
     context = ExecutionContext("main", variables={"names": ["a"]}).append(HELLO)
-    given: Any = separate([context])
+    given: Any = own_copy([context])
     assert given[0] is context
 
 
 def test_readers_are_given_messages_with_calls_and_images_themselves() -> None:
     asked = Message("assistant", ("look", Image("image/png", b"x")), (ToolCall("c1", "look", "{}"),))
-    given: Any = separate([asked, (asked,)])
+    given: Any = own_copy([asked, (asked,)])
     assert given[0] is asked
     assert given[1][0] is asked

@@ -10,7 +10,7 @@ from dataflow import SKIP, Flow, Maybe, RunFailed, collect, each
 from dataflow.base.failure import Failure
 from dataflow.compiler.plan import FlowPlan
 from dataflow.core.states import NodeState
-from dataflow.durable.edits import forgotten_by
+from dataflow.durable.edits import invalidated_by
 from dataflow.durable.graph_signature import shape_of
 from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
@@ -46,7 +46,7 @@ def forgotten(plan: FlowPlan, items: int, failed: list[int]) -> set[str]:
     for path in past.failures:
         past.firings[path].state = NodeState.FAILED
     shape = shape_of(plan).write()
-    return forgotten_by(plan, shape, past, shape, "refuse")[0]
+    return invalidated_by(plan, shape, past, shape, "refuse")[0]
 
 
 @pytest.mark.parametrize("failed", [[], [1], [0, 2]])

@@ -11,7 +11,7 @@ import pytest
 
 from dataflow import Result, StoreError
 from dataflow.base.backend import on_asyncio
-from dataflow.durable.ownership import owned
+from dataflow.durable.ownership import acquire
 from dataflow.stores import Store
 from tests.support.stored_runs import Gated, asking_flow, until
 
@@ -158,7 +158,7 @@ class TestExecuting:
 
 class TestOwned:
     async def test_what_was_taken_is_returned(self) -> None:
-        assert await owned(lambda: 7, lambda _: None) == 7
+        assert await acquire(lambda: 7, lambda _: None) == 7
 
     async def test_what_is_raised_is_raised(self) -> None:
         given_up: list[int] = []
@@ -167,7 +167,7 @@ class TestOwned:
             raise OSError("no")
 
         with pytest.raises(OSError, match="no"):
-            await owned(take, given_up.append)
+            await acquire(take, given_up.append)
         assert given_up == []
 
     async def test_it_is_given_up_once_it_is_taken(self) -> None:
@@ -180,7 +180,7 @@ class TestOwned:
 
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as group:
-                group.start_soon(owned, take, given_up.append)
+                group.start_soon(acquire, take, given_up.append)
                 await until(begun)
                 scope.cancel()
         gate.set()
@@ -191,7 +191,7 @@ class TestOwned:
         taken: list[int] = []
         with anyio.CancelScope() as scope:
             scope.cancel()
-            await owned(lambda: taken.append(1), lambda _: None)
+            await acquire(lambda: taken.append(1), lambda _: None)
         join_threads()
         assert taken == []
 

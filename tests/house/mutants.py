@@ -128,8 +128,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "firings of a row share a context",
-        "CurrentFiring(worker, frame, index), copy()\n",
-        "CurrentFiring(worker, frame, index), self._context\n",
+        "Attempt(worker, frame, index), copy()\n",
+        "Attempt(worker, frame, index), self._context\n",
         ("tests/behaviour/test_rows.py::test_a_row_sees_nothing_of_what_its_nodes_set[asyncio]",),
     ),
     Mutant(
@@ -161,14 +161,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "a call is given a skip as it stands",
-        "quick is None or index in frame.odd or",
+        "quick is None or index in frame.dead_inputs or",
         "quick is None or",
         (INLINE.format("it_stops_before_a_call_that_is_given_a_skip"),),
     ),
     Mutant(
         "what was cancelled in a row fires",
-        "index in frame.odd or frame.states[index] != READY:",
-        "index in frame.odd:",
+        "index in frame.dead_inputs or frame.states[index] != READY:",
+        "index in frame.dead_inputs:",
         (INLINE.format("it_stops_before_what_was_cancelled_meanwhile"),),
     ),
     Mutant(
@@ -207,8 +207,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "a skip is given to calls at once",
-        " or frame.is_closing or is_dead(token):",
-        " or frame.is_closing:",
+        "            or is_dead(token)\n        ):\n",
+        "        ):\n",
         (TABLE.format("an optional port that is dead beside a live one"),),
     ),
     Mutant(
@@ -245,7 +245,7 @@ MUTANTS: Final = (
         "frames share a set that they write to",
         "_NOBODY: Final[Any] = frozenset()\n",
         "_NOBODY: Final[Any] = set()\n",
-        ("tests/scheduler/test_frames.py::test_a_set_of_a_new_frame_refuses_to_be_written_to[odd]",),
+        ("tests/scheduler/test_frames.py::test_a_set_of_a_new_frame_refuses_to_be_written_to[dead_inputs]",),
     ),
     Mutant(
         "states are listed as their frames have opened",
@@ -265,7 +265,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the only reader of a hit has what is remembered itself",
-        " is None or plan.shared[slot] else separate(value)",
+        " is None or plan.shared[slot] else own_copy(value)",
         " is None or plan.shared[slot] else value",
         (
             MEMO.format(
@@ -276,7 +276,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "what is remembered is what the first reader has",
-        "{port: separate(value) for port, value in given.items()",
+        "{port: own_copy(value) for port, value in given.items()",
         "{port: value for port, value in given.items()",
         (
             MEMO.format(

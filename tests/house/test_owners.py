@@ -1,4 +1,4 @@
-"""State has one owner: an attribute of these classes is assigned only in the module that defines the class."""
+"""State has one owner: these classes are assigned to only in the modules that define them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 from dataflow import EventKind, MemoStats, ProcessMemo
 from dataflow.memo.table import Entry
-from dataflow.scheduler.hits import Candidate, Origin, Outcome, hit_of, told_of_memo, why_missed
+from dataflow.scheduler.hits import Candidate, Origin, Outcome, hit_of, read_memo_report, why_missed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -130,7 +130,7 @@ class TestWhy:
 
     def test_an_event_is_told_as_why_tells_it(self) -> None:
         hit = {"reach": "run", "type": "t", "from_run": "r", "from_path": "a/b", "since": NOON}
-        assert str(told_of_memo(EventKind.MEMO_HIT, hit)) == "remembered (run) from a/b of run r"
+        assert str(read_memo_report(EventKind.MEMO_HIT, hit)) == "remembered (run) from a/b of run r"
         missed = {"reach": "store", "reason": "why"}
-        assert str(told_of_memo(EventKind.MEMO_MISSED, missed)) == "not remembered (store): why"
-        assert str(told_of_memo(EventKind.MEMO_SKIPPED, missed)) == "not memoized (store): why"
+        assert str(read_memo_report(EventKind.MEMO_MISSED, missed)) == "not remembered (store): why"
+        assert str(read_memo_report(EventKind.MEMO_SKIPPED, missed)) == "not memoized (store): why"

@@ -15,7 +15,7 @@ from dataflow.core.ports import MISSING
 from dataflow.core.states import READY, RUNNING, RunStatus
 from dataflow.runtime.run import outcome
 from dataflow.scheduler.arguments import bind
-from dataflow.scheduler.frames import Attempts, Frame
+from dataflow.scheduler.frames import Frame, RetryState
 from dataflow.scheduler.reports import unsettled_ports
 from dataflow.scheduler.scheduler import Scheduler
 from tests.properties.node_functions import recording
@@ -73,7 +73,7 @@ class _Driver:
         call = node.action
         assert isinstance(call, Call)
         frame.states[index] = RUNNING
-        attempts = frame.attempts_at(index) if call.bounds is not None else Attempts()
+        attempts = frame.attempts_at(index) if call.bounds is not None else RetryState()
         self.path, self.attempt = frame.path_of(node), attempts.number
         attempts.is_last = True  # until the function is called
         try:

@@ -17,9 +17,9 @@ from dataflow.core.events import Reporter
 from dataflow.core.firing import CURRENT
 from dataflow.core.states import CANCELLED, STATES
 from dataflow.runtime.attempts import Worker
-from dataflow.runtime.call import CurrentFiring
+from dataflow.runtime.call import Attempt
 from dataflow.runtime.shared import Shared
-from dataflow.runtime.workers import Inline, following
+from dataflow.runtime.workers import QuickCalls, following
 from dataflow.scheduler.frames import FiringId, Frame
 from dataflow.scheduler.scheduler import Scheduler
 
@@ -56,7 +56,7 @@ async def plus(x: int, y: int = 5) -> int:
 class Started(NamedTuple):
     """What a worker is left with."""
 
-    current: CurrentFiring
+    current: Attempt
     outcome: Awaitable[Any]
     waits: bool
 
@@ -79,14 +79,14 @@ class Row:
     def __init__(self, flow: Flow) -> None:
         self.reporter = Reporter("a run")
         self.scheduler = Scheduler(flow.compile(), flow.settings, self.reporter, anyio.current_time)
-        self.waited: list[CurrentFiring] = []
+        self.waited: list[Attempt] = []
         self.worker = Worker(self.scheduler, self.waited.append, anyio.CancelScope(), nothing_shared())
         self.ready: deque[FiringId] = deque(self.scheduler.start({}))
         self.left: FiringId | None = None  # that takes more than this
-        self.inline = Inline(copy_context(), self.leave, self.ready)
+        self.inline = QuickCalls(copy_context(), self.leave, self.ready)
 
     def leave(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
-        self.left, worker.current = (frame, index), CurrentFiring(worker, frame, index)
+        self.left, worker.current = (frame, index), Attempt(worker, frame, index)
         return []
 
     def fire(self, until: float = inf) -> FiringId | None:
@@ -162,7 +162,7 @@ async def test_it_goes_on_with_what_is_ready_behind_a_firing_that_is_settled_at_
     def settle(_: Worker, frame: Frame, index: int) -> list[FiringId]:
         return row.scheduler.settling.succeed(frame, index, 7)
 
-    row.inline = Inline(copy_context(), settle, row.ready)
+    row.inline = QuickCalls(copy_context(), settle, row.ready)
     assert row.fire() is None
     assert (row.scheduler.has_ended, row.value("inc_2")) == (True, 8)
 
@@ -216,7 +216,7 @@ async def test_each_firing_finds_itself_as_the_current_one() -> None:
 
     async def looks(x: int) -> int:
         source = CURRENT.get()
-        assert isinstance(source, CurrentFiring)
+        assert isinstance(source, Attempt)
         seen.append((source.index, source.attempt))
         return x
 

@@ -14,12 +14,12 @@ from dataflow.core.states import Skip
 from dataflow.scheduler.frames import Frame, OpenedFlow, Unhandled
 
 MAPPINGS = ["attempts", "opened", "reasons", "metadata", "digests", "memos", "pulling", "taken"]
-SETS = ["awaits", "odd", "undemanded", "lost", "withdrawn"]
+SETS = ["awaits", "dead_inputs", "undemanded", "lost", "withdrawn"]
 SKIPPED = Skip("", "a reason")
 
 #: What writes to a frame, and what it writes to.
 WRITERS: dict[str, Callable[[Frame], object]] = {
-    "odd": lambda frame: frame.note_odd(0),
+    "dead_inputs": lambda frame: frame.note_dead_input(0),
     "awaits": lambda frame: frame.note_awaited(0),
     "reasons": lambda frame: frame.note_reason(0, SKIPPED),
     "opened": lambda frame: frame.note_opened(0, OpenedFlow()),

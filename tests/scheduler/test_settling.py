@@ -110,7 +110,7 @@ def told_of(frame: Frame) -> dict[str, object]:
         "states": [STATES[state].value for state in frame.states],
         "values": [value.reason if isinstance(value, Skip) else value for value in frame.values],
         "waits": list(frame.waits),
-        "odd": set(frame.odd),
+        "odd": set(frame.dead_inputs),
         "unsettled": frame.unsettled,
         "has_ended": frame.has_ended,
         "reasons": {index: reason.reason for index, reason in frame.reasons.items()},

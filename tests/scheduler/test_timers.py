@@ -17,7 +17,7 @@ from dataflow.core.events import Reporter
 from dataflow.core.policy import Settings
 from dataflow.core.states import RunStatus
 from dataflow.runtime.engine import Engine
-from dataflow.runtime.start import NewStart
+from dataflow.runtime.start import FirstStart
 from dataflow.scheduler.frames import Frame
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.scheduler.timers import Timer
@@ -128,7 +128,7 @@ def test_a_frame_that_ends_drops_its_timers() -> None:
 async def engine_of(flow: Flow) -> AsyncIterator[Engine]:
     async with Nursery() as spawn:
         scheduler = Scheduler(flow.compile(), Settings(), Reporter("run"), anyio.current_time)
-        engine = Engine(scheduler, NewStart({}), spawn)
+        engine = Engine(scheduler, FirstStart({}), spawn)
         yield engine
         await engine.ended.wait()
 

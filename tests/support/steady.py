@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from dataflow.runtime.call import Driver
-from dataflow.runtime.workers import Inline, Workers
+from dataflow.runtime.workers import QuickCalls, Workers
 from tests.support.source import home_of
 
 __all__ = ["NO_END", "STEADY", "end_slices_after", "let_no_slice_end", "warn_of_blocking"]
@@ -17,7 +17,7 @@ NO_END: Final = 3600.0
 #: The same as a line of Python, for a process of its own: no slice ends, and no step takes too long.
 STEADY: Final = "; ".join(
     f"import {owner.__module__} as home; home.{name} = {NO_END}"
-    for owner, name in ((Workers, "SLICE"), (Inline, "MOST_BLOCKING"), (Driver, "MOST_BLOCKING"))
+    for owner, name in ((Workers, "SLICE"), (QuickCalls, "MOST_BLOCKING"), (Driver, "MOST_BLOCKING"))
 )
 
 
@@ -33,5 +33,5 @@ def let_no_slice_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def warn_of_blocking(monkeypatch: pytest.MonkeyPatch, *, above: float) -> None:
     """Warn of each step that keeps the event loop for more than these seconds (S9.2)."""
-    for owner in (Inline, Driver):
+    for owner in (QuickCalls, Driver):
         monkeypatch.setattr(home_of(owner), "MOST_BLOCKING", above)

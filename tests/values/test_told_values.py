@@ -14,7 +14,7 @@ import pytest
 
 from dataflow.expressions.expression import ExpressionOf
 from dataflow.secrets.secret import Secret
-from dataflow.values.canonical import told_value
+from dataflow.values.canonical import canonical_text
 from tests.support.quick_nodes import Adder, Set, inc
 
 
@@ -51,7 +51,7 @@ DIFFERENT: list[Any] = [
 
 
 def test_different_values_have_different_texts() -> None:
-    told = [told_value(value) for value in DIFFERENT]
+    told = [canonical_text(value) for value in DIFFERENT]
     assert [text for text in told if told.count(text) > 1] == []
 
 
@@ -66,36 +66,38 @@ def test_different_values_have_different_texts() -> None:
     ],
 )
 def test_equal_values_have_one_text(one: object, other: object) -> None:
-    assert told_value(one) == told_value(other)
+    assert canonical_text(one) == canonical_text(other)
 
 
 def test_functions_are_told_by_name_and_kept() -> None:
     found: list[object] = []
-    assert told_value({"a": [inc]}, found) == 'dict("a": list(function tests.support.quick_nodes:inc, ), )'
+    assert (
+        canonical_text({"a": [inc]}, found) == 'dict("a": list(function tests.support.quick_nodes:inc, ), )'
+    )
     assert found == [inc]
 
 
 def test_a_secret_is_told_by_its_name_alone() -> None:
-    assert told_value([Secret("KEY", "of no concern")]) == "list(secret KEY, )"
+    assert canonical_text([Secret("KEY", "of no concern")]) == "list(secret KEY, )"
 
 
 def test_what_has_no_parts_is_told_by_its_type() -> None:
-    assert told_value(object()) == "object"
+    assert canonical_text(object()) == "object"
 
 
 def test_a_list_that_holds_itself_is_told() -> None:
     around: list[Any] = [1]
     around.append(around)
-    assert told_value(around) == "list(1, <itself>, )"
+    assert canonical_text(around) == "list(1, <itself>, )"
 
 
 def test_a_list_that_stands_in_a_list_twice_is_told_twice() -> None:
     inner = [1]
-    assert told_value([inner, inner]) == told_value([[1], [1]])
+    assert canonical_text([inner, inner]) == canonical_text([[1], [1]])
 
 
 def test_lists_are_told_at_any_depth() -> None:
     deep: list[Any] = []
     for _ in range(10_000):
         deep = [deep]
-    assert told_value(deep).count("list(") == 10_001
+    assert canonical_text(deep).count("list(") == 10_001
