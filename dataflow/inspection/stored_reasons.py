@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from dataflow.compiler.definition import Definition
     from dataflow.compiler.plan import FlowPlan
     from dataflow.durable.journal_view import PastFiring
-    from dataflow.flows import Flow
     from dataflow.inspection.stored_run import PastRun
     from dataflow.stores import Store
 
@@ -64,7 +64,7 @@ class _Decided:
     reason: str
 
 
-def plan_if_unedited(found: PastRun, flow: Flow, store: Store) -> FlowPlan | None:
+def plan_if_unedited(found: PastRun, flow: Definition, store: Store) -> FlowPlan | None:
     """Return the plan of a flow as a run has it, None if the flow was edited since; raises DataflowError."""
     plan = plan_of_run(flow, found.past, store)
     shape = found.stored.readable(found.past.told.get("shape"))

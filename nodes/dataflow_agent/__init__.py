@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = _attach(
     submod_attrs={
         "agents": ["Agent", "agent"],
         "approvals": ["Decision"],
-        "chat": ["Chat", "Router", "chat", "intent_router"],
+        "chats": ["Chat", "Router", "chat", "intent_router"],
         "config": ["AgentConfig", "Subagent"],
         "conversations": [
             "Conversation",
@@ -25,9 +25,6 @@ __getattr__, __dir__, __all__ = _attach(
             "trim_context",
         ],
         "listing": ["pack"],
-        "mcp.offers": ["mcp"],
-        "mcp.results": ["ServerDied", "ServerFailed", "ToolFailed"],
-        "mcp.sessions": ["listed", "sessions"],
         "models.errors": [
             "AnswerCut",
             "AnswerUnfit",
@@ -56,10 +53,13 @@ __getattr__, __dir__, __all__ = _attach(
         ],
         "models.request": ["Emit", "ModelAnswer", "ModelRequest", "Options", "Provider", "ToolSpec", "Usage"],
         "prompts": ["Prior", "PriorStep", "Prompt", "fill_prompt", "prior_outputs"],
+        "servers.offers": ["mcp"],
+        "servers.results": ["ServerDied", "ServerFailed", "ToolFailed"],
+        "servers.sessions": ["listed", "sessions"],
         "steps": ["Reply"],
         "tool_calls": ["CallTool", "call_tool"],
-        "tools.policies": ["Policy"],
-        "tools.toolboxes": ["Toolbox", "tools"],
+        "toolkit.policies": ["Policy"],
+        "toolkit.toolboxes": ["Toolbox", "tools"],
     },
 )
 

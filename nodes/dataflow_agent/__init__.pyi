@@ -2,7 +2,7 @@
 
 from .agents import Agent, agent
 from .approvals import Decision
-from .chat import Chat, Router, chat, intent_router
+from .chats import Chat, Router, chat, intent_router
 from .config import AgentConfig, Subagent
 from .conversations import (
     Conversation,
@@ -15,9 +15,6 @@ from .conversations import (
     trim_context,
 )
 from .listing import pack
-from .mcp.offers import mcp
-from .mcp.results import ServerDied, ServerFailed, ToolFailed
-from .mcp.sessions import listed, sessions
 from .models.errors import (
     AnswerCut,
     AnswerUnfit,
@@ -46,10 +43,13 @@ from .models.providers.scripted import (
 )
 from .models.request import Emit, ModelAnswer, ModelRequest, Options, Provider, ToolSpec, Usage
 from .prompts import Prior, PriorStep, Prompt, fill_prompt, prior_outputs
+from .servers.offers import mcp
+from .servers.results import ServerDied, ServerFailed, ToolFailed
+from .servers.sessions import listed, sessions
 from .steps import Reply
 from .tool_calls import CallTool, call_tool
-from .tools.policies import Policy
-from .tools.toolboxes import Toolbox, tools
+from .toolkit.policies import Policy
+from .toolkit.toolboxes import Toolbox, tools
 
 __all__ = [
     "Agent",

@@ -11,8 +11,8 @@ from dataflow_agent.config import AgentConfig, Subagent
 from dataflow_agent.steps import Reply, ask, begin, finish, go_on, make
 from dataflow_agent.subagents import RESULT, Begun, SubagentTask, begin_below, report, told
 from dataflow_agent.tool_calls import describe
-from dataflow_agent.tools.policies import policy_of
-from dataflow_agent.tools.toolboxes import Toolbox
+from dataflow_agent.toolkit.policies import policy_of
+from dataflow_agent.toolkit.toolboxes import Toolbox
 from dataflow_agent.turns import Turn
 
 __all__ = ["Agent", "agent", "call_flow", "wire_turn"]

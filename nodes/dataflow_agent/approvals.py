@@ -13,9 +13,9 @@ from dataflow import NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow.authoring import shortened
 from dataflow_agent.config import AgentConfig
 from dataflow_agent.tool_calls import CallUnfit, read_call
-from dataflow_agent.tools.functions import is_same_tool
-from dataflow_agent.tools.policies import Verdict
-from dataflow_agent.tools.toolboxes import Toolbox
+from dataflow_agent.toolkit.functions import is_same_tool
+from dataflow_agent.toolkit.policies import Verdict
+from dataflow_agent.toolkit.toolboxes import Toolbox
 from dataflow_agent.turns import Turn
 
 __all__ = ["About", "Answer", "Decided", "Decision", "Unfit", "agent_name", "approve", "decision_of"]

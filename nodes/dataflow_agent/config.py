@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
 
 from dataflow_agent.models.config import ModelConfig, Patterns, check_model
-from dataflow_agent.tools.policies import Policy, policy_of, unmet
-from dataflow_agent.tools.toolboxes import Functions, SubagentTool, Toolbox
+from dataflow_agent.toolkit.policies import Policy, policy_of, unmet
+from dataflow_agent.toolkit.toolboxes import Functions, SubagentTool, Toolbox
 
 __all__ = ["AgentConfig", "Subagent"]
 

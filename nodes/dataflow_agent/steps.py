@@ -21,15 +21,15 @@ from dataflow import (
 )
 from dataflow_agent.approvals import About, Answer, Unfit, agent_name, decision_of
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.mcp.results import Content
-from dataflow_agent.mcp.sessions import listed
 from dataflow_agent.models.calls import request_for, told_of
 from dataflow_agent.models.providers.selection import provider_of
 from dataflow_agent.models.request import model_of
+from dataflow_agent.servers.results import Content
+from dataflow_agent.servers.sessions import listed
 from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, handed_on
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
-from dataflow_agent.tools.functions import is_same_tool
-from dataflow_agent.tools.toolboxes import Toolbox
+from dataflow_agent.toolkit.functions import is_same_tool
+from dataflow_agent.toolkit.toolboxes import Toolbox
 from dataflow_agent.turns import Grant, StoppedBy, ToolResult, Turn, answered, tell_answer, tell_asked
 
 __all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]

@@ -13,15 +13,15 @@ from pydantic_core import PydanticSerializationError, to_json
 from dataflow import FlowInvalid, Image, Message, NodeOutput, Ports, SecretMissing, ToolCall, Tools, node
 from dataflow.authoring import choices
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.mcp.results import Content, ServerDied, ServerFailed, ToolFailed, joined, shown
-from dataflow_agent.mcp.sessions import called, listed
 from dataflow_agent.models.calls import told_of
 from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
 from dataflow_agent.models.providers.selection import provider_of
 from dataflow_agent.models.request import ModelName, ModelRequest, Options, model_name
-from dataflow_agent.tools.functions import ArgumentsInvalid, arguments_in, tool_of
-from dataflow_agent.tools.policies import Verdict
-from dataflow_agent.tools.toolboxes import Tool, Toolbox
+from dataflow_agent.servers.results import Content, ServerDied, ServerFailed, ToolFailed, joined, shown
+from dataflow_agent.servers.sessions import called, listed
+from dataflow_agent.toolkit.functions import ArgumentsInvalid, arguments_in, tool_of
+from dataflow_agent.toolkit.policies import Verdict
+from dataflow_agent.toolkit.toolboxes import Tool, Toolbox
 from dataflow_agent.turns import ToolResult, Turn, tool_span
 
 __all__ = [

@@ -25,7 +25,7 @@ from dataflow.stores.sqlite import SqliteStore
 from dataflow.values.classes import class_name, classes_of
 from dataflow.values.reader import Reader
 from dataflow_agent import scripted, tools
-from dataflow_agent.tools.functions import is_same_tool
+from dataflow_agent.toolkit.functions import is_same_tool
 from dataflow_control import read_text
 from tests.stored_names import BROKEN, CASES, DOCUMENTS, FOLDER, desk_at, read, store_at
 from tests.support.installed import install

@@ -11,9 +11,9 @@ import anyio
 
 from dataflow import Secret
 from dataflow_agent import listed, mcp
-from dataflow_agent.mcp.server import Server, ServerTool
-from dataflow_agent.mcp.sessions import unmet_of
-from dataflow_agent.tools.policies import Policy
+from dataflow_agent.servers.server import Server, ServerTool
+from dataflow_agent.servers.sessions import unmet_of
+from dataflow_agent.toolkit.policies import Policy
 from tests.messages.telling import Row, Stimulus
 from tests.nodes.agent.far_server import serving_far
 

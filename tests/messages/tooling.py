@@ -11,9 +11,9 @@ import anyio
 
 from dataflow import ExecutionContext, Flow, ToolCall, Tools
 from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, tools
-from dataflow_agent.mcp import offers as offering
-from dataflow_agent.mcp.offers import Offer
-from dataflow_agent.tools.policies import Policy
+from dataflow_agent.servers import offers as offering
+from dataflow_agent.servers.offers import Offer
+from dataflow_agent.toolkit.policies import Policy
 from tests.messages.telling import Row, Stimulus, wired
 from tests.nodes.agent import agent_tools
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from dataflow import Config, Image, Message, Secret
 from dataflow.authoring import shortened
 from dataflow_agent.models.request import Effort, Options, model_name
-from dataflow_agent.tools.policies import policy_of
+from dataflow_agent.toolkit.policies import policy_of
 
 __all__ = ["ModelConfig", "Patterns", "StrictConfig", "check_model", "sent_of", "with_newest_images"]
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from dataflow import Config, ExecutionContext, Image, NodeOutput, ToolCall, node, this_firing
 from dataflow_agent import Toolbox
-from dataflow_agent.mcp.results import Content
+from dataflow_agent.servers.results import Content
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 
 

@@ -17,7 +17,7 @@ from dataflow_agent import (
     Toolbox,
     mcp,
 )
-from dataflow_agent.mcp.results import Content
+from dataflow_agent.servers.results import Content
 from tests.nodes.agent.agent_tools import told_of
 
 __all__ = [

@@ -33,8 +33,8 @@ from dataflow_agent import (
     scripted,
     tools,
 )
-from dataflow_agent.mcp import offers as offering
-from dataflow_agent.mcp.offers import Offer
+from dataflow_agent.servers import offers as offering
+from dataflow_agent.servers.offers import Offer
 from tests.nodes.agent.agent_tools import ENTERED, add, fails, meet, slow, weather, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")

@@ -25,10 +25,10 @@ from dataflow_agent import (
     sessions,
     tools,
 )
-from dataflow_agent.mcp.connection import ToolList
-from dataflow_agent.mcp.offers import Offer, OfferedServer
-from dataflow_agent.mcp.offers import tools as offer
-from dataflow_agent.mcp.results import Content
+from dataflow_agent.servers.connection import ToolList
+from dataflow_agent.servers.offers import Offer, OfferedServer
+from dataflow_agent.servers.offers import tools as offer
+from dataflow_agent.servers.results import Content
 from tests.nodes.agent.agent_tools import add
 from tests.nodes.agent.serving import (
     KEY,
@@ -270,7 +270,7 @@ class TestDescriptions:
         assert not {name for name in loaded if name.partition(".")[0] in ("mcp", "mcp_types")}
 
     async def test_without_mcp_that_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from dataflow_agent.mcp import connection as mcp_loading
+        from dataflow_agent.servers import connection as mcp_loading
 
         monkeypatch.setattr(mcp_loading, "_loaded", [])
         monkeypatch.setitem(sys.modules, "mcp", None)

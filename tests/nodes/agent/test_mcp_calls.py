@@ -17,7 +17,7 @@ from dataflow_agent import (
     sessions,
     tools,
 )
-from dataflow_agent.mcp.connection import ToolList
+from dataflow_agent.servers.connection import ToolList
 from tests.nodes.agent.serving import (
     KEY,
     ON_ASYNCIO,

@@ -20,7 +20,7 @@ from dataflow_agent import (
     mcp,
     sessions,
 )
-from dataflow_agent.mcp.results import Content
+from dataflow_agent.servers.results import Content
 from tests.nodes.agent.serving import (
     SERVER,
     call,

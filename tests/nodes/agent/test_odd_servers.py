@@ -24,8 +24,8 @@ from dataflow_agent import (
     sessions,
     tools,
 )
-from dataflow_agent.mcp import process as server_processes
-from dataflow_agent.tools.policies import Verdict
+from dataflow_agent.servers import process as server_processes
+from dataflow_agent.toolkit.policies import Verdict
 from tests.nodes.agent.agent_tools import told_of
 from tests.nodes.agent.serving import ON_ASYNCIO, call, end_of
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dataflow import FlowInvalid
 from dataflow_agent import Agent, mcp, tools
-from dataflow_agent.tools.policies import Policy, Verdict, exactly, is_hidden, verdict
+from dataflow_agent.toolkit.policies import Policy, Verdict, exactly, is_hidden, verdict
 from tests.nodes.agent import agent_tools
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from dataflow import Flow, FlowInvalid
 from dataflow_agent import ServerFailed, listed, mcp, sessions
-from dataflow_agent.mcp.offers import OfferedServer
-from dataflow_agent.mcp.server import shown_address, without_query
+from dataflow_agent.servers.offers import OfferedServer
+from dataflow_agent.servers.server import shown_address, without_query
 from tests.nodes.agent.far_server import FarServer, serving_far
 from tests.nodes.agent.serving import call
 

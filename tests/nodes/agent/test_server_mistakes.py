@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from dataflow import FlowInvalid, Secret, SecretMissing
 from dataflow_agent import ServerFailed, listed, mcp
-from dataflow_agent.mcp.connection import load
+from dataflow_agent.servers.connection import load
 
 SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
 

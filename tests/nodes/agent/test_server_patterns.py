@@ -12,8 +12,8 @@ import pytest
 
 from dataflow import Event, EventKind, Flow, Store
 from dataflow_agent import Agent, ScriptedAnswer, ScriptedCall, Toolbox, listed, mcp, scripted, tools
-from dataflow_agent.mcp.server import Server, ServerTool
-from dataflow_agent.mcp.sessions import unmet_of
+from dataflow_agent.servers.server import Server, ServerTool
+from dataflow_agent.servers.sessions import unmet_of
 from tests.nodes.agent.serving import ON_ASYNCIO
 
 ODD: Final = str(Path(__file__).with_name("odd_server.py"))

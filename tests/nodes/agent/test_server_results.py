@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dataflow import Image
-from dataflow_agent.mcp.results import content_of
+from dataflow_agent.servers.results import content_of
 
 
 def part(kind: str, **fields: Any) -> SimpleNamespace:

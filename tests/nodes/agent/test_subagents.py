@@ -30,7 +30,7 @@ from dataflow_agent import (
 from dataflow_agent.agents import call_flow
 from dataflow_agent.config import TAKEN
 from dataflow_agent.steps import make
-from dataflow_agent.tools.toolboxes import Functions
+from dataflow_agent.toolkit.toolboxes import Functions
 
 MADE: Final[list[str]] = []
 

@@ -11,13 +11,13 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, ToolCall, Tools
 from dataflow_agent import Toolbox, tools
-from dataflow_agent.mcp import offers as offering
-from dataflow_agent.mcp.offers import Offer
-from dataflow_agent.mcp.results import Content
-from dataflow_agent.tools import toolboxes as tool_names
-from dataflow_agent.tools.policies import Policy, Verdict
-from dataflow_agent.tools.toolboxes import Functions, parts_of
-from dataflow_agent.tools.toolboxes import names_of as names_of_parts
+from dataflow_agent.servers import offers as offering
+from dataflow_agent.servers.offers import Offer
+from dataflow_agent.servers.results import Content
+from dataflow_agent.toolkit import toolboxes as tool_names
+from dataflow_agent.toolkit.policies import Policy, Verdict
+from dataflow_agent.toolkit.toolboxes import Functions, parts_of
+from dataflow_agent.toolkit.toolboxes import names_of as names_of_parts
 from tests.nodes.agent import agent_tools
 from tests.nodes.agent.agent_tools import ENTERED, PIXEL, Kit, add, blocking, lines, told_of, weather
 

@@ -14,9 +14,9 @@ import anyio
 from anyio import to_thread
 from pydantic_core import to_json
 
-from dataflow_agent.mcp.results import ServerDied, ServerFailed, ToolFailed, reading_schemas, schema_of
-from dataflow_agent.mcp.server import Server, ServerTool
-from dataflow_agent.mcp.transports import (
+from dataflow_agent.servers.results import ServerDied, ServerFailed, ToolFailed, reading_schemas, schema_of
+from dataflow_agent.servers.server import Server, ServerTool
+from dataflow_agent.servers.transports import (
     Http,
     Link,
     LinkLost,

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import FlowInvalid, Tools
 from dataflow.authoring import choices, json_schema
-from dataflow_agent.mcp.server import Server, ServerTool
 from dataflow_agent.models.request import ToolSpec
-from dataflow_agent.tools.functions import read_arguments, reference_of, tool_of
-from dataflow_agent.tools.policies import (
+from dataflow_agent.servers.server import Server, ServerTool
+from dataflow_agent.toolkit.functions import read_arguments, reference_of, tool_of
+from dataflow_agent.toolkit.policies import (
     Policy,
     Verdict,
     is_hidden,

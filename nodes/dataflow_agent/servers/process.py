@@ -16,7 +16,7 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from dataflow.authoring import shortened
-from dataflow_agent.mcp.results import ServerFailed
+from dataflow_agent.servers.results import ServerFailed
 
 __all__ = ["ServerProcess"]
 

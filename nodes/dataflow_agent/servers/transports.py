@@ -14,9 +14,9 @@ from typing import Any, Final, Protocol, TypeVar
 import anyio
 
 from dataflow.authoring import shortened
-from dataflow_agent.mcp.process import ServerProcess
-from dataflow_agent.mcp.results import ServerFailed
-from dataflow_agent.mcp.server import (
+from dataflow_agent.servers.process import ServerProcess
+from dataflow_agent.servers.results import ServerFailed
+from dataflow_agent.servers.server import (
     Server,
     environment_of,
     make_query_hook,

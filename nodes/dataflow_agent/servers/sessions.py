@@ -15,11 +15,11 @@ from anyio.lowlevel import checkpoint, current_token
 
 from dataflow import DataflowError, Shared, this_firing
 from dataflow.authoring import choices, sharing
-from dataflow_agent.mcp.connection import Connection, connected
-from dataflow_agent.mcp.results import Content, ServerFailed, ToolFailed, content_of
-from dataflow_agent.mcp.server import Server, ServerTool
-from dataflow_agent.tools.policies import Policy, arguments_named, unmet, unmet_arguments
-from dataflow_agent.tools.toolboxes import Listed, Toolbox
+from dataflow_agent.servers.connection import Connection, connected
+from dataflow_agent.servers.results import Content, ServerFailed, ToolFailed, content_of
+from dataflow_agent.servers.server import Server, ServerTool
+from dataflow_agent.toolkit.policies import Policy, arguments_named, unmet, unmet_arguments
+from dataflow_agent.toolkit.toolboxes import Listed, Toolbox
 
 __all__ = ["UNMET", "called", "listed", "sessions", "unmet_of"]
 

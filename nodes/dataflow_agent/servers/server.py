@@ -15,9 +15,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from dataflow import Secret, SecretMissing
-from dataflow_agent.mcp.results import ServerFailed
 from dataflow_agent.models.request import ToolSpec
-from dataflow_agent.tools.policies import Policy
+from dataflow_agent.servers.results import ServerFailed
+from dataflow_agent.toolkit.policies import Policy
 
 __all__ = [
     "CALL_SECONDS",

@@ -10,7 +10,8 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from dataflow import FlowInvalid, Secret
-from dataflow_agent.mcp.server import (
+from dataflow_agent.models.config import Patterns, StrictConfig
+from dataflow_agent.servers.server import (
     CALL_SECONDS,
     CONNECT_SECONDS,
     Server,
@@ -19,11 +20,10 @@ from dataflow_agent.mcp.server import (
     problems_of,
     secrets_of,
 )
-from dataflow_agent.mcp.sessions import listed
-from dataflow_agent.models.config import Patterns, StrictConfig
-from dataflow_agent.tools.functions import tool_of
-from dataflow_agent.tools.policies import Policy, arguments_named, exactly, policy_of
-from dataflow_agent.tools.toolboxes import Functions, Source, Tool, Toolbox, misspelt, without_arguments
+from dataflow_agent.servers.sessions import listed
+from dataflow_agent.toolkit.functions import tool_of
+from dataflow_agent.toolkit.policies import Policy, arguments_named, exactly, policy_of
+from dataflow_agent.toolkit.toolboxes import Functions, Source, Tool, Toolbox, misspelt, without_arguments
 
 __all__ = ["Offer", "Offered", "OfferedServer", "mcp", "tools"]
 
