@@ -32,7 +32,7 @@ from tests.support.stored_runs import asking
 __all__ = ["BROKEN", "CASES", "DOCUMENTS", "FOLDER", "Case", "desk_at", "store_at"]
 
 FOLDER: Final = Path(__file__).parent / "golden" / "stored_names"
-DESK: Final = Path(__file__).parent / "formats" / "clickweave" / "desk.py"
+DESK: Final = Path(__file__).parent / "nodes" / "formats" / "clickweave" / "desk.py"
 BROKEN: Final = ScriptedAnswer(error="model_unavailable")
 MODEL: Final = "openai/gpt-5"
 

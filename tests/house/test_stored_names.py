@@ -112,10 +112,10 @@ def test_each_former_name_stands_for_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "place"),
     [
-        ("dataflow_agent.offering:tools", "dataflow_agent.offering:tools"),
+        ("dataflow_agent.offering:tools", "dataflow_agent.servers.offers:tools"),
         ("agent:tools", "dataflow_agent:tools"),
-        ("agentron:next_node", "dataflow.formats.agentron.walking:next_node"),
-        ("agentron:request_user_help", "dataflow.formats.agentron:request_user_help"),
+        ("agentron:next_node", "dataflow_formats.agentron.nodes:next_node"),
+        ("agentron:request_user_help", "dataflow_formats.agentron:request_user_help"),
         ("dataflow.messages:Message", "dataflow:Message"),
         ("agent:nothing", None),
     ],

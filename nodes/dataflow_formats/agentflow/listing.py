@@ -16,7 +16,7 @@ FORMER: Final = {
     ),
 }
 
-_NODES: Final = "dataflow.formats.agentflow.nodes.passing"
+_NODES: Final = "dataflow_formats.agentflow.nodes"
 
 #: Found by entry point.
 pack: Final = Pack(

@@ -25,7 +25,7 @@ pack: Final = Pack(
     "cagent",
     version="1",
     api=1,
-    nodes={name: f"dataflow.formats.cagent.nodes:{name}" for name in NAMES},
+    nodes={name: f"dataflow_formats.cagent.nodes:{name}" for name in NAMES},
     former={
         f"{module}:{name}": f"cagent:{name}" for module, names in FORMER.items() for name in names.split()
     },

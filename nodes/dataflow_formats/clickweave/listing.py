@@ -34,7 +34,7 @@ FORMER: Final = {
     "dataflow.formats.clickweave.verdicts": "CheckedNode Verdict",
 }
 
-_NODES: Final = "dataflow.formats.clickweave.nodes"
+_NODES: Final = "dataflow_formats.clickweave.nodes"
 
 #: Found by entry point.
 pack: Final = Pack(
@@ -42,17 +42,17 @@ pack: Final = Pack(
     version="1",
     api=1,
     nodes={
-        "call": f"{_NODES}.calling:call",
-        "app_call": f"{_NODES}.apps:app_call",
-        "find_text": f"{_NODES}.finding:find_text",
-        "click": f"{_NODES}.finding:click",
-        "ai_step": f"{_NODES}.ai_steps:ai_step",
-        "if": f"{_NODES}.branching:if_",
-        "switch": f"{_NODES}.branching:switch",
-        "end_loop": f"{_NODES}.branching:end_loop",
+        "call": f"{_NODES}.calls:call",
+        "app_call": f"{_NODES}.search:app_call",
+        "find_text": f"{_NODES}.search:find_text",
+        "click": f"{_NODES}.search:click",
+        "ai_step": f"{_NODES}.calls:ai_step",
+        "if": f"{_NODES}.branches:if_",
+        "switch": f"{_NODES}.branches:switch",
+        "end_loop": f"{_NODES}.branches:end_loop",
         "checks": f"{_NODES}.checks:checks",
-        "end": f"{_NODES}.ending:end",
-        "unused": f"{_NODES}.ending:unused",
+        "end": f"{_NODES}.branches:end",
+        "unused": f"{_NODES}.branches:unused",
     },
     former={
         **{

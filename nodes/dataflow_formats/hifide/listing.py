@@ -16,18 +16,23 @@ FORMER: Final = {
     ),
 }
 
-NAMES: Final = ("inject_messages", "latest", "manual_input", "message", "new_context", "said")
-CACHING: Final = ("cache", "keep")
+NAMES: Final = (
+    "inject_messages",
+    "latest",
+    "manual_input",
+    "message",
+    "new_context",
+    "said",
+    "cache",
+    "keep",
+)
 
 #: Found by entry point.
 pack: Final = Pack(
     "hifide",
     version="1",
     api=1,
-    nodes={
-        **{name: f"dataflow.formats.hifide.nodes:{name}" for name in NAMES},
-        **{name: f"dataflow.formats.hifide.cache_nodes:{name}" for name in CACHING},
-    },
+    nodes={name: f"dataflow_formats.hifide.nodes:{name}" for name in NAMES},
     former={
         f"{module}:{name}": f"hifide:{name}" for module, names in FORMER.items() for name in names.split()
     },
