@@ -29,7 +29,7 @@ def recorded(wheel: dict[str, str], file: str) -> str:
     return text
 
 
-def test_a_wheel_holds_the_four_packages_and_nothing_else(wheel: dict[str, str]) -> None:
+def test_a_wheel_holds_the_packages_and_nothing_else(wheel: dict[str, str]) -> None:
     tops = {name.partition("/")[0] for name in wheel}
     assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
 
@@ -51,10 +51,10 @@ def test_a_wheel_has_the_entry_points(wheel: dict[str, str]) -> None:
     assert dict(points["dataflow.packs"]) == {
         "control": "dataflow_control:pack",
         "agent": "dataflow_agent:pack",
-        **{name: f"dataflow.formats.{name}.listing:pack" for name in FOREIGN},
+        **{name: f"dataflow_formats.{name}.listing:pack" for name in FOREIGN},
     }
     assert dict(points["dataflow.formats"]) == {
-        name: f"dataflow.formats.{name}.translating:FORMAT" for name in FOREIGN
+        name: f"dataflow_formats.{name}.translation:FORMAT" for name in FOREIGN
     }
 
 

@@ -12,6 +12,7 @@ from dataflow.core.discovery import OWN_PACKS
 from tests.packs.wheels import ROOT, Environment, Project
 from tests.support.processes import build
 
+GOLDEN: Final = ROOT / "tests" / "golden" / "stored_names"
 pytestmark = pytest.mark.timeout(900)  # wheels are built, and installed into a fresh environment
 
 GOOD: Final = """
@@ -81,6 +82,34 @@ PROJECTS: Final = [
         "usurper", 'control = "usurper:pack"', {"usurper/__init__.py": LISTED.format(name="control", api=1)}
     ),
 ]  # fmt: skip
+#: Load each entry point of the engine, make every node type of a pack, read a file with a format.
+ENTRY_POINTS: Final = """
+import json
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+from dataflow import Flow
+from dataflow.authoring import InstalledNode
+
+FOLDER = Path(sys.argv[1])
+OPTIONS = {"agentron": {"model": "openai/gpt-5"}, "clickweave": {"server": "desk", "model": "openai/gpt-5"}}
+
+
+def use(point):
+    found = point.load()
+    if point.group == "dataflow.packs":
+        return len([InstalledNode(f"{point.name}.{name}").type for name in found.nodes])
+    if point.group == "dataflow.formats":
+        [path] = (path for path in FOLDER.glob(f"{point.name}.*") if len(path.suffixes) == 1)
+        flow = Flow.load(path, format=point.name, **OPTIONS.get(point.name, {}))
+        return len(flow.to_dict()["nodes"]) if flow.check() == [] else 0
+    return int(callable(found))
+
+
+points = distribution("dataflow-engine").entry_points
+print(json.dumps({f"{point.group} {point.name}": use(point) for point in points}))
+"""
 FLOW: Final = """\
 dataflow: 1
 inputs: {text: {type: string}}
@@ -207,6 +236,17 @@ def test_a_disabled_pack_is_told(environment: Environment, disabled: str) -> Non
     code, _, err = run(environment, "good.double", disabled)
     assert code == 1
     assert f"pack 'good' of good-pack 1.5: is disabled by DATAFLOW_DISABLE_PACKS={disabled}" in err
+
+
+def test_every_entry_point_of_the_engine_works(environment: Environment) -> None:
+    program = Path(environment.folder, "entry_points.py")
+    program.write_text(ENTRY_POINTS, encoding="utf-8")
+    used: dict[str, int] = json.loads(environment.run(str(program), str(GOLDEN)))
+    systems = ("agentflow", "agentron", "cagent", "clickweave", "hifide")
+    packs = [f"dataflow.packs {name}" for name in ("agent", "control", *systems)]
+    formats = [f"dataflow.formats {name}" for name in systems]
+    assert sorted(used) == sorted(["console_scripts dataflow", *packs, *formats])
+    assert not [name for name, count in used.items() if count == 0]
 
 
 def test_the_wheel_brings_the_names_that_are_imported_on_first_use(environment: Environment) -> None:

@@ -77,9 +77,9 @@ class Environment:
         pip = [sys.executable, "-m", "pip", "--python", str(self.python), "install", "--quiet"]
         run([*pip, "--no-index", "--no-deps", "--force-reinstall", *map(str, wheels)], self.folder)
 
-    def run(self, program: str) -> str:
+    def run(self, program: str, *arguments: str) -> str:
         """Run a program in the environment, away from the source of the project; return what it prints."""
-        return run([str(self.python), "-P", program], self.folder)
+        return run([str(self.python), "-P", program, *arguments], self.folder)
 
     def dataflow(self, *arguments: str, disabled: str = "") -> subprocess.CompletedProcess[str]:
         """Run the command line in the environment."""
