@@ -10,8 +10,14 @@ from tests.docs.pages import DOCS, script_of
 TUTORIAL: Final = DOCS / "tutorial.md"
 #: It installs packs, so its script is run in an environment of its own.
 PACKS: Final = DOCS / "how-to" / "packs.md"
+#: Likewise, with a file format.
+FORMAT: Final = DOCS / "how-to" / "own-format.md"
 #: Each script with the page that it is made from.
-SCRIPTS: Final = {DOCS / "tutorial.sh": TUTORIAL, DOCS / "packs.sh": PACKS}
+SCRIPTS: Final = {
+    DOCS / "tutorial.sh": TUTORIAL,
+    DOCS / "packs.sh": PACKS,
+    DOCS / "own-format.sh": FORMAT,
+}
 
 
 def made_script(page: Path) -> str:
