@@ -39,6 +39,7 @@ _find, __dir__, __all__ = _attach(
         "core.ports": ["Lazy", "Maybe", "NodeOutput", "Port", "Ports", "SKIP", "Signal"],
         "core.states": ["NodeState"],
         "core.turns": ["Image", "Message", "ToolCall"],
+        "durable.ownership": ["cancel_stored"],
         "errors": [
             "AnswerRefused",
             "BudgetExceeded",

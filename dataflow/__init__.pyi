@@ -13,6 +13,7 @@ from .core.policy import Limit, Memo, Retry, Telemetry
 from .core.ports import SKIP, Lazy, Maybe, NodeOutput, Port, Ports, Signal
 from .core.states import NodeState
 from .core.turns import Image, Message, ToolCall
+from .durable.ownership import cancel_stored
 from .errors import (
     AnswerRefused,
     BudgetExceeded,
@@ -120,6 +121,7 @@ __all__ = [
     "ValueMismatch",
     "ValueRefused",
     "When",
+    "cancel_stored",
     "collect",
     "diff",
     "digester",

@@ -30,6 +30,8 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 #: What a block may be written in. Data is a file that something on the page uses.
 CODE: Final = {"python", "sh"}
 DATA: Final = {"json", "toml", "yaml"}
+#: What is only looked at: text, and drawings, which forges draw.
+SHOWN: Final = {"mermaid", "text"}
 
 
 @EACH_PAGE_WITH_PYTHON
@@ -53,7 +55,7 @@ def test_the_python_on_a_page_prints_what_the_page_shows(name: str, tmp_path: Pa
 
 @EACH_PAGE
 def test_every_block_says_what_it_is(name: str) -> None:
-    known = {*CODE, *DATA, "text"}
+    known = CODE | DATA | SHOWN
     unknown = [
         (block.line, block.language) for block in blocks_of(TEXTS[name]) if block.language not in known
     ]
