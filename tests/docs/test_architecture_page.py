@@ -16,7 +16,7 @@ ARROW: Final = re.compile(r"^    (\w+)(?:\[\"\w+\"\])? --> (\w+)$", re.MULTILINE
 FILE: Final = re.compile(r"`((?:dataflow|docs|nodes|tests)/[\w./-]+)`")
 #: What the nodes of the picture are called in the list of layers.
 NAMED: Final = {"main": "__main__", "dataflow": ""}
-PICTURE: Final = nx.DiGraph(
+PICTURE: Final[nx.DiGraph[str]] = nx.DiGraph(
     [(NAMED.get(above, above), NAMED.get(below, below)) for above, below in ARROW.findall(PAGE)]
 )
 
