@@ -1,3 +1,3 @@
-"""What knows nothing of flows: message wording, failures, copies, history, asyncio and trio."""
+"""Helpers that know nothing of flows: message wording, failures, copies, history, asyncio and trio."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What asyncio and trio do not share: spawning cheaply, waking from a thread, telling a cancellation."""
+"""Bridge asyncio and trio: cheap task groups and events, wake-ups from threads, cancellation types."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ __all__ = [
 
 
 def on_asyncio() -> bool:
-    """Tell whether the running task is asyncio's."""
-    return not _trio_tells("in_trio_task")
+    """Return whether the running task belongs to asyncio."""
+    return not _ask_trio("in_trio_task")
 
 
 def in_event_loop() -> bool:
-    """Tell whether this thread is running an event loop already."""
-    if _trio_tells("in_trio_run"):
+    """Return whether this thread is already running an event loop."""
+    if _ask_trio("in_trio_run"):
         return True
     try:
         asyncio.get_running_loop()
@@ -50,14 +50,14 @@ def in_event_loop() -> bool:
     return True
 
 
-def _trio_tells(question: str) -> bool:
-    """Ask trio; nobody is on it who has not imported it, or while another thread is just importing it."""
-    tells = getattr(getattr(sys.modules.get("trio"), "lowlevel", None), question, None)
-    return tells is not None and bool(tells())
+def _ask_trio(question: str) -> bool:
+    """Call a predicate of `trio.lowlevel`; False if trio is not imported, or is being imported right now."""
+    predicate = getattr(getattr(sys.modules.get("trio"), "lowlevel", None), question, None)
+    return predicate is not None and bool(predicate())
 
 
 class Event(Protocol):
-    """Something that happens once; any number of tasks may wait for it."""
+    """An event that is set once; any number of tasks may wait for it."""
 
     def is_set(self) -> bool: ...
     def set(self) -> None: ...
@@ -65,7 +65,7 @@ class Event(Protocol):
 
 
 class Nursery:
-    """A task group; entering it gives its spawn. A task costs a quarter of what anyio's start_soon does."""
+    """A task group; entering it returns its spawn function. Spawning is four times as fast as in anyio."""
 
     __slots__ = ("_group",)
 
@@ -81,11 +81,10 @@ class Nursery:
     async def __aenter__(self) -> Callable[[Callable[[], Coroutine[Any, Any, None]]], object]:
         group = await self._group.__aenter__()
         if isinstance(group, asyncio.TaskGroup):
-            if (
-                asyncio.get_running_loop().get_task_factory() is not None
-            ):  # it may start a task at once, in here
+            # A task factory may start the task immediately, in the context of the caller.
+            if asyncio.get_running_loop().get_task_factory() is not None:
                 return lambda function: group.create_task(function())
-            context = contextvars.copy_context()  # one for all tasks: each node runs in a copy of its own
+            context = contextvars.copy_context()  # one for all tasks: each node runs in its own copy
             return lambda function: group.create_task(function(), context=context)
         start_soon: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] = group.start_soon
         return start_soon
@@ -100,7 +99,7 @@ class Nursery:
 
 
 def new_event() -> Event:
-    """Make an event of the running loop's own library, for a tenth of what anyio's costs."""
+    """Return an event of the running async library, ten times as cheap as anyio's."""
     if on_asyncio():
         return asyncio.Event()
     import trio
@@ -109,7 +108,7 @@ def new_event() -> Event:
 
 
 def scope_type() -> Callable[[], anyio.CancelScope]:
-    """Return what makes cancel scopes of anyio here, without finding out each time where that is."""
+    """Return the class of anyio's cancel scopes for the running library, looked up once per library."""
     return _scope_type(on_asyncio())
 
 
@@ -119,7 +118,7 @@ def _scope_type(_is_asyncio: bool) -> type[anyio.CancelScope]:
 
 
 def cancellation_types() -> tuple[type[BaseException], ...]:
-    """Name what a cancelled task sees raised."""
+    """Return the exception types that are raised in a cancelled task."""
     if on_asyncio():
         return (asyncio.CancelledError,)
     import trio
@@ -128,13 +127,13 @@ def cancellation_types() -> tuple[type[BaseException], ...]:
 
 
 class Cancellable(Protocol):
-    """What a task of asyncio tells of the requests to cancel it."""
+    """A task that counts the requests to cancel it, as asyncio's tasks do."""
 
     def cancelling(self) -> int: ...
 
 
 class _Uncounted:
-    """A task of trio, which is not cancelled by requests."""
+    """A task of trio, which does not count cancel requests."""
 
     def cancelling(self) -> int:
         return 0
@@ -144,7 +143,7 @@ UNCOUNTED: Final = _Uncounted()
 
 
 def current_task() -> Cancellable:
-    """Return the running task, as far as the requests to cancel it are concerned."""
+    """Return the running task, for the number of requests to cancel it."""
     task = asyncio.current_task() if on_asyncio() else None
     return UNCOUNTED if task is None else task
 
@@ -152,7 +151,7 @@ def current_task() -> Cancellable:
 def parted(
     error: BaseException, cancellation: tuple[type[BaseException], ...]
 ) -> tuple[BaseException | None, BaseException | None]:
-    """Part a group, as trio's nurseries raise it, into its cancellations and the rest."""
+    """Split an exception group, as trio's nurseries raise it, into its cancellations and the rest."""
     if not isinstance(error, BaseExceptionGroup):
         return None, error
     cancelled, rest = error.split(cancellation)
@@ -162,7 +161,7 @@ def parted(
 
 
 def forget_event_loop(context: Context) -> None:
-    """Let code that runs in the context in another thread start an event loop of its own."""
+    """Let code that runs in the context in another thread start its own event loop."""
     sniffio = sys.modules.get("sniffio")  # where it is used, it keeps the running library in a contextvar
     if sniffio is not None:
         context.run(sniffio.current_async_library_cvar.set, None)
@@ -170,21 +169,21 @@ def forget_event_loop(context: Context) -> None:
 
 @types.coroutine
 def yield_once() -> Generator[None, None, None]:
-    """Let the asyncio event loop go round once; a cancel request that is pending arrives here."""
+    """Yield to the asyncio event loop once; a pending cancel request is delivered here."""
     yield
 
 
 def forget_cancellation() -> None:
-    """Take back the cancel requests that this task made to itself; on trio there are none."""
+    """Withdraw the cancel requests that this task made to itself; does nothing on trio."""
     task = asyncio.current_task() if on_asyncio() else None
     while task is not None and task.cancelling():
         task.uncancel()
 
 
 def caller() -> Callable[[Callable[[], object]], None]:
-    """Return a function that has this event loop call something, from whatever thread it is called.
+    """Return a function that schedules a callback in this event loop and may be called from any thread.
 
-    A loop that has ended in the meantime is no longer there to call anything; the call is then dropped.
+    After the event loop has ended the callback is dropped.
     """
     if on_asyncio():
         loop = asyncio.get_running_loop()

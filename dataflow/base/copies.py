@@ -30,24 +30,24 @@ ATOMIC: frozenset[type] = frozenset(
         NotImplementedType,
     }
 )
-"""Types whose values cannot change, nor hold what is copied."""
+"""Types whose values are immutable and contain nothing that is copied."""
 
-# What can be hashed is shared, so the items of sets and the keys of dicts are not looked into.
+# Hashable values are shared, so the items of sets and the keys of dicts are not inspected.
 CONTAINERS = (list, dict, set, bytearray)
 COPIED = (*CONTAINERS, tuple)
 
 
 def own_copy(value: object) -> object:
-    """Copy the lists, dicts, sets and bytearrays in a value, however nested; everything else is shared.
+    """Copy the lists, dicts, sets and bytearrays in a value, at any depth; everything else is shared.
 
-    Containers inside tuples are copied, inside other objects not. A value without any is returned itself.
-    What refers twice to one container, or to itself, does so in the copy.
+    Containers inside tuples are copied, inside other objects they are not. A value without any is returned
+    itself. Shared and cyclic references are preserved in the copy.
     """
     kind = type(value)
     try:
         if kind in ATOMIC:
             return value
-    except TypeError:  # the class has no hash, so it is none of ours
+    except TypeError:  # the class has no hash, so it is not one of these
         return value
     if not issubclass(kind, COPIED):
         return value
@@ -58,15 +58,15 @@ def own_copy(value: object) -> object:
 
 
 def own_copies(values: Sequence[Any]) -> Sequence[Any]:
-    """Separate each of these values; where none can hold a container, nothing is made."""
+    """Return `own_copy` of each value; the sequence itself if none can contain a container."""
     return values if _all_atomic(values) else [own_copy(value) for value in values]
 
 
 class _Copies:
-    """The copies made for one value: containers are made empty of copies first and filled later.
+    """The copies made for one value: containers are copied shallowly first, their items are replaced later.
 
-    made: the copy of each container and tuple met so far, by its id; all of them are held by the value
-    unfilled: lists and dicts whose copies still hold the items of the original
+    made: the copy of each container and tuple met so far, by its id; the value keeps all of them alive
+    unfilled: lists and dicts whose copies still contain the items of the original
     """
 
     __slots__ = ("made", "unfilled")
@@ -76,7 +76,7 @@ class _Copies:
         self.unfilled: list[tuple[Any, Any]] = []
 
     def of(self, item: Any) -> object:
-        """Give what stands for an item in the copy, itself if it holds no container."""
+        """Return the copy of an item, or the item itself if it contains no container."""
         kind = type(item)
         if _is_atomic(kind):
             return item
@@ -87,7 +87,7 @@ class _Copies:
         return self._of_tuple(item) if issubclass(kind, tuple) else item
 
     def fill(self) -> None:
-        """Put copies in the place of the originals, as long as that makes further copies."""
+        """Replace the original items of copied containers, until no further copies are made."""
         while self.unfilled:
             original, made = self.unfilled.pop()
             if isinstance(original, dict):
@@ -100,13 +100,13 @@ class _Copies:
         kind = type(item)
         made = item.copy() if kind in CONTAINERS else _copied(item)
         self.made[id(item)] = made
-        # A class that gives itself as its copy cannot change, and must not be changed here.
+        # An object that returns itself as its copy is immutable, and must not be changed here.
         if made is not item and issubclass(kind, list | dict) and not _all_atomic(_items(item)):
             self.unfilled.append((item, made))
         return made
 
     def _of_tuple(self, outermost: tuple[object, ...]) -> object:
-        """Rebuild a tuple if it holds a container, those inside it first; a work list spares the stack."""
+        """Rebuild a tuple if it contains a container, inner tuples first; the work list avoids recursion."""
         waiting = [outermost]
         while waiting:
             current = waiting[-1]
@@ -133,7 +133,7 @@ class _Copies:
 
 
 def _items(value: Any) -> Iterable[object]:
-    """Go over what a container holds, whatever its class has made of `__iter__`."""
+    """Iterate over the items of a container, ignoring an overridden `__iter__`."""
     kind = type(value)
     if issubclass(kind, tuple):
         return tuple.__iter__(value)
@@ -155,7 +155,7 @@ def _all_atomic(items: Iterable[object]) -> bool:
 
 
 def _copied(item: Any) -> Any:
-    """Copy a container of a class of its own; one that cannot be copied is shared like any other object."""
+    """Copy a container of a derived class; one that cannot be copied is shared like any other object."""
     try:
         return copy.copy(item)
     except Exception:  # noqa: BLE001 - __copy__ is the user's code

@@ -1,4 +1,4 @@
-"""Failures: what is kept and handed on of an exception that a node raised (S9.3)."""
+"""`Failure`, the storable record of an exception that a node raised, and exceptions that interrupt (S9.3)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = [
     "text_of_error",
 ]
 
-#: Where the files of the engine are: the folders of its top package, wherever in it this module is.
+#: The folders of the engine's top-level package.
 _ENGINE: Final = tuple(f"{folder}{os.sep}" for folder in sys.modules[__name__.partition(".")[0]].__path__)
 
 
 class Failure(NamedTuple):
-    """A storable record of a failed firing; the exception itself stays in `RunFailed.__cause__`.
+    """A storable record of a failed firing; the exception itself is kept in `RunFailed.__cause__`.
 
-    `node` is the id of the node, `path` that of the firing with rounds and items, both "" for the run itself.
-    `attempt` counts from 1. `type` is the name of the exception's class, `message` its text, `traceback`
-    begins in the code of the user.
+    `node` is the id of the node, `path` that of the firing with iterations and items, both "" for the run
+    itself. `attempt` counts from 1. `type` is the name of the exception's class, `message` its text,
+    `traceback` begins in the code of the user.
     """
 
     node: str
@@ -58,20 +58,20 @@ def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
-    """Make the record of an exception raised by the node at the path."""
+    """Return the record of an exception that the node at the path raised."""
     trace = _from_user_code(error.__traceback__)
     message = text_of_error(error)
-    text = _made(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
+    text = _safe_text(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
     return Failure(node, path, attempt, type(error).__name__, message, text)
 
 
 def text_of_error(error: BaseException) -> str:
-    """Return the text of somebody's exception, without secrets (S12.4); never raises."""
-    return _made(lambda: str(error))
+    """Return the text of an exception with secrets masked (S12.4); never raises."""
+    return _safe_text(lambda: str(error))
 
 
-def _made(make: Callable[[], str]) -> str:
-    """Make a text of a user's exception; whatever that raises, the failure is told all the same."""
+def _safe_text(make: Callable[[], str]) -> str:
+    """Format an exception of user code; where that raises, return a substitute text."""
     try:
         return conceal(make())
     except BaseException as broken:  # noqa: BLE001 - as the docstring says
@@ -79,13 +79,13 @@ def _made(make: Callable[[], str]) -> str:
 
 
 class Interruption(BaseException):
-    """The base of what passes through all that runs somebody's code, as KeyboardInterrupt does."""
+    """The base of exceptions that no caller of user code catches, as KeyboardInterrupt."""
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Tell whether an error is meant for the whole process, alone or in a group.
+    """Return whether an error, alone or in a group, is meant for the whole process.
 
-    What a cancelled task raises is not: it fails the node that raises it, if nobody has cancelled that.
+    A cancellation is not: if the node was not cancelled, raising one fails the node.
     """
     if isinstance(error, BaseExceptionGroup):
         _, rest = error.split(lambda one: isinstance(one, Exception) or _is_cancelled(one))
@@ -94,7 +94,7 @@ def is_interruption(error: BaseException) -> bool:
 
 
 def _is_cancelled(error: BaseException) -> bool:
-    """Tell whether a cancelled task raises this; nobody raises what is of a library not imported yet."""
+    """Return whether this is a cancellation of asyncio or trio, without importing either."""
     asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
     return (asyncio is not None and isinstance(error, asyncio.CancelledError)) or (
         trio is not None and isinstance(error, trio.Cancelled)
@@ -102,7 +102,7 @@ def _is_cancelled(error: BaseException) -> bool:
 
 
 def takes_failure(annotation: object) -> bool:
-    """Tell whether a port of this type takes an error as its value (S4.2)."""
+    """Return whether a port of this type takes an error as its value (S4.2)."""
     if get_origin(annotation) in (Union, UnionType):
         return Failure in get_args(annotation)
     return annotation is Failure

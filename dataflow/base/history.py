@@ -1,4 +1,4 @@
-"""A history: a sequence that grows by making new ones, which share what is old (S10.1)."""
+"""`History`, a persistent sequence: extending it makes a new one that shares the existing items (S10.1)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Part(Generic[T_co]):
-    """What was appended at once, from the place `start` on, and what it was appended to.
+    """Items appended in one step, beginning at the index `start`, and the part they were appended to.
 
-    `copy_of` is the part of another history that it stands for.
+    `copy_of` is the part of another history that these items were copied from.
     """
 
     items: tuple[T_co, ...]
@@ -27,7 +27,7 @@ class Part(Generic[T_co]):
 
     @property
     def original(self) -> Part[T_co]:
-        """The part that was appended first with these items."""
+        """The part in which these items were first appended."""
         return self.copy_of or self
 
     @property
@@ -42,25 +42,25 @@ class Part(Generic[T_co]):
 
 
 class History(Sequence[T_co]):
-    """An immutable sequence, linked backwards: what is appended knows what it was appended to.
+    """An immutable sequence, stored as a linked list of parts that each refer to the part before.
 
-    Appending costs what is appended, and nothing is copied, also where two histories go on from one. Read
-    it in order; an index costs its distance from the end.
+    Appending takes time proportional to the appended items and copies nothing, also where two histories
+    extend the same one. Read it in order; an index takes time proportional to its distance from the end.
     """
 
     __slots__ = ("last",)
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # what it holds may have no hash
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # its items may have no hash
 
     def __init__(self, items: Iterable[T_co] | Part[T_co] = ()) -> None:
         self.last: Part[T_co] = items if isinstance(items, Part) else Part(tuple(items))
 
     def extended(self, items: Iterable[T_co]) -> History[T_co]:
-        """Return a history that goes on with these items."""
+        """Return a history with these items appended."""
         more = tuple(items)
         return History(Part(more, self.last.end, self.last)) if more else self
 
     def first(self, count: int) -> History[T_co]:
-        """Return the history of the first `count` items, the same that it was if it had so many once."""
+        """Return the history of the first `count` items; it shares its parts where one ends there."""
         for part in self.last.backwards():
             if part.end == count:
                 return History(part)
@@ -69,7 +69,7 @@ class History(Sequence[T_co]):
         return History()
 
     def taken_over(self, parts: Iterable[Part[T_co]]) -> History[T_co]:
-        """Return a history that goes on with the items of parts of others, which stay known as theirs."""
+        """Return a history with parts of other histories appended; each remembers its original part."""
         last = self.last
         for part in parts:
             if part.items:
@@ -77,15 +77,15 @@ class History(Sequence[T_co]):
         return self if last is self.last else History(last)
 
     def parts(self) -> list[Part[T_co]]:
-        """List what was appended at once, each time, the oldest first."""
+        """List the parts, the oldest first."""
         return list(self.last.backwards())[::-1]
 
     def originals(self) -> set[Part[T_co]]:
-        """Collect where the items come from."""
+        """Return the original parts of all items."""
         return {part.original for part in self.parts()}
 
     def since(self, count: int) -> tuple[T_co, ...]:
-        """Return what comes behind the first `count` items, at the cost of what is returned."""
+        """Return the items after the first `count`, in time proportional to the items returned."""
         found: list[tuple[T_co, ...]] = []
         for part in self.last.backwards():
             if part.end <= count:
@@ -123,7 +123,7 @@ class History(Sequence[T_co]):
         return repr(tuple(self))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return History, (tuple(self),)  # a copy follows no links, which may be many
+        return History, (tuple(self),)  # following the links would recurse once for each part
 
 
 def _equal(left: Any, right: Any) -> bool:
@@ -131,10 +131,10 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def new_parts(history: History[T], known: Collection[Part[T]], others: Sequence[History[T]]) -> list[Part[T]]:
-    """List the parts of a history that do not come from those known, which are the originals of the others.
+    """List the parts of a history whose originals are not in `known`, the originals of the other histories.
 
-    Parts are told apart by where they come from, however equal their items are. A history that was made anew,
-    or was remembered, shares with the others the equal items that it begins with.
+    Parts are distinguished by their originals, even where their items are equal. A history that was rebuilt,
+    or read from a cache, has no original in common; it shares the longest equal prefix with the others.
     """
     parts = history.parts()
     new = [part for part in parts if part.original not in known]
@@ -148,10 +148,10 @@ def new_parts(history: History[T], known: Collection[Part[T]], others: Sequence[
 
 
 def shared_length(one: History[T], other: History[T]) -> int:
-    """Count the items, from the start of one history, that the other has too, by where they come from.
+    """Return the length of the common prefix of two histories, compared by the originals of their parts.
 
-    Items that were appended to each are not among them, however equal. Histories that have no part in common,
-    since one was made anew or was remembered, share the equal items that they begin with.
+    Items that were appended to each separately do not count, even if they are equal. Histories without a
+    common part, because one was rebuilt or read from a cache, share their longest equal prefix.
     """
     known = other.originals()
     shared = list(takewhile(lambda part: part.original in known, one.parts()))

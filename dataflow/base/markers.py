@@ -1,4 +1,4 @@
-"""Markers: what stands for the lack of a value, and is never one itself (S1.6)."""
+"""Sentinels for a missing value, which are never values themselves (S1.6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["MISSING", "SKIP", "Marker", "Valueless"]
 
 
 class Marker:
-    """A value that stands for the lack of one; compared by identity (S1.6)."""
+    """A sentinel for a missing value, compared by identity."""
 
     __slots__ = ("_name",)
 
@@ -30,6 +30,6 @@ SKIP: Any = Marker("SKIP")
 
 
 class Valueless:
-    """What has no value while a flow is wired, and cannot be used as one."""
+    """The base of objects that have no value while a flow is wired and cannot be used as one."""
 
     __slots__ = ()

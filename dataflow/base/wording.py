@@ -1,4 +1,4 @@
-"""How messages are written: what cannot be seen, choices, counts, times, and places in a document."""
+"""Word messages: escaped control characters, choices, counts, times, and locations in a document."""
 
 from __future__ import annotations
 
@@ -29,48 +29,48 @@ __all__ = [
     "write_place",
 ]
 
-#: How many names a message lists.
+#: The maximum number of names that a message lists.
 MOST_CHOICES: Final = 12
 
-#: How many characters of one problem a message shows: a name may be as long as a document.
+#: The maximum number of characters of one problem in a message: a name may be as long as a document.
 LONGEST_PROBLEM: Final = 2_000
 
-# What steers a terminal or changes how the text around it is read: controls, breaks of lines, halves of
-# surrogate pairs, and the marks that turn the direction of writing.
+# Characters that control a terminal or change how the text around them is read: control characters, line
+# separators, lone surrogates and bidirectional marks.
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-
+_PLACE: Final = re.compile(r"(\d+):(\d+) ")
 
 _conceal: Callable[[str], str] | None = None
 
 
 def conceal(text: str) -> str:
-    """Return a text with marks in place of the secrets that the process knows (S12.4)."""
+    """Return a text with the known secrets of the process masked (S12.4)."""
     return text if _conceal is None else _conceal(text)
 
 
 def conceal_with(function: Callable[[str], str]) -> None:
-    """Set what puts marks in place of secrets; whoever knows the first secret of the process calls it."""
+    """Set the function that masks secrets; called when the first secret of the process is revealed."""
     global _conceal  # noqa: PLW0603 - most processes know no secret, and import nothing for it
     _conceal = function
 
 
 def visible(text: str) -> str:
-    """Write what cannot be seen as escapes, so that no text of others can steer a terminal; lines stay."""
+    """Escape invisible characters except line breaks, so that no text can control a terminal."""
     return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def on_one_line(text: str) -> str:
-    """Write a problem on one line, without secrets; a very long one loses its middle. Twice is as once."""
+    """Write a problem on one line with secrets masked; a very long one loses its middle. Idempotent."""
     return visible(shortened(text, LONGEST_PROBLEM)).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def shortened(text: str, most: int, *, in_clear: bool = False) -> str:
-    """Return a text without secrets; of more than `most` characters the middle is left out, and told as cut.
+    """Return a text with secrets masked; in one of more than `most` characters a note replaces the middle.
 
-    `in_clear` leaves secrets in it, for what is handed on and told to nobody. What stands in the place of the
-    rest counts as well, and is there however few `most` are.
+    `in_clear` keeps secrets, for text that is passed on and shown to nobody. The note counts towards `most`,
+    and is written even where it is longer than that.
     """
     if not in_clear:
         text = conceal(text)  # before it is cut, which could leave half of one (S12.4)
@@ -88,8 +88,7 @@ def _left_out(count: int) -> str:
 def choices(*names: Collection[str], write: Callable[[str], str] = str, near: str | None = None) -> str:
     """List the names that exist, for a message about one that does not: `choices: a, b`; 12 at most.
 
-    They come in the order given, and sorted by likeness to the name that was meant with `near`. `write`
-    writes each of them.
+    They keep their order, or are sorted by similarity to the name in `near`. `write` formats each of them.
     """
     if near is not None:
         names = (nearest(chain.from_iterable(names), near),)
@@ -100,14 +99,14 @@ def choices(*names: Collection[str], write: Callable[[str], str] = str, near: st
 
 
 def nearest(names: Iterable[str], meant: str) -> list[str]:
-    """Sort names, those first that are written much like the one that was meant."""
+    """Sort names, with those first that are similar to the one that was meant."""
     known = sorted(names)
     near = difflib.get_close_matches(meant, known, n=3)
     return [*near, *(name for name in known if name not in near)]
 
 
 def listed(names: Iterable[str], count: int) -> str:
-    """Write so many names in a row; of many only the first."""
+    """Join the first names with commas, and add how many of the `count` are not shown."""
     shown = ", ".join(islice(names, MOST_CHOICES))
     rest = count - MOST_CHOICES
     return f"{shown} and {rest:,} more" if rest > 0 else shown
@@ -118,21 +117,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-_PLACE: Final = re.compile(r"(\d+):(\d+) ")
-
-
 def moment(time: datetime) -> str:
-    """Write a time in UTC, as ids of runs have it."""
+    """Format a time in UTC, as in the ids of runs."""
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def write_place(text: str, line: int, column: int) -> str:
-    """Put the place of a problem in a document, both counted from 1, in front of its text."""
+    """Prefix a problem with its line and column in a document, both counted from 1."""
     return f"{line}:{column} {text}"
 
 
 def read_place(problem: str) -> tuple[str, int | None, int | None]:
-    """Take a problem apart: its text, and line and column where they are known."""
+    """Split a problem into its text, and its line and column where they are known."""
     place = _PLACE.match(problem)
     if place is None:
         return problem, None, None
@@ -140,6 +136,6 @@ def read_place(problem: str) -> tuple[str, int | None, int | None]:
 
 
 def within_file(file: str, problem: str) -> str:
-    """Name the file of a problem, in front of its place there."""
+    """Prefix a problem with its file, in front of its line and column."""
     text, line, column = read_place(problem)
     return f"{file}: {text}" if line is None else f"{file}:{line}:{column}: {text}"
