@@ -16,14 +16,10 @@ from dataflow.base.wording import conceal_with
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-
 __all__ = [
-    "Marked",
     "Secrets",
     "filled",
     "filled_bytes",
-    "form_of",
-    "forms_of",
     "know",
     "known",
     "redacted",
@@ -33,8 +29,8 @@ __all__ = [
 T = TypeVar("T")
 S = TypeVar("S", str, bytes)
 _MARK: Final = re.compile(r"\[secret:([A-Za-z_][\w.-]*)((?::[\w.-]+)*)\]", re.ASCII)
-# What may stay as it is in percent-encoding, by who writes it so: quote_plus and form data, Python's quote,
-# encodeURIComponent of browsers, encodeURI, and what RFC 3986 lets stand in a path and in a query.
+# The characters that percent-encoders leave unescaped: quote_plus and form data, Python's quote, the
+# encodeURIComponent of browsers, encodeURI, and what RFC 3986 allows in a path and in a query.
 _SAFE: Final = {
     "": "",
     "path": "/",
@@ -44,10 +40,12 @@ _SAFE: Final = {
     "query": "!$&'()*+,;=:@/?",
 }
 _BASE64: Final = {"base64": b64encode, "base64url": urlsafe_b64encode}
+_changing: Final = threading.Lock()
+_known: Secrets | None = None
 
 
 class Marked(NamedTuple):
-    """A text or bytes with marks in place of secrets, and where each mark begins and ends."""
+    """A string or bytes with secrets masked, and the span of each mask."""
 
     value: Any
     spans: list[list[int]]
@@ -55,54 +53,47 @@ class Marked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The secrets that are known, as text and as bytes: what each form stands for, and what finds them."""
+    """The known secrets: their values, the mask of each encoding, and the patterns that find them."""
 
     values: Mapping[str, str]  # the newest value by name
-    marks: Mapping[str, str]  # the mark by form
+    marks: Mapping[str, str]  # the mask by encoded value
     in_text: re.Pattern[str]
     in_bytes: re.Pattern[bytes]
 
     def mark(self, text: str) -> Marked | None:
-        """Write marks for the secrets in a text; None if there are none."""
+        """Mask the secrets in a string; return None if there are none."""
         if self.in_text.search(text) is None:
             return None
         return _marked(text, self.in_text.finditer(text), self.marks.__getitem__)
 
     def mark_bytes(self, data: bytes) -> Marked | None:
-        """Write marks for the secrets in bytes; None if there are none."""
+        """Mask the secrets in bytes; return None if there are none."""
         if self.in_bytes.search(data) is None:
             return None
         return _marked(data, self.in_bytes.finditer(data), lambda form: self.marks[form.decode()].encode())
 
     def without(self, text: str) -> str:
-        """Return a text with marks in place of secrets."""
+        """Return a string with secrets masked."""
         return self.in_text.sub(lambda found: self.marks[found[0]], text)
 
     def bytes_without(self, data: bytes) -> bytes:
-        """Return bytes with marks in place of secrets."""
+        """Return bytes with secrets masked."""
         return self.in_bytes.sub(lambda found: self.marks[found[0].decode()].encode(), data)
 
 
-_known: Secrets | None = None
-
-
-_changing: Final = threading.Lock()
-
-
 def known() -> Secrets | None:
-    """Return the secrets that were revealed in this process, None if none was."""
+    """Return the secrets that were revealed in this process, or None."""
     return _known
 
 
 def revealed(name: str) -> str | None:
-    """Return the value that a secret had when it was last revealed in this process."""
+    """Return the last value of a secret that was revealed in this process, or None."""
     return None if _known is None else _known.values.get(name)
 
 
 def know(name: str, value: str) -> bool:
-    """Note a secret that is about to be revealed; tell whether it is the first of the process."""
+    """Register a secret that is about to be revealed; return whether it is the first of the process."""
     global _known  # noqa: PLW0603 - replaced as a whole, so that readers need no lock
-
     with _changing:
         before = _known
         if before is None:
@@ -110,7 +101,7 @@ def know(name: str, value: str) -> bool:
         if before is not None and before.values.get(name) == value:
             return False
         marks = dict(before.marks) if before else {}
-        for form, encoding in forms_of(value).items():
+        for form, encoding in _encoded(value).items():
             marks.setdefault(form, f"[secret:{name}:{encoding}]" if encoding else f"[secret:{name}]")
         longest_first = sorted(marks, key=lambda form: (-len(form), form))
         _known = Secrets(
@@ -123,12 +114,12 @@ def know(name: str, value: str) -> bool:
 
 
 def filled(marked: str, spans: Iterable[Iterable[int]], look_up: Callable[[str], str]) -> str:
-    """Put secrets in the place of the marks at these places; raises ValueError if there is none."""
+    """Replace the masks at these spans by the secrets' values; raises ValueError where there is no mask."""
     return _filled(marked, spans, look_up)
 
 
 def filled_bytes(marked: bytes, spans: Iterable[Iterable[int]], look_up: Callable[[str], str]) -> bytes:
-    """Put secrets in the place of the marks in bytes; raises as `filled` does."""
+    """Replace the masks in bytes by the secrets' values; raises as `filled` does."""
     text = _filled(marked.decode("latin-1"), spans, look_up, lambda form: form.encode().decode("latin-1"))
     return text.encode("latin-1")
 
@@ -139,7 +130,6 @@ def _filled(
     look_up: Callable[[str], str],
     written: Callable[[str], str] = str,
 ) -> str:
-
     pieces: list[str] = []
     end = 0
     for start, stop in spans:
@@ -148,18 +138,22 @@ def _filled(
         mark = _MARK.fullmatch(marked, start, stop)
         if mark is None:
             raise ValueError(f"there is no mark at {start}")
-        form = form_of(mark[2].removeprefix(":"), look_up(mark[1]))
-        pieces += (marked[end:start], written(form))
+        encoding = mark[2].removeprefix(":")
+        encode = _ENCODINGS.get(encoding)
+        value = look_up(mark[1])
+        if encode is None:
+            raise ValueError(f"there is no encoding {encoding!r}")
+        pieces += (marked[end:start], written(encode(value)))
         end = stop
     pieces.append(marked[end:])
     return "".join(pieces)
 
 
 def redacted(value: T) -> T:
-    """Mask the known secrets in a value: return it if it has none, else a copy with marks for them (S12.4).
+    """Mask the known secrets in a value: return the value itself if it has none, else a masked copy (S12.4).
 
-    Texts, bytes, what lists, tuples, dicts and sets hold, and the fields of other objects are looked through.
-    What cannot be copied is told as text.
+    Strings, bytes, the items of lists, tuples, dicts and sets, and the fields of other objects are searched.
+    An object that cannot be copied is replaced by its masked text.
     """
     if _known is None:
         return value
@@ -184,16 +178,8 @@ def _marked(value: S, found: Iterable[re.Match[S]], mark_of: Callable[[S], S]) -
     return Marked(type(value)().join(pieces), spans)
 
 
-def form_of(encoding: str, value: str) -> str:
-    """Write a secret in an encoding; raises ValueError if there is no such encoding."""
-    encode = _ENCODINGS.get(encoding)
-    if encode is None:
-        raise ValueError(f"there is no encoding {encoding!r}")
-    return encode(value)
-
-
-def forms_of(value: str) -> dict[str, str]:
-    """Write a secret in each encoding: its name by what it gives, of equal ones the first."""
+def _encoded(value: str) -> dict[str, str]:
+    """Encode a secret in every encoding: the name of the first encoding by the encoded value."""
     forms: dict[str, str] = {}
     for name, encode in _ENCODINGS.items():
         forms.setdefault(encode(value), name)
@@ -234,7 +220,7 @@ def _unpadded(value: str, encode: Callable[[bytes], bytes]) -> str:
 
 
 def _inside(value: str, encode: Callable[[bytes], bytes], ahead: int) -> str:
-    """Give the characters of base64 that the secret alone decides, behind `ahead` bytes of something else."""
+    """Return the base64 characters that depend on the secret alone, after `ahead` bytes of other data."""
     data = value.encode()
     written = encode(bytes(ahead) + data).decode()
     return written[-(-8 * ahead // 6) : 8 * (ahead + len(data)) // 6]

@@ -1,4 +1,4 @@
-"""Copies of values and texts with placeholders in place of known secrets."""
+"""Mask known secrets in values: search a value of any class, and copy what contains a secret."""
 
 from __future__ import annotations
 
@@ -29,85 +29,70 @@ if TYPE_CHECKING:
 
     from dataflow.secrets.known import Secrets
 
+__all__ = ["GUARDED", "Redaction"]
 
-__all__ = [
-    "BUFFERS",
-    "CONTAINERS",
-    "GUARDED",
-    "PATHS",
-    "Inside",
-    "Redaction",
-    "base_of",
-    "blank",
-    "bytes_of",
-    "has_end",
-    "inside_of",
-    "lineage_of",
-    "text_of",
-]
-
-#: How deep what has a secret is copied; what lies deeper in it is left out, since it may hold another.
+#: The depth to which a value with a secret is copied; deeper parts are left out, since they may have another.
 MOST_LEVELS: Final = 200
 TOO_DEEP: Final = "[nested too deep]"
-#: The classes of much of what there is, by id: they say nothing, and hold nothing.
+#: Frequent classes, by id, whose values contain neither text nor other values.
 SILENT: Final = frozenset(
     id(kind) for kind in (NoneType, bool, int, float, complex, date, datetime, time, timedelta, timezone)
 )
 BUFFERS: Final = (bytes, bytearray, memoryview)
 CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 PATHS: Final = (PosixPath, WindowsPath, Path, PurePosixPath, PureWindowsPath, PurePath)
-#: What holds nothing else, or is not looked into.
+#: Classes whose values are not inspected.
 CLOSED: Final = (
     NoneType, bool, range, EllipsisType, type, FunctionType, BuiltinFunctionType, ModuleType,
-    CodeType, CoroutineType, FrameType, GeneratorType, TracebackType,  # which lead to all of a program
+    CodeType, CoroutineType, FrameType, GeneratorType, TracebackType,  # which refer to the whole program
 )  # fmt: skip
-#: What is known whole once its fields are, and what its base holds: its text tells nothing more.
+#: Classes whose values are fully described by their fields and base class: their text adds nothing.
 OPEN: Final = (
     str, int, float, complex, date, time, timedelta, tzinfo, Enum, PurePath, *BUFFERS, *CONTAINERS,
 )  # fmt: skip
-#: What an exception holds in neither a slot nor its `__dict__`.
+#: The attributes that an exception keeps in neither a slot nor its `__dict__`.
 OF_ERRORS: Final = [BaseException.__dict__[name] for name in ("args", "__cause__", "__context__")]
-#: What finds the `__dict__` of an object, unless its class has something else in that place.
+#: The descriptors that return the `__dict__` of an object, unless its class overrides that name.
 FINDERS: Final = (GetSetDescriptorType, MemberDescriptorType)
-#: How many classes are kept in mind, and so in memory.
+#: The maximum number of cached classes.
 MOST_CLASSES: Final = 1_000
 
 
 class _Clean:
-    """The parts of histories that were looked through before: long conversations are told often."""
+    """The parts of histories that were searched before: long conversations are reported often."""
 
     secrets: ClassVar[Secrets | None] = None
     parts: ClassVar[WeakSet[Part[Any]]] = WeakSet()
 
     @classmethod
     def of(cls, secrets: Secrets) -> WeakSet[Part[Any]]:
-        """Return those that have none of these secrets."""
+        """Return the parts that have none of these secrets."""
         if cls.secrets is not secrets:
             cls.secrets, cls.parts = secrets, WeakSet()
         return cls.parts
 
 
 class Redaction:
-    """What is known of the parts of one value, by id: the value, or `_looked_at`, holds all of them."""
+    """Masks the secrets in one value. Parts are known by id: the value, or `_clean`, keeps them alive."""
 
-    __slots__ = ("_clean_parts", "_looked_at", "_made", "_with_secret", "secrets")
+    __slots__ = ("_clean", "_clean_parts", "_copies", "_with_secret", "secrets")
 
     def __init__(self, secrets: Secrets) -> None:
         self.secrets = secrets
-        self._looked_at: dict[int, Any] = {}  # what has no secret
+        self._clean: dict[int, Any] = {}  # parts without a secret
         self._with_secret: set[int] = set()
-        self._made: dict[int, Any] = {}  # the copies
+        self._copies: dict[int, Any] = {}
         self._clean_parts = _Clean.of(secrets)
 
     def of(self, value: Any, levels: int = MOST_LEVELS) -> Any:
-        """Return the value if it has no secret, else a copy with marks; what has none in it is shared.
+        """Return the value if it has no secret, else a masked copy that shares the parts without secrets.
 
-        What cannot be looked into may have one, and is told as text, as is what cannot be copied.
+        An object that cannot be inspected or copied is replaced by its masked text.
         """
         if type(value) is str:
             return self.secrets.without(value) if self.secrets.in_text.search(value) else value
-        if id(value) in self._made:
-            return self._made[id(value)]
+        if id(value) in self._copies:
+            return self._copies[id(value)]
         has_secret, made = True, None
         with GUARDED:
             has_secret = self._has_secret(value)
@@ -116,43 +101,43 @@ class Redaction:
         if not levels:
             return TOO_DEEP
         with GUARDED:
-            made = self._way(type(value))(value, levels - 1)
-        made = self._made[id(value)] = self._text(value) if made is None else made
+            made = self._copier(type(value))(value, levels - 1)
+        made = self._copies[id(value)] = self._text(value) if made is None else made
         return made
 
     def _has_secret(self, value: Any) -> bool:
-        """Look through a value and all that it holds; what is around a secret that is found has it too."""
-        looked_at: dict[int, tuple[Any, int]] = {}  # with the id of what it was found in
+        """Search a value and everything it contains; the containers around a secret have it, too."""
+        searched: dict[int, tuple[Any, int]] = {}  # each part with the id of its container
         todo = [(value, 0)]
         while todo:
             one, around = todo.pop()
-            place, kind = id(one), type(one)
+            key, kind = id(one), type(one)
             if id(kind) in SILENT:
                 continue
-            if place in self._with_secret or self._says_secret(one):
+            if key in self._with_secret or self._is_secret(one):
                 while around:
                     self._with_secret.add(around)
-                    around = looked_at[around][1]
+                    around = searched[around][1]
                 return True
-            if kind is str or place in looked_at or place in self._looked_at:
+            if kind is str or key in searched or key in self._clean:
                 continue
             inside = inside_of(kind)
             if inside.is_closed or (kind is Part and one in self._clean_parts):
                 continue
-            looked_at[place] = one, around
-            todo.extend((part, place) for part in inside.parts(one))
-        self._looked_at |= {place: one for place, (one, _) in looked_at.items()}
-        self._clean_parts.update(one for one, _ in looked_at.values() if type(one) is Part)
+            searched[key] = one, around
+            todo.extend((part, key) for part in inside.parts(one))
+        self._clean |= {key: one for key, (one, _) in searched.items()}
+        self._clean_parts.update(one for one, _ in searched.values() if type(one) is Part)
         return False
 
-    def _says_secret(self, one: Any) -> bool:
+    def _is_secret(self, one: Any) -> bool:
         kind = type(one)
         if issubclass(kind, str):
             return self.secrets.in_text.search(one) is not None
         return issubclass(kind, BUFFERS) and self.secrets.in_bytes.search(bytes_of(one)) is not None
 
-    def _way(self, kind: type) -> Callable[[Any, int], Any]:
-        """Return how what has a secret is copied; what is derived from a built-in class becomes plain."""
+    def _copier(self, kind: type) -> Callable[[Any, int], Any]:
+        """Return the method that copies values of a class; a derived class becomes its built-in base."""
         if issubclass(kind, (str, PurePath, *BUFFERS)):
             return self._leaf
         if issubclass(kind, Enum):  # there is one of each member
@@ -165,7 +150,7 @@ class Redaction:
         return self.secrets.without(text_of(value))
 
     def _leaf(self, value: Any, _: int) -> Any:
-        """Copy text, bytes or a path, as one of the built-in class that it is, or is derived from."""
+        """Copy a string, bytes or a path as an instance of its built-in class."""
         kind = type(value)
         if issubclass(kind, str):
             return self.secrets.without(str.__str__(value))
@@ -176,39 +161,39 @@ class Redaction:
     def _container(self, value: Any, levels: int) -> Any:
         kind = type(value)
         if issubclass(kind, dict):
-            mapping = self._made[id(value)] = {}
+            mapping = self._copies[id(value)] = {}
             for key, item in [*dict.items(value)]:  # another thread may change it meanwhile
                 mapping[self.of(key, levels)] = self.of(item, levels)
             return mapping
         if issubclass(kind, list):
-            items = self._made[id(value)] = []
+            items = self._copies[id(value)] = []
             items.extend(self.of(item, levels) for item in [*list.__iter__(value)])
             return items
         plain = set if issubclass(kind, set) else frozenset
         return plain(self.of(item, levels) for item in [*plain.__iter__(value)])
 
     def _tuple(self, value: Any, levels: int) -> Any:
-        """Copy a tuple, a named one with its names; one of a class that makes no copies becomes plain."""
+        """Copy a tuple, a named tuple with its names; a plain tuple if its class cannot be instantiated."""
         kind = type(value)
         items = [self.of(item, levels) for item in tuple.__iter__(value)]
         if kind is tuple or has_end(kind):
             return tuple(items)
         with GUARDED:
-            made = self._made[id(value)] = tuple.__new__(kind, items)
+            made = self._copies[id(value)] = tuple.__new__(kind, items)
             self._put_fields(value, made, levels)
             return made
         return tuple(items)
 
     def _object(self, value: Any, levels: int) -> Any:
-        """Copy an object field by field, without calling anything of its own; else tell it as text."""
+        """Copy an object field by field, without calling its methods; else return its masked text."""
         kind = type(value)
-        # The parts of a history are linked, as deep as they are many.
+        # Its parts are a linked list, which could be too deep to copy as an object.
         if any(base is History for base in lineage_of(kind)):
             return History([self.of(item, levels) for item in History.__iter__(value)])
         made = blank(kind)
         if made is None:
             return self._text(value)
-        self._made[id(value)] = made
+        self._copies[id(value)] = made
         self._put_fields(value, made, levels)
         return made
 
@@ -219,10 +204,9 @@ class Redaction:
 
 
 class _Guarded:
-    """Forget what a block raises: it ends in code of somebody's class, which may raise anything.
+    """Suppress what a block raises: it calls code of users' classes, which may raise anything.
 
-    Redacting is nothing that the caller asked for, so it is to fail for nobody. An interrupt is no failure,
-    and is let through.
+    The caller did not ask for masking, so masking must not fail. KeyboardInterrupt passes.
     """
 
     def __enter__(self) -> None:
@@ -236,17 +220,17 @@ GUARDED: Final = _Guarded()
 
 
 class Inside(NamedTuple):
-    """What the values of a class have inside, found out once for many of them.
+    """How the values of a class are inspected, determined once per class.
 
-    is_closed: whether nothing in them is looked at
-    is_open: whether nothing of them is hidden; else their text is looked at, too
-    base: the built-in container that they are, None for others
-    slots: those of the class and its bases, by name
+    is_closed: whether they are not inspected at all
+    is_open: whether their parts describe them fully; else their text is searched, too
+    base: the built-in container that the class is derived from, or None
+    slots: the slots of the class and its bases, by name
     has_names: whether they may have a `__dict__`
-    names: what finds it; None also if the class has something of its own in that place
+    names: the descriptor that returns it; None also if the class overrides that name
     """
 
-    kind: type  # is held here, so that no other class has its id
+    kind: type  # kept alive here, so that no other class gets its id
     is_closed: bool = False
     is_open: bool = True
     base: Any = None
@@ -255,7 +239,7 @@ class Inside(NamedTuple):
     names: GetSetDescriptorType | MemberDescriptorType | None = None
 
     def parts(self, value: Any) -> list[Any]:
-        """List what a value holds: items, fields, and the text of what is not open."""
+        """List the parts of a value: items, fields, and its text if it is not open."""
         held = self.items(value)
         if self.slots or self.has_names:
             held += [item for _, item, _ in self.fields(value)]
@@ -264,7 +248,7 @@ class Inside(NamedTuple):
         return held
 
     def items(self, value: Any) -> list[Any]:
-        """List what a value of a built-in class holds, or of a class derived from one."""
+        """List the parts that a value has as an instance of a built-in class."""
         if self.base is dict:
             return [*dict.keys(value), *dict.values(value)]
         if self.base is not None:
@@ -278,7 +262,7 @@ class Inside(NamedTuple):
         return []
 
     def fields(self, value: Any) -> Iterator[tuple[str, Any, MemberDescriptorType | None]]:
-        """Go through the fields of a value, each with its slot; None for what is in its `__dict__`.
+        """Yield the fields of a value, each with its slot, or None for those in its `__dict__`.
 
         Raises LookupError for one whose `__dict__` cannot be found.
         """
@@ -291,7 +275,7 @@ class Inside(NamedTuple):
             yield from ((name, item, None) for name, item in list(self._names_of(value).items()))
 
     def put(self, made: Any, name: str, item: Any, slot: MemberDescriptorType | None) -> None:
-        """Set a field where it was found, past properties and what else of its class would check it."""
+        """Set a field in its slot or the `__dict__`, bypassing properties and `__setattr__`."""
         if slot is not None:
             slot.__set__(made, item)
         else:
@@ -299,7 +283,7 @@ class Inside(NamedTuple):
 
     def _names_of(self, value: Any) -> dict[str, Any]:
         if self.names is None:
-            raise LookupError  # its class has something of its own in that place
+            raise LookupError  # its class overrides `__dict__`
         names: dict[str, Any] = self.names.__get__(value)
         return names
 
@@ -308,7 +292,7 @@ _INSIDES: Final[dict[int, Inside]] = {}
 
 
 def inside_of(kind: type) -> Inside:
-    """Tell what the values of a class have inside; it is found out once, and no class is asked for a hash."""
+    """Return how the values of a class are inspected, from a cache by id, as a class may have no hash."""
     inside = _INSIDES.get(id(kind))
     if inside is None:
         if len(_INSIDES) >= MOST_CLASSES:
@@ -326,18 +310,18 @@ def _look_into(kind: type) -> Inside:
     names = next((place for place in places if isinstance(place, FINDERS)), None)
     is_open = issubclass(kind, OPEN) or blank(kind) is not None
     base = base_of(kind, CONTAINERS) if issubclass(kind, CONTAINERS) else None
-    has_names = bool(places and _of_class(kind, "__dictoffset__"))  # without a place, nobody gets at them
+    has_names = bool(places and _of_class(kind, "__dictoffset__"))  # else there is none to read
     return Inside(kind, False, is_open, base, slots, has_names, names)
 
 
 def lineage_of(kind: type) -> tuple[type, ...]:
-    """Return a class and all that it is derived from."""
+    """Return a class and all its bases."""
     lineage: tuple[type, ...] = _of_class(kind, "__mro__")
     return lineage
 
 
 def blank(kind: type) -> Any:
-    """Make an object without fields; None for a class that has more than these, or an end to be told of."""
+    """Return an object without fields; None for a class that needs more than fields, or has `__del__`."""
     if has_end(kind):
         return None
     try:
@@ -347,17 +331,17 @@ def blank(kind: type) -> Any:
 
 
 def has_end(kind: type) -> bool:
-    """Tell whether a copy that ends might close what is still in use."""
+    """Return whether a class has `__del__`: deleting a copy might close what the original still uses."""
     return _has(kind, "__del__")
 
 
 def base_of(kind: type, bases: tuple[type, ...]) -> Any:
-    """Return the first of these classes that a class is derived from, or is."""
+    """Return the first of these classes that a class is a subclass of."""
     return next(base for base in bases if issubclass(kind, base))
 
 
 def bytes_of(value: Any) -> bytes:
-    """Return what is in a buffer; nothing of a view that was released."""
+    """Return the content of a buffer; b"" for a released view."""
     kind = type(value)
     if issubclass(kind, memoryview):
         try:
@@ -368,24 +352,24 @@ def bytes_of(value: Any) -> bytes:
 
 
 def text_of(value: Any) -> str:
-    """Tell an object as text, by its `__repr__`, or by its class if that raises something."""
+    """Return the repr of an object, or the name of its class if that raises."""
     with GUARDED:
         return str.__str__(repr(value))
     return f"<{_of_class(type(value), '__qualname__')}>"
 
 
 def _has(kind: type, name: str) -> bool:
-    """Tell whether a class has something of this name, past what its own class says of that."""
+    """Return whether a class or a base defines this name, bypassing its metaclass."""
     return any(name in _of_class(base, "__dict__") for base in lineage_of(kind))
 
 
 def _of_class(kind: type, name: str) -> Any:
-    """Return what each class has, past what its own class says of that."""
+    """Return an attribute that every class has, bypassing its metaclass."""
     return type.__dict__[name].__get__(kind)
 
 
 def _viewed(view: memoryview) -> list[Any]:
-    """Return what a view shows a part of."""
+    """Return the object underlying a view."""
     try:
         return [view.obj]
     except ValueError:  # it was released

@@ -1,4 +1,4 @@
-"""`Secret`, a named value from the environment or a file, and log records without secrets."""
+"""`Secret`, a value that is looked up by name and never written, and log records with secrets masked."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ from dataflow.secrets.masking import GUARDED
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
-
 __all__ = ["Secret", "look_up", "redact_logs"]
 
-#: Shorter values stand in any text by chance.
+#: The minimum length of a secret: shorter values occur in any text by chance.
 SHORTEST: Final = 8
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_noting: Final = threading.Lock()  # nobody has a value before it is kept out of the log
+_noting: Final = threading.Lock()  # a value is masked in logs before any caller has it
 
 
 class Secret:
-    """A secret, by its name: `reveal` looks it up in the environment, unless its value is given.
+    """A secret, referred to by name: `reveal` looks it up in the environment, unless its value is given.
 
     It can be a constant, an input, a field of a `Config`, and travel along edges. Only its name is ever
-    written: in JSON it is its name, and two of one name are equal. What `reveal` has returned is replaced
-    by `[secret:NAME]` wherever the engine or a logger writes it (S12.4).
+    written: it serializes to its name, and two of one name are equal. A value that `reveal` has returned is
+    masked as `[secret:NAME]` wherever the engine or a logger writes it.
     """
 
     __slots__ = ("_value", "name")
 
-    takes_only_itself: ClassVar = True  # its schema is for JSON: no value of Python is taken for a secret
-    tells_only_its_name: ClassVar = True  # so nobody has to look into it
+    takes_only_itself: ClassVar = True  # its schema is for JSON: no other Python value is converted
+    tells_only_its_name: ClassVar = True  # so masking does not inspect its fields
     name: str
     _value: str | None
 
@@ -89,7 +88,7 @@ class Secret:
         name = core_schema.str_schema(pattern=f"^{_NAME.pattern.replace(chr(92) + 'w', '0-9A-Za-z_')}$")
         return core_schema.json_or_python_schema(
             json_schema=core_schema.no_info_after_validator_function(cls, name),
-            # A text of Python is refused: it could be the value itself, which would then be shown as a name.
+            # A Python string is refused: it could be the value itself, which would then be shown as a name.
             python_schema=instance,
             serialization=core_schema.plain_serializer_function_ser_schema(
                 _name_of, return_schema=core_schema.str_schema()
@@ -102,7 +101,7 @@ class Secret:
 
 
 def look_up(name: str) -> str:
-    """Return the value of a secret: that in the environment, else the last one revealed in this process.
+    """Return the value of a secret from the environment, else the last one revealed in this process.
 
     Raises SecretMissing.
     """
@@ -140,7 +139,7 @@ def _name_of(secret: Secret) -> str:
 
 
 def redact_logs() -> None:
-    """Redact message, arguments and exception of every log record that is made from now on."""
+    """Mask secrets in the message, arguments and exception of every log record created from now on."""
     make = logging.getLogRecordFactory()
 
     def make_redacted(*args: Any, **keywords: Any) -> logging.LogRecord:
@@ -158,14 +157,14 @@ def _redact(record: logging.LogRecord) -> None:
     with GUARDED:
         message = record.getMessage()
     msg, args, clean = redacted(record.msg), redacted(record.args), redacted(message)
-    if message is None:  # logging tells of its own what is wrong when the record is written
+    if message is None:  # logging itself reports what is wrong when the record is written
         record.msg, record.args = msg, args
     elif not (msg is record.msg and args is record.args and clean is message):
-        record.msg, record.args = clean, None  # copies may read otherwise than what they stand for
+        record.msg, record.args = clean, None  # copies may format differently from the originals
 
 
 def _redact_exception(record: logging.LogRecord) -> None:
-    """Put the clean text in the place of an exception that has a secret; others stay as they are."""
+    """Replace an exception whose text has a secret by the masked text; leave others unchanged."""
     if not record.exc_info or record.exc_info[0] is None:
         return
     text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
