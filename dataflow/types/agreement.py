@@ -1,6 +1,6 @@
-"""Decide which types may feed which (S1.7): assignability without conversion.
+"""Decide whether a port of one type may feed a port of another (S1.7): assignability without conversion.
 
-What cannot be decided agrees: type variables, names not yet resolved, annotations that are no types.
+Undecidable types agree: type variables, unresolved names, annotations that are not types.
 """
 
 from __future__ import annotations
@@ -50,18 +50,16 @@ class _NotIterable(Enum):
 
 
 NOT_ITERABLE = _NotIterable.NOT_ITERABLE
-"""What `element_type` returns for a type whose values a map cannot go over."""
+"""What `element_type` returns for a type whose values a map cannot iterate over."""
 
-# Bounds for types that refer to themselves with ever new arguments, and for unions of such types.
+# Limits for types that refer to themselves with ever new arguments, and for unions of such types.
 MOST_PAIRS = 30
 MOST_STEPS = 50_000
 
-# Iterable, yet not what a map goes over: one thing to a user; keys or values would be a guess; without
-# an order (S14.1); read only once.
+# Iterables that a map does not iterate over: strings and models are single values, of a mapping either keys
+# or values could be meant, sets have no order (S14.1), iterators can be read only once.
 WHOLES = (str, bytes, bytearray, memoryview, BaseModel, Mapping, AbstractSet, Iterator, AsyncIterable)
-
-
-# Types whose values are looked into where they may hold anything.
+# Container types whose values are inspected if their items may be anything.
 CONTAINERS: Final = (
     *(list, dict, set, frozenset, tuple),
     *(Collection, Sequence, MutableSequence, Mapping, MutableMapping, AbstractSet, MutableSet),
@@ -70,10 +68,10 @@ CONTAINERS: Final = (
 
 @dataclass(slots=True)
 class _Walk:
-    """How far one comparison has come.
+    """The state of one comparison.
 
-    pairs: aliases and TypedDicts being compared, outermost first; met again, a pair agrees if all else does
-    steps: how many pairs of types were compared
+    pairs: aliases and TypedDicts being compared, outermost first; a pair that recurs is taken to agree
+    steps: the number of pairs of types compared so far
     """
 
     pairs: list[tuple[object, object]] = field(default_factory=list)
@@ -81,9 +79,9 @@ class _Walk:
 
 
 def agrees(source: object, target: object) -> bool:
-    """Tell whether a port whose values have type `source` may feed a port of type `target`.
+    """Return whether a port whose values have type `source` may feed a port of type `target`.
 
-    Never raises. A bool is an int, and an int may stand where a float is expected, so a bool may too.
+    Never raises. A bool is accepted as an int, and both are accepted as a float.
     """
     try:
         return _compare(source, target, _Walk())
@@ -92,7 +90,7 @@ def agrees(source: object, target: object) -> bool:
 
 
 def is_any(annotation: object) -> bool:
-    """Tell whether a type is Any, annotated or not."""
+    """Return whether a type is Any, annotated or not."""
     try:
         return bare(annotation) is Any
     except Exception:  # noqa: BLE001 - as above
@@ -100,13 +98,13 @@ def is_any(annotation: object) -> bool:
 
 
 def holds_any(annotation: object) -> bool:
-    """Tell whether a container, however nested, may hold anything: what is in it has then to be looked at."""
+    """Return whether a type has, at any depth, a container of arbitrary items: values must be inspected."""
     todo = [annotation]
     for one in todo:  # grows while it is walked
         try:
             plain = bare(one)
             is_container = alternatives(plain) != () or (get_origin(plain) or plain) in CONTAINERS
-        except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything; it is no container of ours
+        except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything; such a class is not a container
             return False
         arguments = get_args(plain)
         if is_container and (not arguments or any(map(is_open, arguments))):
@@ -116,12 +114,12 @@ def holds_any(annotation: object) -> bool:
 
 
 def is_open(argument: object) -> bool:
-    """Tell whether a type says nothing: Any, or a type variable."""
+    """Return whether a type is Any or a type variable."""
     return is_any(argument) or isinstance(argument, TypeVar)
 
 
 def element_type(container: object) -> object:
-    """Give the type of the items of a list-like type, `NOT_ITERABLE` where a map cannot go over its values.
+    """Return the item type of a list-like type, `NOT_ITERABLE` if a map cannot iterate over its values.
 
     Any where that cannot be decided: bare lists, type variables, protocols.
     """
@@ -162,7 +160,7 @@ def _compare_aliases(source: object, target: object, walk: _Walk) -> bool:
 
 
 def _compare_deeper(source: object, target: object, walk: _Walk, compare: Callable[[], bool]) -> bool:
-    """Compare what two types stand for, unless that is being done already."""
+    """Compare two types behind their aliases or keys, unless the same pair is being compared already."""
     met = any(one is source and other is target for one, other in walk.pairs)
     if met or len(walk.pairs) >= MOST_PAIRS:
         return True
@@ -203,7 +201,7 @@ def _fits_literal(source: object, target: object) -> bool:
 
 
 def _compare_typed_dict(source: object, found: Shape, target: object, walk: _Walk) -> bool:
-    """Compare the keys of two TypedDicts; of any other dict the keys are not known."""
+    """Compare the keys of two TypedDicts; the keys of any other dict are unknown."""
     if not is_typed_dict(source):
         return issubclass(found.origin, dict)
     given = keys_of(source)
@@ -251,13 +249,13 @@ def _compare_tuples(given: tuple[object, ...], wanted: tuple[object, ...], walk:
 
 
 def _has_member(kind: type, name: str) -> bool:
-    """Tell whether instances of a class have a member, as far as the class shows.
+    """Return whether instances of a class have a member, judging by the class alone.
 
     `hasattr` would also find the members of the metaclass, such as `__call__`.
     """
     for base in kind.__mro__:
         if name in vars(base):
-            # None in place of a special method takes it away, as `__hash__ = None` does.
+            # A special method that is None is absent, as with `__hash__ = None`.
             return vars(base)[name] is not None or not name.startswith("__")
         code = getattr(vars(base).get("__init__"), "__code__", None)
         if name in getattr(base, "__annotations__", ()) or name in getattr(code, "co_names", ()):
@@ -266,7 +264,7 @@ def _has_member(kind: type, name: str) -> bool:
 
 
 def _element(container: object, depth: int) -> object:
-    """Find the item type; `depth` bounds how many aliases are looked behind."""
+    """Return the item type; `depth` limits how many aliases are resolved."""
     container = bare(container)
     if container is Any:
         return Any

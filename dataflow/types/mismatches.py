@@ -28,22 +28,20 @@ from dataflow.types.shapes import (
     unqualified,
 )
 
-__all__ = ["ABSENT", "PREFIX", "Mismatch", "adapter_of", "find_mismatch", "requirement", "step_into"]
+__all__ = ["ABSENT", "PREFIX", "adapter_of", "find_mismatch", "requirement", "step_into"]
 
-# What can be gone over any number of times; everything else might be used up.
+# Containers that can be iterated over repeatedly; others might be exhausted.
 LASTING = (list, tuple, set, frozenset, dict, deque, str, bytes, bytearray, range)
-# These turn values into others, and a value from Python is checked, never converted.
+# Validators that convert values, while a value from Python is checked and never converted.
 CONVERTERS = (BeforeValidator, PlainValidator, WrapValidator)
+#: The beginning of a message of pydantic that only says what was expected.
 PREFIX = "Input should be "
 # How often types may refer to themselves in one value: more exhausts the stack, so the rest is accepted.
 MOST_DEPTH = 40
-# Types come from signatures, so there are few; a bound all the same, for types made while running.
+# Types come from signatures, so there are few; the limit is for types created at run time.
 MOST_ADAPTERS = 1024
-# pydantic refuses a config beside types that carry their own: models, dataclasses, TypedDicts.
+# pydantic refuses a config for types that have their own: models, dataclasses, TypedDicts.
 CONFIGS = (ConfigDict(arbitrary_types_allowed=True), None)
-
-
-"""How pydantic begins a message that only says what would have been right."""
 
 
 class _Absent(Enum):
@@ -51,16 +49,14 @@ class _Absent(Enum):
 
 
 ABSENT: Final = _Absent.ABSENT
-
-
-"""Stands in a `Mismatch` for a key that is required and not there."""
+"""The value of a `Mismatch` for a required key that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A part of a value, the type it should have, and what else is required of it.
+    """A part of a value that does not match, the expected type, and what else is required of it.
 
-    place: where in the whole value, as in `[2].name`; empty for the whole value
+    place: the location in the whole value, as in `[2].name`; empty for the whole value
     """
 
     value: object
@@ -69,16 +65,16 @@ class Mismatch:
     requirement: str = ""
 
     def within(self, step: str) -> Mismatch:
-        """Say the same from one level further out."""
+        """Return the same mismatch as seen from one level further out."""
         return replace(self, place=step + self.place)
 
 
 @dataclass(slots=True)
 class _Walk:
-    """How far one search has come.
+    """The state of one search.
 
-    known: what came of a value and a type that may refer to itself, by the ids of both, which it keeps alive
-    depth: how many such types were met on the way here
+    known: the results for self-referential types, by the ids of value and type, which it keeps alive
+    depth: how many such types enclose the current part
     """
 
     known: dict[tuple[int, int], tuple[object, object, Mismatch | None]] = field(default_factory=dict)
@@ -86,12 +82,12 @@ class _Walk:
 
 
 def find_mismatch(value: object, expected: object) -> Mismatch | None:
-    """Find what keeps a value from being of a type, None if nothing does."""
+    """Return the first part of a value that does not match a type, or None."""
     return _find(value, expected, _Walk())
 
 
 def requirement(message: str) -> str:
-    """Turn a message of pydantic's into what would have been right."""
+    """Reduce a message of pydantic to what was expected."""
     text = message.removeprefix(PREFIX)
     return text[:1].lower() + text[1:]
 
@@ -132,18 +128,18 @@ def _find_bare(value: object, expected: object, walk: _Walk) -> Mismatch | None:
 def _is_instance(value: object, kind: type) -> bool:
     members = protocol_members(kind)
     if members is not None:
-        # As in agreement: None in place of a special method takes it away.
+        # As in agreement: a special method that is None is absent.
         return all(hasattr(value, name) for name in members) and not any(
             name.startswith("__") and getattr(value, name) is None for name in members
         )
     try:
         return isinstance(value, kind) or (kind is float and isinstance(value, int))
     except TypeError:
-        return True  # a class that refuses the question cannot be decided
+        return True  # undecidable: the class does not support isinstance
 
 
 def _ask_pydantic(value: object, expected: object, kind: type) -> Mismatch | None:
-    """Let a class with a schema of its own have the last word on a value that is no instance of it."""
+    """Let a class with its own schema decide about a value that is not an instance of it."""
     adapter = adapter_of(expected) if has_own_schema(kind) else None
     if adapter is None:
         return Mismatch(value, expected)
@@ -155,7 +151,7 @@ def _ask_pydantic(value: object, expected: object, kind: type) -> Mismatch | Non
 
 
 def _find_constraint(value: object, expected: object) -> Mismatch | None:
-    """Hold a value of the right type against the constraints in Annotated."""
+    """Check a value of the right type against the constraints in Annotated."""
     if get_origin(expected) is not Annotated:
         return None
     inner, *metadata = get_args(expected)
@@ -164,7 +160,7 @@ def _find_constraint(value: object, expected: object) -> Mismatch | None:
     if adapter is None:
         return None
     try:
-        # Not strict, since that would refuse subclasses; the type has been checked already.
+        # Not strict, which would refuse subclasses; the type has been checked already.
         adapter.validate_python(value)
     except ValidationError as error:
         return Mismatch(value, expected, requirement=requirement(error.errors()[0]["msg"]))
@@ -172,7 +168,7 @@ def _find_constraint(value: object, expected: object) -> Mismatch | None:
 
 
 def _is_constraint(item: object) -> bool:
-    """Tell whether pydantic makes something of a piece of metadata, other than another value."""
+    """Return whether pydantic understands a piece of metadata and does not convert the value by it."""
     library = type(item).__module__.partition(".")[0]
     known = library in ("annotated_types", "pydantic") or hasattr(item, "__get_pydantic_core_schema__")
     return known and not isinstance(item, CONVERTERS)
@@ -181,7 +177,7 @@ def _is_constraint(item: object) -> bool:
 def _find_deeper(
     value: object, expected: object, walk: _Walk, find: Callable[[], Mismatch | None]
 ) -> Mismatch | None:
-    """Look into a value once for each type: both may refer to themselves."""
+    """Search a value once per type: both may refer to themselves."""
     key = (id(value), id(expected))
     if key in walk.known:
         return walk.known[key][2]
@@ -198,7 +194,7 @@ def _find_deeper(
 def _find_in_union(
     value: object, expected: object, options: tuple[object, ...], walk: _Walk
 ) -> Mismatch | None:
-    """Report what is wrong with the only option whose outside fits, else the whole value."""
+    """Report the mismatch inside the only option whose outermost type matches, else the whole value."""
     near = []
     for option in options:
         found = _find(value, option, walk)
@@ -210,7 +206,7 @@ def _find_in_union(
 
 
 def _find_in_typed_dict(value: object, expected: object, walk: _Walk) -> Mismatch | None:
-    """Check the keys a TypedDict knows; others may be there, as in a dict of a type derived from it."""
+    """Check the keys that a TypedDict declares; others are allowed, as a derived type may have them."""
     if not isinstance(value, dict):
         return Mismatch(value, expected)
     for name, key in keys_of(expected).items():
@@ -224,7 +220,7 @@ def _find_in_typed_dict(value: object, expected: object, walk: _Walk) -> Mismatc
 
 
 def _find_in_items(value: object, expected: object, known: Shape, walk: _Walk) -> Mismatch | None:
-    """Check the items of a container that lasts, by the arguments of its type."""
+    """Check the items of a reusable container against the arguments of its type."""
     origin, args = known
     if origin is type:
         return None if agrees(value, args[0] if args else Any) else Mismatch(value, expected)
@@ -272,7 +268,7 @@ def _find_in_each(
 
 
 def _fits_by_class(items: Iterable[object], expected: object) -> bool:
-    """Check a long flat container by the few classes of its items, without a step of Python for each."""
+    """Check a flat container by the set of its items' classes, which is fast for long ones."""
     if expected is Any or expected is object:
         return True
     if not isinstance(expected, type) or is_typed_dict(expected) or protocol_members(expected) is not None:
@@ -282,9 +278,9 @@ def _fits_by_class(items: Iterable[object], expected: object) -> bool:
 
 
 def adapter_of(expected: Any) -> TypeAdapter[Any] | None:
-    """Give the adapter of a type, None where pydantic cannot build one."""
+    """Return the pydantic adapter of a type; None if pydantic cannot build one."""
     if isinstance(expected, str | ForwardRef):
-        # pydantic would look the name up among the names of this module.
+        # pydantic would resolve the name in this module.
         return None
     try:
         hash(expected)

@@ -1,4 +1,4 @@
-"""Type annotations taken apart, and their names in messages."""
+"""Inspect type annotations: unions, aliases, TypedDict keys, class and arguments, and names for messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from dataflow.base.wording import MOST_CHOICES
 
 __all__ = [
     "STANDARD_MODULES",
-    "Key",
     "Shape",
     "alternatives",
     "arguments_as",
@@ -51,33 +50,33 @@ __all__ = [
     "unqualified",
 ]
 
-# typing_extensions has its own of some types that came into typing with a later Python.
+# typing_extensions defines its own version of types that later Python versions have in typing.
 ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 QUALIFIERS: tuple[Any, ...] = (Required, NotRequired, ReadOnly, Final, ClassVar)
 UNPACKED = (typing.Unpack, typing_extensions.Unpack)
 ITEMS_BY_NATURE = {str: str, bytes: int, bytearray: int, memoryview: int, range: int}
 MOST_OPTIONS = 1000
 CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
-# The arguments of these modules' classes mean what their ABCs say; those of others only their bases tell.
+# The arguments of these modules' classes mean the same as those of their ABCs; of others only the bases tell.
 STANDARD_MODULES = frozenset({"builtins", "collections", "collections.abc"})
 
 
 class Shape(NamedTuple):
-    """A class with its arguments; None where it has none, which reads as `Any` for each."""
+    """A class and its type arguments; None means not given, which is read as `Any` for each."""
 
     origin: type
     args: tuple[object, ...] | None
 
 
 class Key(NamedTuple):
-    """What a TypedDict says of one key."""
+    """The type of one key of a TypedDict, and whether it is required."""
 
     hint: object
     required: bool
 
 
 def unqualified(annotation: object) -> object:
-    """Strip what says how a name may be used and nothing about its values."""
+    """Strip qualifiers such as Required and Final, which say nothing about the values."""
     while get_origin(annotation) in QUALIFIERS:
         annotation = get_args(annotation)[0]
     return annotation
@@ -98,12 +97,12 @@ def bare(annotation: object) -> object:
 
 
 def alternatives(annotation: object) -> tuple[object, ...]:
-    """List the members of a union; anything else has none."""
+    """Return the members of a union, () for any other type."""
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ()
 
 
 def flattened(annotation: object) -> list[object]:
-    """List what a union comes down to behind aliases and NewTypes, each with its own Annotated."""
+    """List the members of a union behind aliases, NewTypes and nested unions, each with its Annotated."""
     found: list[object] = []
     waiting = [annotation]
     for _ in range(MOST_OPTIONS):
@@ -123,29 +122,29 @@ def flattened(annotation: object) -> list[object]:
 
 
 def union_of(members: Iterable[object]) -> object:
-    """Make the union of types; of none, Any."""
+    """Return the union of types; Any if there are none."""
     types = tuple(members)
     return Union[types] if types else Any  # noqa: UP007 - the members are not known here
 
 
 def is_alias(annotation: object) -> bool:
-    """Tell whether this is a `type` alias, which may refer to itself."""
+    """Return whether this is a `type` alias, which may refer to itself."""
     return isinstance(annotation, ALIASES) or isinstance(get_origin(annotation), ALIASES)
 
 
 def behind_alias(alias: object) -> object:
-    """Look one step behind an alias, its parameters filled in."""
+    """Return the value of an alias, with its parameters substituted."""
     generic: Any = get_origin(alias) or alias
     return _filled(generic.__value__, dict(zip(generic.__type_params__, get_args(alias), strict=False)))
 
 
 def is_typed_dict(annotation: object) -> bool:
-    """Tell whether this is a TypedDict, parametrised or not."""
+    """Return whether this is a TypedDict, parametrised or not."""
     return typing_extensions.is_typeddict(get_origin(annotation) or annotation)
 
 
 def keys_of(typed_dict: object) -> dict[str, Key]:
-    """List the keys of a TypedDict, none where a hint names what cannot be found."""
+    """Return the keys of a TypedDict; none if one of its annotations cannot be resolved."""
     kind: Any = get_origin(typed_dict) or typed_dict
     replaced = dict(zip(getattr(kind, "__parameters__", ()), get_args(typed_dict), strict=False))
     try:
@@ -159,7 +158,7 @@ def keys_of(typed_dict: object) -> dict[str, Key]:
 
 
 def _is_required(hint: object, otherwise: bool) -> bool:
-    """Read the qualifiers of a key; `__required_keys__` leaves them out where annotations are texts."""
+    """Read the qualifiers of a key; `__required_keys__` ignores them where annotations are strings."""
     while (origin := get_origin(hint)) in QUALIFIERS:
         if origin in (Required, NotRequired):
             return origin is Required
@@ -168,7 +167,7 @@ def _is_required(hint: object, otherwise: bool) -> bool:
 
 
 def is_open_tuple(args: tuple[object, ...]) -> bool:
-    """Tell whether these arguments of a tuple contain an unpacked part of unknown length."""
+    """Return whether these arguments of a tuple contain an unpacked part of unknown length."""
     return any(
         get_origin(item) in UNPACKED or isinstance(item, TypeVarTuple) or getattr(item, "__unpacked__", False)
         for item in args
@@ -176,20 +175,20 @@ def is_open_tuple(args: tuple[object, ...]) -> bool:
 
 
 def protocol_members(annotation: object) -> frozenset[str] | None:
-    """Name the members a protocol asks for; None for what is no protocol."""
+    """Return the members that a protocol requires; None for any other class."""
     if isinstance(annotation, type) and typing_extensions.is_protocol(annotation):
         return typing_extensions.get_protocol_members(annotation)
     return None
 
 
 def has_own_schema(kind: type) -> bool:
-    """Tell whether a class takes values that are no instances of it, as pydantic's EmailStr does."""
+    """Return whether a class accepts values that are not instances of it, as pydantic's EmailStr does."""
     has_schema = hasattr(kind, "__get_pydantic_core_schema__") and not issubclass(kind, BaseModel)
     return has_schema and not getattr(kind, "takes_only_itself", False)
 
 
 def shape(annotation: object) -> Shape | None:
-    """Split a bare annotation into class and arguments; None where no class stands behind it."""
+    """Split a bare annotation into class and arguments; None if it is not based on a class."""
     if is_typed_dict(annotation):
         return Shape(dict, None)
     if isinstance(annotation, type):
@@ -198,13 +197,13 @@ def shape(annotation: object) -> Shape | None:
     origin: Any = get_origin(annotation)
     if not isinstance(origin, type):
         return None
-    # The arguments of two callables are not compared, so they count as not given.
+    # The arguments of callables are not compared, so they count as not given.
     args = None if origin is CALLABLE else getattr(annotation, "__args__", None)
     return Shape(origin, args)
 
 
 def arguments_as(found: Shape, wanted: type) -> tuple[object, ...] | None:
-    """Say what `wanted`, a base of the class found, is parametrised with; None where unknown."""
+    """Return the arguments with which a class parametrises its base `wanted`; None if unknown."""
     origin, args = found
     if origin is wanted:
         return args
@@ -218,7 +217,7 @@ def arguments_as(found: Shape, wanted: type) -> tuple[object, ...] | None:
 
 
 def _standard(origin: type, args: tuple[object, ...], wanted: type) -> tuple[object, ...] | None:
-    """Carry the arguments of a class of the standard library over to one of its ABCs."""
+    """Map the arguments of a class of the standard library to those of one of its ABCs."""
     if issubclass(origin, collections.Counter):
         args = (*args, int)
     if issubclass(origin, Mapping):
@@ -231,7 +230,7 @@ def _standard(origin: type, args: tuple[object, ...], wanted: type) -> tuple[obj
 
 
 def _inherited(found: Shape, wanted: type) -> tuple[object, ...] | None:
-    """Find the arguments of a base in the bases of a class, or in the fields of a named tuple."""
+    """Find the arguments of a base in the bases of a class, or the fields of a named tuple."""
     origin, args = found
     replaced = dict(zip(getattr(origin, "__parameters__", ()), args or (), strict=False))
     fields = getattr(origin, "__annotations__", {}) if tuple in origin.__bases__ else {}
@@ -246,7 +245,7 @@ def _inherited(found: Shape, wanted: type) -> tuple[object, ...] | None:
 
 
 def _filled(annotation: object, replaced: Mapping[object, object]) -> object:
-    """Put types in the place of type variables; those without a type stay as they are."""
+    """Substitute types for type variables; those without a type are kept."""
     if isinstance(annotation, typing.TypeVar):
         return replaced.get(annotation, annotation)
     parameters = getattr(annotation, "__parameters__", ())
@@ -257,9 +256,9 @@ def _filled(annotation: object, replaced: Mapping[object, object]) -> object:
 
 
 def type_name(annotation: object) -> str:
-    """Give the short readable name of a type: `str`, `list[str]`, `str | None`, `Parts`.
+    """Return the short readable name of a type: `str`, `list[str]`, `str | None`, `Parts`.
 
-    Never raises: what has no name it can read is "an unnamed type".
+    Never raises: a type without a readable name is "an unnamed type".
     """
     try:
         return _name(annotation)
@@ -300,7 +299,7 @@ def _literal(value: object) -> str:
 
 
 def _plain(annotation: object) -> str:
-    """Name what has no arguments, without the module or function it stands in."""
+    """Name a type without arguments, leaving out the module or function that defines it."""
     if isinstance(annotation, str):
         return annotation
     if isinstance(annotation, ForwardRef):

@@ -1,4 +1,4 @@
-"""Check values where they enter: flow inputs, constants, answers, results of models and tools (S1.7)."""
+"""Validate values where they enter: flow inputs, constants, answers, results of models and tools (S1.7)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["check_json", "check_value", "described", "json_schema", "object_schema"]
 
 MOST_CHARACTERS = 80
-# What pydantic says of these adds nothing to the name of the type, or speaks of pydantic.
+# Error types whose message adds nothing to the name of the type, or mentions pydantic.
 NAMED_BY_TYPE = ("_type", "_parsing", "is_instance_of", "needs_python_object", "literal_error", "enum")
 
 _shortened = Repr()
@@ -33,7 +33,7 @@ _shortened.maxstring = _shortened.maxother = _shortened.maxlong = MOST_CHARACTER
 
 
 class _QuietSchema(GenerateJsonSchema):
-    """JSON Schema without warnings: a default or an alternative JSON cannot carry is left out."""
+    """JSON Schema without warnings: a default or alternative that JSON cannot represent is left out."""
 
     ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {  # type: ignore[misc]  # the base has it untyped
         "non-serializable-default",
@@ -42,24 +42,24 @@ class _QuietSchema(GenerateJsonSchema):
 
 
 def check_value(value: object, expected: object) -> object:
-    """Check a value from Python and hand on that very object; only an int for a float becomes a float.
+    """Check a value from Python and return the same object; only an int given for a float becomes a float.
 
-    What `agrees` says of types holds for values: a bool passes where an int is expected, and as 0.0 or 1.0
-    where a float is. Ints inside containers of floats stay ints, since containers are not copied. Models,
-    dataclasses and named tuples must be instances; iterators are not looked into.
+    The rules of `agrees` apply: a bool passes where an int is expected, and becomes 0.0 or 1.0 where a float
+    is. Ints inside containers of floats remain ints, since containers are not copied. Models, dataclasses and
+    named tuples must be instances; the items of iterators are not checked.
 
-    Raises ValueMismatch with the place inside the value where the first fault is.
+    Raises ValueMismatch with the location of the first mismatch inside the value.
     """
     if type(value) is expected:
         return value
     if type(value) is Marker:
         raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
-    fault = find_mismatch(value, expected)
-    if fault is not None:
-        named = type_name(fault.expected)
-        more = fault.requirement or _made_by(fault.expected)
+    mismatch = find_mismatch(value, expected)
+    if mismatch is not None:
+        named = type_name(mismatch.expected)
+        more = mismatch.requirement or _made_by(mismatch.expected)
         wanted = f"{named} ({more})" if more else named
-        raise ValueMismatch(described(fault.value), wanted, fault.place)
+        raise ValueMismatch(described(mismatch.value), wanted, mismatch.place)
     if isinstance(value, int) and _takes_float_only(value, expected):
         try:
             return float(value)
@@ -69,18 +69,18 @@ def check_value(value: object, expected: object) -> object:
 
 
 def _made_by(expected: object) -> str:
-    """Return what makes an instance of a class that tells so, as descriptions of tools do."""
+    """Return the `made_by` hint of a class, as descriptions of tools have it."""
     made_by = getattr(bare(expected), "made_by", "")
     return made_by if isinstance(made_by, str) else ""
 
 
 def check_json(value: object, expected: object) -> object:
-    """Turn a decoded JSON value into a type, by pydantic's strict JSON mode.
+    """Convert a decoded JSON value to a type, with pydantic's strict JSON mode.
 
-    A list becomes a tuple or set, a text a date, an object a model; "1" never becomes an int, nor does True.
-    For Any and object the value stays as it is.
+    A list becomes a tuple or set, a string a date, an object a model; "1" and True never become an int. For
+    Any and object the value is returned unchanged.
 
-    Raises ValueMismatch, also for values that JSON cannot carry.
+    Raises ValueMismatch, also for values that JSON cannot represent.
     """
     plain = bare(expected)
     if plain is Any or plain is object:
@@ -105,7 +105,7 @@ def check_json(value: object, expected: object) -> object:
 
 
 def json_schema(expected: object) -> dict[str, object]:
-    """Give the JSON Schema of a type, an empty one where there is none."""
+    """Return the JSON Schema of a type, {} if there is none."""
     adapter = adapter_of(expected)
     if adapter is None:
         return {}
@@ -116,9 +116,9 @@ def json_schema(expected: object) -> dict[str, object]:
 
 
 def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[str, Any]:
-    """Give the JSON Schema of an object with a field of each type, and no others.
+    """Return the JSON Schema of an object with a field of each type, and no others.
 
-    Classes that its fields refer to stand in `$defs` at its root, where `$ref` looks for them.
+    Classes that its fields refer to are defined in `$defs` at its root, where `$ref` points to.
     """
     described: list[tuple[str, Literal["validation"], TypeAdapter[Any]]] = [
         (name, "validation", adapter)
@@ -136,14 +136,14 @@ def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[
 
 
 def _takes_float_only(value: int, expected: object) -> bool:
-    """Tell whether an int was let in for nothing but the float it can stand for."""
+    """Return whether an int matches only the float option of the expected type."""
     options = flattened(expected)
     others = [option for option in options if bare(option) is not float]
     return len(others) < len(options) and all(find_mismatch(value, option) for option in others)
 
 
 def _as_list(expected: object) -> object:
-    """Put a list in the place of an iterable, for which pydantic would hand out a lazy, lenient iterator."""
+    """Replace iterables by lists: pydantic would return a lazy iterator that does not validate strictly."""
     if get_origin(expected) is Annotated:
         inner, *metadata = get_args(expected)
         return Annotated[(_as_list(inner), *metadata)]
@@ -154,13 +154,13 @@ def _as_list(expected: object) -> object:
         return expected
     args = tuple(map(_as_list, known.args or ()))
     if known.origin is Generator:
-        return Iterator  # which pydantic refuses, as JSON can carry none
+        return Iterator  # which pydantic refuses, as JSON cannot represent one
     generic: Any = list if known.origin is Iterable else known.origin
     return generic[args] if args else generic
 
 
 def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> ValueMismatch:
-    """Report the fault deepest inside, the first of these: it stands where the value came closest."""
+    """Report the first of the deepest errors: there the value came closest to the type."""
     place, fault = max(((_place(value, fault), fault) for fault in faults), key=lambda pair: len(pair[0]))
     if fault["type"] == "missing":
         return ValueMismatch("nothing", "a value", place)
@@ -175,7 +175,7 @@ def _refusal(value: object, expected: object, faults: list[ErrorDetails]) -> Val
 
 
 def _place(value: Any, fault: ErrorDetails) -> str:
-    """Write the steps that lead into the value; pydantic's others name branches of unions."""
+    """Write the steps of an error's location that lead into the value; others name branches of unions."""
     place = ""
     for step in fault["loc"]:
         if isinstance(value, dict):
@@ -189,7 +189,7 @@ def _place(value: Any, fault: ErrorDetails) -> str:
 
 
 def described(value: object) -> str:
-    """Say what was found: the class and a short repr, without addresses."""
+    """Describe a value for a message: its class and a short repr, without addresses."""
     if value is ABSENT or value is None:
         return "None" if value is None else "nothing"
     from dataflow.secrets.known import redacted  # most runs refuse no value
@@ -198,7 +198,7 @@ def described(value: object) -> str:
     if kind.__repr__ is object.__repr__:
         return kind.__name__
     try:
-        text = _shortened.repr(redacted(value))  # before it is cut, which could leave half of a secret
+        text = _shortened.repr(redacted(value))  # before shortening, which could cut a secret in half
     except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
         return kind.__name__
     return f"{kind.__name__} {shortened(text, MOST_CHARACTERS)}"
