@@ -1,4 +1,4 @@
-"""Every exception the engine raises.
+"""The exceptions that the engine raises.
 
 DataflowError
 ├── FlowInvalid        a flow has problems; all of them are listed
@@ -8,16 +8,16 @@ DataflowError
 │   └── LoopLimit      a loop reached its limit and `on_limit` is "fail"
 ├── NodeTimeout        a node, or a whole run, took longer than it may; also a TimeoutError
 ├── RunFailed          a run ended as failed; carries the result and every failure
-├── Paused             a run has paused where its value was asked for; carries the result with its asks
-├── ConversationInvalid  a conversation, or a turn of one, is not whole
-├── BudgetExceeded     what has to stay of a conversation does not fit the budget
-├── ValueRefused       a value cannot be stored so that the same value comes back
-├── SecretMissing      a secret cannot be looked up, or is too short to be one
-├── StoreError         a store cannot be read or written, or has no such run
-│   └── RunTaken       somebody else is executing the run, or there is nothing left to go on with
-├── FlowEdited         what a run has settled is no longer what the flow says
-├── AnswerRefused      an answer fits no open ask, or is not of its type
-├── ExpressionError    an expression or template cannot be read, or not be evaluated
+├── Paused             a run has paused where its value was requested; carries the result with its asks
+├── ConversationInvalid  a conversation, or a turn of one, is incomplete or inconsistent
+├── BudgetExceeded     the messages that a conversation must keep do not fit the budget
+├── ValueRefused       a value cannot be stored so that an equal value is read back
+├── SecretMissing      a secret is not found, or too short
+├── StoreError         a store cannot be read or written, or does not have the run
+│   └── RunTaken       the run is being executed elsewhere, or has ended
+├── FlowEdited         the flow has changed in parts that a run has already settled
+├── AnswerRefused      an answer matches no open ask, or not its type
+├── ExpressionError    an expression or template cannot be parsed or evaluated
 ├── PackError          a pack cannot be found, imported or used
 └── FormatError        a file is not a flow document; carries line and column where known
 """
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerRefused",
+    "BudgetExceeded",
+    "ConversationInvalid",
     "DataflowError",
     "ExpressionError",
     "FlowEdited",
@@ -58,19 +60,17 @@ __all__ = [
 ]
 
 
-#: How many problems the text of a FlowInvalid tells; all are in `problems`.
+#: The maximum number of problems in the message of a FlowInvalid; all are in `problems`.
 MOST_PROBLEMS: Final = 100
-
-
-#: How many characters of an expression a message shows.
+#: The maximum number of characters of an expression in a message.
 MOST_SHOWN: Final = 100
 
 
 class DataflowError(Exception):
-    """The base of everything the engine raises on purpose.
+    """The base class of all exceptions that the engine raises on purpose.
 
-    Each class keeps what it was made with under the names of its parameters, so that it can be copied.
-    Secrets do not stand in its text (S12.4).
+    Each class keeps its arguments as attributes with the names of its parameters, so that it can be copied.
+    Its message has secrets masked.
     """
 
     def __init__(self, text: str) -> None:
@@ -84,15 +84,15 @@ class DataflowError(Exception):
 
 
 class FlowInvalid(DataflowError):
-    """Raised once per check with every problem found in a flow (S1.7).
+    """Raised once per check with every problem found in a flow.
 
-    A problem of a document begins with `line:column` where its place is known.
+    A problem in a document begins with `line:column` where its location is known.
     """
 
     def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:
         self.flow = flow
         self.problems = tuple(map(on_one_line, problems))
-        self.what = what  # "flow", or "node type" where a function makes none
+        self.what = what  # "flow", or "node type" for a function that cannot be one
         count = len(self.problems)
         head = f"{what} {flow!r} has {counted(count, 'problem')}:"
         shown = [f"  - {problem}" for problem in self.problems[:MOST_PROBLEMS]]
@@ -101,7 +101,7 @@ class FlowInvalid(DataflowError):
 
 
 class PortMisuse(FlowInvalid):
-    """Raised when a port is used as a value while a flow is being wired (S20)."""
+    """Raised when a port is used as a value while a flow is being wired."""
 
     def __init__(self, port: str, use: str, advice: str) -> None:
         self.port = port
@@ -109,11 +109,11 @@ class PortMisuse(FlowInvalid):
         self.advice = advice
         text = f"port {port} has no value while the flow is wired, so it cannot be used with {use}; {advice}"
         super().__init__("(being wired)", [text])
-        self.args = (text,)  # it is told at once and alone
+        self.args = (text,)  # raised immediately, with this problem alone
 
 
 class ValueMismatch(DataflowError):
-    """Raised when a value does not have the type of the place it enters (S1.7)."""
+    """Raised when a value does not have the type of the port or config field that it enters."""
 
     def __init__(self, found: str, expected: str, place: str = "") -> None:
         self.found = found
@@ -123,7 +123,7 @@ class ValueMismatch(DataflowError):
 
 
 class NodeFailed(DataflowError):
-    """Raised when a node ends in a way its declaration does not allow (S3.2)."""
+    """Raised when a node ends in a way that its declaration does not allow."""
 
     def __init__(self, node: str, reason: str) -> None:
         self.node = node
@@ -132,7 +132,7 @@ class NodeFailed(DataflowError):
 
 
 class LoopLimit(NodeFailed):
-    """Raised when a loop with `on_limit="fail"` reaches its limit (S6.2)."""
+    """Raised when a loop with `on_limit="fail"` reaches its limit of iterations."""
 
     def __init__(self, loop: str, limit: int, asks: str = "its test") -> None:
         self.loop = loop
@@ -142,7 +142,7 @@ class LoopLimit(NodeFailed):
 
 
 class NodeTimeout(DataflowError, TimeoutError):
-    """Raised when a node, or the run of a flow, takes longer than its `timeout` or `deadline` (S9.2)."""
+    """Raised when a node, or the run of a flow, takes longer than its `timeout` or `deadline`."""
 
     def __init__(
         self,
@@ -159,21 +159,21 @@ class NodeTimeout(DataflowError, TimeoutError):
 
 
 class RunFailed(DataflowError):
-    """Raised once for a failed run (S9.5); `__cause__` is the node's own exception."""
+    """Raised once for a failed run; `__cause__` is the exception of the node."""
 
     def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
         self.result = result
         self.failures = tuple(failures)
-        first = [_told(one) for one in self.failures[:5]]
+        first = [_described(one) for one in self.failures[:5]]
         rest = len(self.failures) - len(first)
         more = [f"and {rest} more"] if rest > 0 else []
         super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
 
 
 class Paused(DataflowError):
-    """Raised where the value of a run was asked for, as by `pull`, and the run has paused (S11.1).
+    """Raised where the value of a run was requested, as by `pull`, and the run has paused.
 
-    `result` has the open asks, and is what `flow.resume` takes.
+    `result` contains the open asks; pass it to `flow.resume`.
     """
 
     def __init__(self, result: Result) -> None:
@@ -182,19 +182,19 @@ class Paused(DataflowError):
         super().__init__(f"run {result.run_id} has paused and waits for answers: {asks}")
 
 
-def _told(failure: Failure) -> str:
-    """Tell a failure with the firing that failed, if one did, and its attempt if it was not the first."""
+def _described(failure: Failure) -> str:
+    """Describe a failure with the firing that failed, if any, and its attempt if it was not the first."""
     place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
     return f"{place}: {error_told(failure)}" if place else error_told(failure)
 
 
 class ExpressionError(DataflowError):
-    """Raised for an expression or template that cannot be read, or not be evaluated (S16)."""
+    """Raised for an expression or template that cannot be parsed or evaluated."""
 
     def __init__(self, source: str, what: str, kind: str = "expression") -> None:
         self.source = source
         self.what = what
-        self.kind = kind  # what the source is, as "expression" or "template"
+        self.kind = kind  # of source: "expression" or "template"
         super().__init__(f"{kind} {shortened(source, MOST_SHOWN)!r}: {what}")
 
 
@@ -208,7 +208,7 @@ class PackError(DataflowError):
 
 
 class FormatError(DataflowError):
-    """Raised when a file is no flow document; line and column count from 1 where known."""
+    """Raised when a file is not a flow document; line and column count from 1 where known."""
 
     def __init__(self, place: str, reason: str, line: int | None = None, column: int | None = None) -> None:
         self.place = place
@@ -220,9 +220,9 @@ class FormatError(DataflowError):
 
 
 class ConversationInvalid(DataflowError):
-    """Raised for a conversation, or a part of one, in which calls and results do not belong together (S10.2).
+    """Raised for a conversation, or a part of one, in which tool calls and results do not match.
 
-    `position` is the number of the message at fault, from 0, among those that are sent.
+    `position` is the index of the message at fault, from 0, among those that are sent.
     """
 
     def __init__(self, context_id: str, position: int, reason: str, part: str = "") -> None:
@@ -234,7 +234,7 @@ class ConversationInvalid(DataflowError):
 
 
 class BudgetExceeded(DataflowError):
-    """Raised where a conversation cannot be trimmed any further, and is still too large (S10.5)."""
+    """Raised when a conversation cannot be trimmed any further and is still too large."""
 
     def __init__(self, context_id: str, needed: int, budget: int) -> None:
         self.context_id = context_id
@@ -247,9 +247,9 @@ class BudgetExceeded(DataflowError):
 
 
 class ValueRefused(DataflowError):
-    """Raised for a value that a store could not give back as what it is (S12.3).
+    """Raised for a value that cannot be stored so that an equal value is read back.
 
-    `place` leads to it, beginning with node and port: `a.out["h"][1]`. `found` names its type.
+    `place` is its location, beginning with node and port: `a.out["h"][1]`. `found` names its type.
     """
 
     def __init__(self, place: str, found: str, reason: str) -> None:
@@ -260,7 +260,7 @@ class ValueRefused(DataflowError):
 
 
 class SecretMissing(DataflowError):
-    """Raised for a secret that cannot be looked up by its name, or is too short to be one (S12.4)."""
+    """Raised for a secret that cannot be looked up by its name, or is too short."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
@@ -269,7 +269,7 @@ class SecretMissing(DataflowError):
 
 
 class StoreError(DataflowError):
-    """Raised when a store cannot be read or written, or has no such run."""
+    """Raised when a store cannot be read or written, or does not have the run."""
 
     def __init__(self, store: str, reason: str) -> None:
         self.store = store
@@ -278,7 +278,7 @@ class StoreError(DataflowError):
 
 
 class RunTaken(StoreError):
-    """Raised for a run that somebody else is executing or has resumed, or that has ended (S11.2)."""
+    """Raised for a run that another process or task is executing or has resumed, or that has ended."""
 
     def __init__(self, store: str, run: str, reason: str = "is being executed by somebody else") -> None:
         self.run = run
@@ -287,10 +287,10 @@ class RunTaken(StoreError):
 
 
 class FlowEdited(DataflowError):
-    """Raised when what a run has settled is no longer what the flow says (S11.4).
+    """Raised on resume when the flow has changed in parts that the run has already settled.
 
-    Each part is told as text: `added` and `removed` nodes, `changed` ones with what differs, and `modules` of
-    node types that were renamed.
+    Each part is a sequence of strings: `added` and `removed` nodes, `changed` ones with the difference, and
+    renamed `modules` of node types.
     """
 
     def __init__(
@@ -313,16 +313,16 @@ class FlowEdited(DataflowError):
 
     @property
     def edits(self) -> str:
-        """All that was edited, as text."""
+        """All changes, as one string."""
         parts = {"added": self.added, "removed": self.removed, "changed": self.changed}
-        told = [f"{name}: {', '.join(some)}" for name, some in parts.items() if some]
+        texts = [f"{name}: {', '.join(some)}" for name, some in parts.items() if some]
         if self.modules:
-            told.append(f"node types are called after their module, renamed: {', '.join(self.modules)}")
-        return "; ".join(told)
+            texts.append(f"node types are called after their module, renamed: {', '.join(self.modules)}")
+        return "; ".join(texts)
 
 
 class AnswerRefused(DataflowError):
-    """Raised for an answer that fits no open ask, comes too late, or is not of its type (S11.2)."""
+    """Raised for an answer that matches no open ask, is too late, or does not have the type of its ask."""
 
     def __init__(self, ask: str, reason: str) -> None:
         self.ask = ask

@@ -1,3 +1,3 @@
-"""The language of flows as frozen data: ports, node types, policies, conversations, states, wiring."""
+"""Flows as frozen data: ports, node types, policies, conversations, states, events, graph definitions."""
 
 from __future__ import annotations

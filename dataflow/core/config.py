@@ -1,4 +1,4 @@
-"""`Config`, the base of node configs, and fields that hold types or functions."""
+"""`Config`, the base of node configs, and config fields that hold types or functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from pydantic import ValidationInfo
 
-
 __all__ = [
     "FOLDER",
     "TYPE_NAMES",
@@ -35,7 +34,7 @@ __all__ = [
     "type_of_schema",
 ]
 
-#: Where the context of a check has the folder of the document that the config stands in.
+#: The key in pydantic's validation context for the folder of the document that contains the config.
 FOLDER: Final = "folder"
 _BY_NAME: Final[dict[str, Any]] = {
     "string": str,
@@ -48,7 +47,7 @@ _BY_NAME: Final[dict[str, Any]] = {
 }
 #: The names of the JSON types.
 TYPE_NAMES: Final = tuple(_BY_NAME)
-# What pydantic writes for types that JSON carries as text.
+# The formats that pydantic writes for types that JSON represents as strings.
 _BY_FORMAT: Final[dict[str, type]] = {
     "date": date,
     "date-time": datetime,
@@ -71,24 +70,24 @@ _SIZES: Final[dict[str, Any]] = {
     "minProperties": annotated_types.MinLen,
     "maxProperties": annotated_types.MaxLen,
 }
-#: How many schemas are looked at, since references can make a small schema as large as they like.
+#: The maximum number of schemas read, since references can make a small schema arbitrarily large.
 _MOST_SCHEMAS: Final = 1000
 
 
 class Config(BaseModel):
-    """The base of a node's settings: a parameter annotated with a subclass is config, not a port.
+    """The base class of a node's settings: a parameter annotated with a subclass is config, not a port.
 
-    It is a pydantic model, frozen, that refuses fields it does not know; the flow's check reads it (S1.2).
+    It is a frozen pydantic model that refuses unknown fields; the check of a flow validates it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def resolve_path(path: str, info: ValidationInfo) -> str:
-    """Return a path in a config as absolute, from the folder of the document that has it.
+    """Make a path in a config absolute, relative to the folder of the document that contains it.
 
-    `info` is what pydantic gives a validator of the config. The path of a config that no document has is
-    returned as it is, and so is an empty one.
+    `info` is the argument that pydantic passes to a validator of the config. The path of a config outside a
+    document is returned unchanged, and so is an empty one.
     """
     folder = (info.context or {}).get(FOLDER)
     return str(Path(folder, path).absolute()) if folder and path else path
@@ -109,13 +108,13 @@ FunctionReference = Annotated[
 
 
 def type_of_schema(schema: Mapping[str, Any] | str) -> object:
-    """Return the type of the values that a JSON Schema, or the name of a JSON type, describes.
+    """Return the Python type that a JSON Schema, or the name of a JSON type, describes.
 
-    `enum` and `const` become Literal, alternatives a union, bounds and lengths Annotated. Objects are dicts,
-    arrays lists, or tuples if each item has its own schema. The formats of dates, times, UUIDs, paths,
-    bytes and secrets give their types. What a type cannot say is left out: it is not checked.
+    `enum` and `const` become Literal, alternatives a union, limits and lengths Annotated. Objects become
+    dicts, arrays lists, or tuples if each item has its own schema. The formats of dates, times, UUIDs, paths,
+    bytes and secrets become their types. Constraints that a type cannot express are not checked.
 
-    Raises ValueError for what is no schema.
+    Raises ValueError for an invalid schema.
     """
     whole = {"type": schema} if isinstance(schema, str) else schema
     return _Reading(whole).type_of(whole)
@@ -124,7 +123,7 @@ def type_of_schema(schema: Mapping[str, Any] | str) -> object:
 def field_schemas(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the schemas of an object's fields, each with the definitions that it may refer to.
 
-    None if the schema does not tell of any.
+    None if the schema describes no fields.
     """
     fields = schema.get("properties")
     if not isinstance(fields, dict):
@@ -134,10 +133,10 @@ def field_schemas(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 class _Reading:
-    """The reading of one schema.
+    """The conversion of one schema.
 
-    left: how many more schemas are looked at
-    open: the references that lead to where reading is, which end in Any when met again
+    left: how many more schemas are read
+    open: the references that are being resolved; one that recurs becomes Any
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -253,7 +252,7 @@ def _text(schema: Mapping[str, Any]) -> Any:
 
 
 def _bounded(kind: Any, schema: Mapping[str, Any], keys: Iterable[str], table: Mapping[str, Any]) -> Any:
-    """Add the bounds that a schema gives."""
+    """Add the limits of a schema to a type."""
     bounds = []
     for key in keys:
         if key in schema:
@@ -264,7 +263,7 @@ def _bounded(kind: Any, schema: Mapping[str, Any], keys: Iterable[str], table: M
 
 
 def _if_checkable(kind: Any, constraints: list[Any]) -> Any:
-    """Add constraints unless pydantic cannot check them, as it can no pattern with look-ahead."""
+    """Add constraints unless pydantic cannot check them, such as a pattern with look-ahead."""
     constrained = Annotated[(kind, *constraints)]
     return kind if adapter_of(constrained) is None else constrained
 

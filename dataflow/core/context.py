@@ -1,4 +1,4 @@
-"""`ExecutionContext`, an immutable conversation, its tools, and the merging of conversations."""
+"""`ExecutionContext`, an immutable conversation, `Tools`, and how conversations are merged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dataflow.base.history import Part
     from dataflow.core.turns import Fault
 
-
 __all__ = [
     "CONTEXT_ID",
     "POLICIES",
@@ -29,10 +28,10 @@ __all__ = [
     "MergeFunction",
     "MergePolicy",
     "Tools",
+    "Variables",
     "history_of",
     "merge_live",
     "merged_context",
-    "with_pinned",
 ]
 
 #: The id of the node type that begins a conversation.
@@ -41,7 +40,7 @@ MergePolicy: TypeAlias = Literal["pick", "append", "results"]
 
 
 class Variables(Mapping[str, Any]):
-    """Read-only variables. Lists, dicts and sets in them are given to each reader as copies (S3.4)."""
+    """Read-only variables. Each reader gets its own copies of the lists, dicts and sets in them."""
 
     __slots__ = ("_values",)
 
@@ -66,15 +65,15 @@ NO_VARIABLES: Final = Variables({})
 
 @dataclass(frozen=True, slots=True)
 class ExecutionContext:
-    """An immutable conversation; `append` makes a new one and leaves this one as it is.
+    """An immutable conversation; `append` returns a new one and leaves this one unchanged.
 
-    `message_history` is all that was said, `messages` what of it a model is sent. Contexts with different
-    `context_id` have nothing in common when they are merged (S10.5). `variables` can only be read; lists,
-    dicts and sets in them are given out as copies. `session_id` is the `context_id` unless it is given. The
-    other fields are for nodes, and kept as they are given.
+    `message_history` is the whole conversation, `messages` the part of it that is sent to a model. Contexts
+    with different `context_id` have nothing in common when they are merged. `variables` are read-only; each
+    reader gets its own copies of lists, dicts and sets in them. `session_id` defaults to the `context_id`.
+    The other fields are for nodes, and kept as given.
 
-    `head` and `left_out` are what trimming and pins have come to: `messages` are those of the head, and then
-    the history without its first ones, so many as are left out.
+    `head` and `left_out` are the result of trimming and pins: `messages` are those of the head, then the
+    history without its first `left_out` messages.
     """
 
     context_id: str
@@ -104,20 +103,20 @@ class ExecutionContext:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What a model is sent: the pinned messages, and the history as far as it was not trimmed away."""
+        """The messages sent to a model: the pinned messages, then the history that was not trimmed."""
         return (*self.head, *history_of(self).since(self.left_out))
 
     def append(self, *messages: Message) -> ExecutionContext:
-        """Return a context whose history goes on with these messages; the history so far is shared.
+        """Return a context with these messages appended; it shares the existing history.
 
-        A message with a `pin` goes to the head instead, in the place of those with this pin that are there.
+        A message with a `pin` is put into the head instead, where it replaces those with the same pin.
         """
         head = with_pinned(self.head, [message for message in messages if message.pin])
         history = history_of(self).extended(message for message in messages if not message.pin)
         return replace(self, message_history=history, head=head)
 
     def append_turn(self, *messages: Message) -> ExecutionContext:
-        """Append one whole turn: a user message, and what came of it up to the answer (S10.3).
+        """Append one complete turn: a user message, and all that follows up to the answer.
 
         Raises ConversationInvalid for anything else.
         """
@@ -125,20 +124,21 @@ class ExecutionContext:
         return self.append(*messages)
 
     def turns(self) -> list[tuple[Message, ...]]:
-        """Put the messages of each turn together, as far as they are sent (S10.5)."""
+        """Group the messages that are sent to a model by turn."""
         return turns_of(self.messages)
 
     def check(self) -> None:
-        """Check that each tool call has exactly one result, behind it; raises ConversationInvalid (S10.2)."""
+        """Check that exactly one result follows each tool call; raises ConversationInvalid."""
         self._refuse(fault_in(self.messages))
 
     def trimmed(self, budget: int, size: Callable[[Message], int] = estimated_tokens) -> ExecutionContext:
-        """Return a context whose messages fit a budget, system text included (S10.5).
+        """Return a context whose messages, including the system text, fit a budget.
 
-        The oldest turns go first. System text, pinned messages and the last user message stay; where the last
-        turn alone is too large, its oldest tool calls go with their results. `size` measures a message: the
-        default estimates tokens, by four characters each. Raises BudgetExceeded where what has to stay does
-        not fit, ConversationInvalid as `check` does, ValueError for a budget that is no whole number.
+        The oldest turns are removed first. System text, pinned messages and the last user message are kept;
+        if the last turn alone is too large, its oldest tool calls are removed with their results. `size`
+        measures a message: the default estimates tokens, at four characters each. Raises BudgetExceeded if
+        the messages to keep do not fit, ConversationInvalid as `check` does, ValueError for a budget that is
+        not an integer of 0 or more.
         """
         _check_budget(budget)
         self.check()
@@ -166,7 +166,7 @@ def _check_budget(budget: object) -> None:
 
 
 def with_pinned(head: tuple[Message, ...], pinned: Sequence[Message]) -> tuple[Message, ...]:
-    """Put pinned messages into a head: in the place of those with the same pins, else behind all pins."""
+    """Add pinned messages to a head: they replace those with the same pins, others follow all pins."""
     if not pinned:
         return head
     by_pin: dict[str, list[Message]] = {}
@@ -181,16 +181,16 @@ def with_pinned(head: tuple[Message, ...], pinned: Sequence[Message]) -> tuple[M
 
 
 def history_of(context: ExecutionContext) -> History[Message]:
-    """Return the history of a context as what it is."""
+    """Return the message history of a context, with its type."""
     history = context.message_history
     assert isinstance(history, History), "a context keeps its messages as a history"
     return history
 
 
 class Tools:
-    """A description of tools; the base class that gives a port the kind tools, which makes it lazy (S8.3).
+    """A description of tools; a port of this class, or one derived from it, has the kind tools and is lazy.
 
-    `made_by` says what makes one, for whoever has given something else in its place.
+    `made_by` says how to create one, for the message about a value of another type.
     """
 
     __slots__ = ()
@@ -198,37 +198,37 @@ class Tools:
     made_by: ClassVar[str] = ""
 
 
-#: Makes one context of the live ones, in the order of their edges.
+#: Merges the contexts of the active edges, in the order of the edges.
 MergeFunction: TypeAlias = Callable[[list[ExecutionContext]], ExecutionContext]
 
 
 def _pick(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
-    """Take the first."""
+    """Return the first."""
     return contexts[0]
 
 
 def _append(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
-    """Go on from the first with the messages of each other that no earlier one has."""
+    """Append to the first the messages of each other context that no earlier one has."""
     first = contexts[0]
     history, head = history_of(first), first.head
     earlier: defaultdict[str, list[History[Message]]] = defaultdict(list)
     known: defaultdict[str, set[Part[Message]]] = defaultdict(set)
-    for context in contexts:  # of different ids nothing is known (S10.5)
-        told, known_parts = history_of(context), known[context.context_id]
+    for context in contexts:  # those with different ids have nothing in common (S10.5)
+        own, known_parts = history_of(context), known[context.context_id]
         if context is not first:
-            history = history.taken_over(new_parts(told, known_parts, earlier[context.context_id]))
+            history = history.taken_over(new_parts(own, known_parts, earlier[context.context_id]))
             head = _with_new_pins(head, context)
-        earlier[context.context_id].append(told)
-        known_parts.update(told.originals())
+        earlier[context.context_id].append(own)
+        known_parts.update(own.originals())
     return replace(first, message_history=history, head=head, variables=_variables(contexts))
 
 
 def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
-    """Go on from what all have in common with the last answer that each got."""
+    """Append to the common prefix of all the last answer of each."""
     first = contexts[0]
     common = history_of(first).first(min(_shared(first, context) for context in contexts))
     known_parts, head = common.originals(), first.head
-    answers: dict[tuple[Part[Message], int], Message] = {}  # by where they come from: each is taken once
+    answers: dict[tuple[Part[Message], int], Message] = {}  # by their original: each is taken once
     for context in contexts:
         is_first = context.context_id == first.context_id
         new = new_parts(history_of(context), known_parts if is_first else (), [common] if is_first else ())
@@ -243,7 +243,7 @@ def _results(contexts: Sequence[ExecutionContext]) -> ExecutionContext:
 
 
 def _answers(parts: Iterable[Part[Message]]) -> Iterator[tuple[tuple[Part[Message], int], Message]]:
-    """Yield the answers in these parts, from the end of each, with where they come from."""
+    """Yield the answers in these parts, from the end of each, with their original part and index."""
     for part in parts:
         for place in reversed(range(len(part.items))):
             message = part.items[place]
@@ -252,20 +252,20 @@ def _answers(parts: Iterable[Part[Message]]) -> Iterator[tuple[tuple[Part[Messag
 
 
 def _shared(one: ExecutionContext, other: ExecutionContext) -> int:
-    """Count the messages, from the start of one, that another has too; of different ids none (S10.5)."""
+    """Return the length of the common prefix of two conversations; 0 for different ids (S10.5)."""
     if one.context_id != other.context_id:
         return 0
     return shared_length(history_of(one), history_of(other))
 
 
 def _with_new_pins(head: tuple[Message, ...], context: ExecutionContext) -> tuple[Message, ...]:
-    """Add what a context has pinned, under names that the head does not have."""
+    """Add the pinned messages of a context whose pins the head does not have."""
     pins = {message.pin for message in head}
     return with_pinned(head, [message for message in context.head if message.pin and message.pin not in pins])
 
 
 def _variables(contexts: Sequence[ExecutionContext]) -> Mapping[str, Any]:
-    """Add to the variables of the first those of the others that no earlier one has."""
+    """Merge the variables of the contexts; the first context that has a variable wins."""
     found = contexts[0].variables
     for context in contexts[1:]:
         new = [name for name in context.variables if name not in found]
@@ -281,9 +281,9 @@ POLICIES: Final[dict[MergePolicy, MergeFunction]] = {
 
 
 def merged_context(contexts: Sequence[ExecutionContext], how: MergePolicy) -> ExecutionContext:
-    """Make one conversation of these, as `merge_contexts` does of ports (S10.4).
+    """Merge conversations into one, as `merge_contexts` does for ports.
 
-    Raises ValueError for a policy that there is not, or no context at all.
+    Raises ValueError for an unknown policy, or if there are no contexts.
     """
     if how not in POLICIES:
         raise ValueError(f"how is {how!r}; {choices(list(POLICIES))}")
@@ -293,13 +293,13 @@ def merged_context(contexts: Sequence[ExecutionContext], how: MergePolicy) -> Ex
 
 
 def merge_live(node: str, labels: Sequence[str], live: list[object], how: MergeFunction) -> ExecutionContext:
-    """Merge the live values of a port; raises NodeFailed where one, or what it comes to, is no context."""
+    """Merge the values of active edges; raises NodeFailed if one, or the result, is not a context."""
     contexts = []
     for label, value in zip(labels, live, strict=True):
         if not isinstance(value, ExecutionContext):
             raise NodeFailed(node, f"got {type(value).__name__} from {label}; expected an ExecutionContext")
         contexts.append(value)
-    merged: object = copy_context().run(how, contexts)  # what it sets is seen by no other (S14.5)
+    merged: object = copy_context().run(how, contexts)  # contextvars that it sets stay there (S14.5)
     if not isinstance(merged, ExecutionContext):
         name = getattr(how, "__name__", "how")
         raise NodeFailed(node, f"got {type(merged).__name__} from {name}; expected an ExecutionContext")

@@ -1,4 +1,4 @@
-"""What installed distributions offer: packs by entry point, read from the metadata alone."""
+"""Find installed packs by entry point, from the metadata of distributions alone, without imports."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ __all__ = [
 ]
 
 GROUP: Final = "dataflow.packs"
-#: The environment variable with the names of packs that are not to be used, `*` for all.
+#: The environment variable that disables packs: their names, or `*` for all.
 SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
 OURS: Final = "dataflow-engine"
 UNREADABLE: Final = "(unreadable)"
-
 _PLACE: Final = re.compile(r"\w+(\.\w+)*\s*:\s*\w+(\.\w+)*\s*(\[.*\])?")
 
-#: A folder in which modules are found, with the time of its last change.
+#: A folder of the module search path, with the time of its last change.
 Place: TypeAlias = tuple[str, int | None]
 SearchPath: TypeAlias = tuple[Place, ...]
-#: How many folders are kept in mind: more than a search path has.
+#: The maximum number of cached folders: more than a search path has.
 MOST_PLACES: Final = 256
 
 
 class PackStatus(Enum):
-    """What has become of an installed pack."""
+    """The status of an installed pack."""
 
     OK = "ok"
     EMPTY = "empty"
@@ -53,56 +52,56 @@ class PackStatus(Enum):
 
 
 class Fault(NamedTuple):
-    """What keeps a pack from being used."""
+    """Why a pack cannot be used."""
 
     status: PackStatus
     reason: str
-    error: Exception | None = None  # what importing it has raised, with its traceback
+    error: Exception | None = None  # raised by importing it, with its traceback
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A pack as a distribution offers it; `value` is where it is, as `module:object`."""
+    """A pack as a distribution offers it; `value` is its entry point, `module:object`."""
 
     pack: str
     value: str
     distribution: str
     version: str
-    fault: Fault | None = None  # of the metadata themselves
+    fault: Fault | None = None  # in the metadata
 
     @property
     def label(self) -> str:
-        """The distribution with its version."""
+        """The name and version of the distribution."""
         return f"{self.distribution} {self.version}"
 
 
 def offers() -> tuple[Offer, ...]:
-    """List what is offered, by pack; a folder of the search path is read again when it has changed."""
+    """List the offered packs, sorted by name; a folder of the search path is read again if it has changed."""
     return _read(_search_path())
 
 
 def fault_of(offer: Offer) -> Fault | None:
-    """Say what keeps a pack from being imported, as far as the metadata tell."""
+    """Return why a pack must not be imported, as far as the metadata show; None if it may be."""
     if _is_disabled(offer.pack):
         return Fault(PackStatus.DISABLED, f"is disabled by {SWITCH}={os.environ[SWITCH]}")
     if offer.fault is not None or is_same_distribution(offer.distribution, OURS):
         return offer.fault
     if offer.pack in OWN_PACKS:
-        told = f"has the name of a pack that comes with {OURS}; those cannot be replaced"
-        return Fault(PackStatus.ERROR, told)
+        reason = f"has the name of a pack that comes with {OURS}; those cannot be replaced"
+        return Fault(PackStatus.ERROR, reason)
     if _PLACE.fullmatch(offer.value) is None:
         return Fault(PackStatus.ERROR, f"its entry point is {offer.value!r}; expected module:object")
     installing = _installing(_search_path())
     for file in _files_of(offer.value.partition(":")[0]):
         labels = installing.get(file, [])
         if len(labels) > 1:
-            told = f"its file {file} is installed by {' and by '.join(labels)}; uninstall one of them"
-            return Fault(PackStatus.ERROR, told)
+            reason = f"its file {file} is installed by {' and by '.join(labels)}; uninstall one of them"
+            return Fault(PackStatus.ERROR, reason)
     return None
 
 
 def is_same_distribution(name: str, other: str) -> bool:
-    """Compare names of distributions as package indexes do: without case, `-`, `_` and `.` alike."""
+    """Compare names of distributions as package indexes do: case-insensitive, `-`, `_` and `.` are equal."""
     return _plain(name) == _plain(other)
 
 
@@ -116,7 +115,7 @@ def _plain(name: str) -> str:
 
 
 def _search_path() -> SearchPath:
-    """Return the search path without what imports pass over: what is no text or leads nowhere."""
+    """Return the search path without the entries that imports ignore."""
     found: list[object] = [*sys.path]
     places = [place for place in found if isinstance(place, str) and "\0" not in place]
     return tuple((place, _changed(place)) for place in places)
@@ -125,7 +124,7 @@ def _search_path() -> SearchPath:
 def _changed(place: str) -> int | None:
     try:
         return os.stat(place or ".").st_mtime_ns  # noqa: PTH116 - of each folder for each type
-    except OSError:  # what leads nowhere holds nothing
+    except OSError:  # the folder does not exist
         return None
 
 
@@ -143,8 +142,8 @@ def _read(search_path: SearchPath) -> tuple[Offer, ...]:
 
 
 def _twice(first: Offer, second: Offer) -> Offer:
-    told = f"is offered twice by it: as {first.value} and as {second.value}"
-    return replace(first, fault=Fault(PackStatus.ERROR, told))
+    reason = f"is offered twice by it: as {first.value} and as {second.value}"
+    return replace(first, fault=Fault(PackStatus.ERROR, reason))
 
 
 def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
@@ -154,17 +153,17 @@ def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
         version = distribution.version or version
         entries = list(distribution.entry_points.select(group=GROUP))
     except Exception as error:  # noqa: BLE001 - whatever malformed files make the parsers raise
-        told = f"its metadata cannot be read: {type(error).__name__}: {error}"
-        yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, told))
+        reason = f"its metadata cannot be read: {type(error).__name__}: {error}"
+        yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, reason))
         return
     for entry in entries:
         yield Offer(entry.name, entry.value, name, version)
 
 
 class _Found(NamedTuple):
-    """A distribution in a folder, with what it offers."""
+    """A distribution in a folder, with the packs that it offers."""
 
-    name: str  # as names are compared
+    name: str  # normalised for comparison
     offers: tuple[Offer, ...]
 
 
@@ -174,7 +173,7 @@ def _found_in(place: Place) -> tuple[_Found, ...]:
 
 
 def _first_of_each_name(places: Iterable[Iterable[T]]) -> Iterator[T]:
-    """Yield each distribution once: the first of its name on the search path is the one in use."""
+    """Yield the first distribution of each name on the search path, which is the one in use."""
     seen: set[str] = set()
     for found in places:
         for one in found:
@@ -184,17 +183,17 @@ def _first_of_each_name(places: Iterable[Iterable[T]]) -> Iterator[T]:
 
 
 def _distributions(place: Place) -> Iterator[metadata.Distribution]:
-    """Find the distributions in a folder as the standard library does.
+    """Find the distributions in a folder with the finder of the standard library.
 
-    Others may read malformed entry points otherwise, as that of `importlib_metadata` does, which many
-    libraries load.
+    Other finders may read malformed entry points differently, as that of `importlib_metadata` does, which
+    many libraries load.
     """
     context = metadata.DistributionFinder.Context(path=[place[0]])
     yield from metadata.MetadataPathFinder.find_distributions(context)
 
 
 def _name_of(distribution: metadata.Distribution) -> str:
-    """Return the name of a distribution, or what stands in for it where the metadata are unreadable."""
+    """Return the name of a distribution, or a substitute if its metadata is unreadable."""
     try:
         name = distribution.metadata["Name"]
     except Exception:  # noqa: BLE001 - as above
@@ -203,7 +202,7 @@ def _name_of(distribution: metadata.Distribution) -> str:
 
 
 def _files_of(module: str) -> Iterator[str]:
-    """Yield the files that importing a module may execute; a namespace package has none of its own."""
+    """Yield the files that importing a module may execute; a namespace package has no file."""
     parts = module.split(".")
     for count in range(1, len(parts) + 1):
         place = "/".join(parts[:count])
@@ -213,7 +212,7 @@ def _files_of(module: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _installing(search_path: SearchPath) -> Mapping[str, list[str]]:
-    """List for each file that a pack is imported from which distributions have installed it."""
+    """Map each file that a pack is imported from to the distributions that have installed it."""
     offered = _read(search_path)
     wanted = frozenset(file for offer in offered for file in _files_of(offer.value.partition(":")[0]))
     installing: dict[str, list[str]] = {}
@@ -224,7 +223,7 @@ def _installing(search_path: SearchPath) -> Mapping[str, list[str]]:
 
 
 class _Installed(NamedTuple):
-    """A distribution in a folder, with those of the wanted files that it has installed."""
+    """A distribution in a folder, with those of the requested files that it has installed."""
 
     name: str
     label: str
@@ -247,5 +246,5 @@ def _installed(distribution: metadata.Distribution, wanted: frozenset[str]) -> _
 def _record_of(distribution: metadata.Distribution) -> str:
     try:
         return distribution.read_text("RECORD") or ""
-    except (OSError, UnicodeError):  # it says of no file that it is its own
+    except (OSError, UnicodeError):  # it lists no files
         return ""

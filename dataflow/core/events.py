@@ -1,4 +1,4 @@
-"""Events: what a run reports, in order, to whoever listens (S19)."""
+"""Events: what a run reports, in order, and the reporter that passes them to listeners (S19)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Event", "EventKind", "Listener", "Reporter", "Stream"]
 
 T = TypeVar("T")
-
-
 NOW: Final = partial(datetime.now, UTC)
 
 
 class EventKind(StrEnum):
-    """The kinds of events; their names are stable. What the data of each holds is listed in S19."""
+    """The kinds of events; their names are stable."""
 
     RUN_STARTED = "run_started"
     RUN_PAUSED = "run_paused"
@@ -61,9 +59,9 @@ class EventKind(StrEnum):
 
 
 class Event(NamedTuple):
-    """One fact. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself.
+    """One thing that happened. `seq` counts from 1; `time` is UTC; `path` names the node, "" the run itself.
 
-    `run` is the id of the run; what `data` holds depends on the kind (S19).
+    `run` is the id of the run; the content of `data` depends on the kind.
     """
 
     seq: int
@@ -75,32 +73,32 @@ class Event(NamedTuple):
 
 
 class Listener(Protocol):
-    """Whoever is told what happens in a run. What it does must be quick, as the run waits for it."""
+    """Receives the events of a run. Its methods must be quick, as the run waits for them."""
 
     def put(self, event: Event) -> None: ...
     def settled(self) -> None:
-        """Hear that a port has settled of which no event tells."""
+        """Handle that a port has settled without an event."""
 
     def close(self) -> None:
-        """Hear that the run has ended."""
+        """Handle that the run has ended."""
 
 
 class Recorder(Protocol):
-    """Whoever writes down what is reported, and gives it on when it is written."""
+    """Stores each event, and passes it to the listeners once it is stored."""
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
-        """Write down one fact."""
+        """Store one event."""
 
     def settled(self) -> None:
-        """Hear that a port has settled of which no event tells."""
+        """Handle that a port has settled without an event."""
 
     @property
     def is_behind(self) -> bool:
-        """Whether something is given on only when it is written."""
+        """Whether events have yet to be stored and passed to the listeners."""
 
 
 class Reporter:
-    """Gives the events of one run to its listeners. While nobody listens, nothing is made."""
+    """Passes the events of one run to its listeners. Without listeners no event is created."""
 
     __slots__ = (
         "_call",
@@ -126,30 +124,30 @@ class Reporter:
     ) -> None:
         self.is_listening = False
         self.is_tracing = False  # each call has a span (S19)
-        self.tells_inputs = False  # somebody wants to know what the nodes are given
+        self.tells_inputs = False  # events include the inputs of nodes
         self.run = run
         self._thread = get_ident()
         self._call = call  # calls back in the run's event loop, from any thread
-        self.recording: Recorder | None = None  # writes down what is reported before anybody hears of it
+        self.recording: Recorder | None = None  # stores events before listeners get them
         self.now = clock  # the time of the day, in UTC
-        self.seq = seq  # of the last event, of a run that goes on in all its sittings
+        self.seq = seq  # of the last event; continues when a run is resumed
         self._has_ended = False
         self._redact: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None  # secrets (S12.4)
-        self._listeners: Sequence[ReferenceType[Listener]] = ()  # a stream that nobody holds is let go
+        self._listeners: Sequence[ReferenceType[Listener]] = ()  # a stream that is no longer referenced ends
 
     def listen(self) -> Stream[Event]:
-        """Open a stream of the events from now on; of a run that has ended it is empty."""
+        """Return a stream of the events from now on; it is empty if the run has ended."""
         stream: Stream[Event] = Stream()
         self.tell(stream)
         return stream
 
     def tell(self, listener: Listener) -> None:
-        """Tell a listener what happens from now on; of a run that has ended, only that it has."""
+        """Add a listener; if the run has ended it is only closed."""
         if self._has_ended:
             listener.close()
             return
         if self._redact is None:
-            from dataflow.secrets.known import redacted  # of most runs nobody hears
+            from dataflow.secrets.known import redacted  # most runs have no listener
 
             self._redact = redacted
         self._listeners = (*self._listeners, ref(listener, self._forget))
@@ -161,16 +159,16 @@ class Reporter:
 
     @property
     def has_listeners(self) -> bool:
-        """Whether anybody but the one who writes it down is told."""
+        """Whether there is a listener other than the recorder."""
         return bool(self._listeners)
 
     @property
     def is_behind(self) -> bool:
-        """Whether something has happened that the listeners are told only when it is written."""
+        """Whether events have yet to be stored and passed to the listeners."""
         return self.recording is not None and self.recording.is_behind
 
     def record(self, recording: Recorder) -> None:
-        """Have everything written down that is reported."""
+        """Let a recorder store every event."""
         self.recording, self.is_listening = recording, True
 
     def _listening(self) -> Iterator[Listener]:
@@ -179,7 +177,7 @@ class Reporter:
                 yield listener
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
-        """Report one fact. Call it only while `is_listening`."""
+        """Report an event. Call it only while `is_listening`."""
         if self.recording is not None:
             self.recording.emit(kind, path, data)
             return
@@ -187,50 +185,50 @@ class Reporter:
         if self._redact is not None:
             data = self._redact(data)
         fields = (self.seq, self.now(), self.run, kind, path, data)
-        event = tuple.__new__(Event, fields)  # what `Event(...)` does in three times the time
+        event = tuple.__new__(Event, fields)  # three times as fast as `Event(...)`
         for reference in self._listeners:
             if (listener := reference()) is not None:
                 listener.put(event)
 
     def make(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> Event:
-        """Make the next event, which is given to the listeners later."""
+        """Return the next event, which is passed to the listeners later."""
         self.seq += 1
         return Event(self.seq, self.now(), self.run, kind, path, data)
 
     def give(self, event: Event | None) -> None:
-        """Give an event to the listeners; None tells that a port has settled of which no event tells."""
+        """Pass an event to the listeners; None means that a port has settled without an event."""
         for listener in self._listening():
             listener.settled() if event is None else listener.put(event)
 
     def settled(self) -> None:
-        """Tell that a port has settled of which no event tells, as of a join."""
+        """Report that a port has settled without an event, such as that of a join."""
         if self.recording is not None:
             self.recording.settled()
         else:
             self.give(None)
 
-    #: Opens a span inside the one of the node that asks for it.
+    #: Opens a span inside that of the calling node.
     open_span = staticmethod(no_span)
 
     def flow_span(self, frame: Frame) -> Span:  # noqa: ARG002 - there are no spans
-        """Return the span of the flow node around a frame, or of the run."""
+        """Return the span of the subflow node around a frame, or of the run."""
         return NO_SPAN
 
     def enter(self, frame: Frame, index: int, context: Context) -> None:
-        """Begin the span of a call in the context of its firing. Call it only while `is_tracing`."""
+        """Start the span of a call in the context of its firing. Call it only while `is_tracing`."""
 
     def ended(self, status: RunStatus) -> None:
-        """Hear how a sitting has ended for good, before it is closed; the span of the run tells it."""
+        """Handle the final status of an execution session, before it is closed."""
 
     def in_loop(self, callback: Callable[[], object]) -> None:
-        """Call back in the thread of the run: at once if this is it, else as soon as its event loop can."""
+        """Call back in the thread of the run: immediately from that thread, else through its event loop."""
         if self._call is None or get_ident() == self._thread:
             callback()
         else:
             self._call(callback)
 
     def later(self, callback: Callable[[], object]) -> None:
-        """Call back as soon as the event loop of the run can; any thread may ask for it."""
+        """Schedule a callback in the event loop of the run; may be called from any thread."""
         if self._call is not None:
             self._call(callback)
 
@@ -240,7 +238,7 @@ class Reporter:
         return get_ident() == self._thread
 
     def close(self) -> None:
-        """End every stream: the run has ended, however it ended."""
+        """Close every listener: the run has ended."""
         self.is_listening = False
         self._has_ended = True
         for listener in self._listening():
@@ -248,13 +246,13 @@ class Reporter:
 
 
 class Stream(Generic[T]):
-    """An async iterator over what is put in. It keeps what is not read yet, so no reader slows the run."""
+    """An async iterator over the items put into it; unbounded, so that a slow reader never blocks the run."""
 
     __slots__ = ("__weakref__", "_arrives", "_items", "has_ended")
 
     def __init__(self) -> None:
         self._items: deque[T] = deque()
-        self._arrives: Wakeup | None = None  # what readers wait for
+        self._arrives: Wakeup | None = None  # set when an item arrives, for waiting readers
         self.has_ended = False
 
     def put(self, item: T) -> None:
@@ -263,7 +261,7 @@ class Stream(Generic[T]):
             self._wake()
 
     def settled(self) -> None:
-        """Leave it: what settles without an event is not told."""
+        """Do nothing: only events are streamed."""
 
     def close(self) -> None:
         self.has_ended = True
@@ -282,7 +280,7 @@ class Stream(Generic[T]):
         while not items:
             if self.has_ended:
                 raise StopAsyncIteration
-            await checkpoint_if_cancelled()  # where something always arrives asyncio does not say so
+            await checkpoint_if_cancelled()  # asyncio delivers no cancellation where items always arrive
             if self._arrives is None:
                 self._arrives = new_event()
             await self._arrives.wait()

@@ -1,4 +1,4 @@
-"""What a node may know about its own firing."""
+"""`Firing`: what node code can know about its own execution, and its spans, pieces and warnings."""
 
 from __future__ import annotations
 
@@ -17,39 +17,35 @@ __all__ = [
     "NO_SPAN",
     "Firing",
     "FiringSource",
-    "OpenSpan",
-    "Sharing",
     "Span",
     "ThreadSource",
-    "no_flow_span",
     "no_span",
     "this_firing",
-]  # fmt: skip
+]
 
 LOG: Final = logging.getLogger("dataflow.current")
-
 T = TypeVar("T")
 
 
 class Span:
-    """A span in the trace of a run that a node may tell of; without telemetry it does nothing (S19)."""
+    """A span in the trace of a run, to which a node can add attributes; without telemetry it does nothing."""
 
     __slots__ = ()
 
-    #: What it was called when it began; empty without telemetry.
+    #: The name with which it was opened; empty without telemetry.
     name: str = ""
-    #: Whether content may be told: prompts, answers, the arguments of tools.
+    #: Whether content may be recorded: prompts, answers, the arguments of tools.
     tells_content: bool = False
 
     def note(self, attributes: Mapping[str, object]) -> None:
-        """Tell more by attributes: texts, numbers, booleans, and lists of these; None is left out."""
+        """Set attributes: strings, numbers, booleans, and lists of these; None is left out."""
 
     def rename(self, name: str) -> None:
-        """Call the span otherwise from now on."""
+        """Change the name of the span."""
 
 
 class OpenSpan(Protocol):
-    """Opens spans, which end with the block."""
+    """Opens a span that ends with the block."""
 
     def __call__(
         self, name: str, attributes: Mapping[str, object], *, is_client: bool = False
@@ -61,56 +57,56 @@ _NOT_OPENED: Final = nullcontext(NO_SPAN)
 
 
 def no_span(
-    name: str,  # noqa: ARG001 - nobody is told
+    name: str,  # noqa: ARG001 - nothing is recorded
     attributes: Mapping[str, object],  # noqa: ARG001 - as above
     *,
     is_client: bool = False,  # noqa: ARG001 - as above
 ) -> AbstractContextManager[Span]:
-    """Give what takes the place of a span without telemetry."""
+    """Return a span that does nothing, for runs without telemetry."""
     return _NOT_OPENED
 
 
 def no_flow_span() -> Span:
-    """Give what takes the place of the span of a flow node without telemetry."""
+    """Return a span that does nothing, in place of that of a subflow node."""
     return NO_SPAN
 
 
 def _drop(piece: object, port: str) -> None:
-    """Outside a run nobody listens to pieces."""
+    """Drop a piece: outside a run there are no listeners."""
 
 
 def _log(code: str, text: str) -> None:
-    """Outside a run there is only the log."""
+    """Log a warning, as outside a run there is no result or event for it."""
     LOG.warning("%s (%s)", text, code)
 
 
 def _never() -> bool:
-    """Outside a run nothing is cancelled."""
+    """Return False: outside a run nothing is cancelled."""
     return False
 
 
 class Sharing(Protocol):
-    """Things that are open for all firings of a sitting, each by its key."""
+    """Resources that all firings of an execution session share by key."""
 
     def opened(
         self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
     ) -> AbstractAsyncContextManager[T]:
-        """Give the thing of a key, which is opened if it is not yet."""
+        """Return the resource of a key; it is opened if it is not open yet."""
 
 
 class _NoSitting:
-    """Stands where a sitting would, outside a run."""
+    """A substitute for the execution session, outside a run."""
 
     __slots__ = ("__weakref__",)
 
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """One firing: the run, its path in it (S2.2) and which attempt this is, from 1.
+    """One firing, that is, one execution of a node: the run, its path in the run, and the attempt, from 1.
 
-    `sitting` is one object for all firings of a sitting (S11.3) or of a live session, and ends with it: a key
-    for a `WeakKeyDictionary`. Outside a run the texts are empty, nothing is cancelled, pieces are dropped,
-    and each firing has a sitting of its own.
+    `sitting` identifies the execution session (from start or resume to pause or end) or the live session: one
+    object for all its firings, which ends with it; use it as a key of a `WeakKeyDictionary`. Outside a run
+    the strings are empty, nothing is cancelled, pieces are dropped, and each firing has its own `sitting`.
     """
 
     run_id: str
@@ -126,78 +122,78 @@ class Firing:
 
     @property
     def key(self) -> str:
-        """Name the firing, the same in every attempt: an idempotency key for servers (S9.1)."""
+        """The firing's name, the same in every attempt: an idempotency key for servers."""
         return f"{self.run_id}/{self.path}" if self.run_id else ""
 
     def cancelled(self) -> bool:
-        """Tell whether what this firing does is no longer wanted; blocking code asks, to stop early."""
+        """Return whether this firing was cancelled; blocking code can check it to stop early."""
         return self._is_cancelled()
 
     def emit(self, piece: object, *, port: str = "out") -> None:
-        """Give out a piece of a port while the node runs; its value is what the node returns (S3.5).
+        """Stream a piece of a port's value while the node runs; the value itself is what the node returns.
 
-        Any thread may call it.
+        May be called from any thread.
         """
         self._emit(piece, port)
 
     def warn(self, code: str, text: str) -> None:
-        """Warn of something, in the result of the run and as an event of this firing (S19).
+        """Report a warning, in the result of the run and as an event of this firing.
 
-        The code tells programs what it is. A text that the run has warned of already is not repeated, so that
-        all firings may tell the same. Outside a run it is logged. Any thread may call it.
+        The code identifies the warning for programs. The run reports each text once, however many firings
+        report it. Outside a run the warning is logged. May be called from any thread.
         """
         self._warn(code, text)
 
     def span(
         self, name: str, attributes: Mapping[str, object] | None = None, *, is_client: bool = False
     ) -> AbstractContextManager[Span]:
-        """Open a span for a part of what the node does, inside the node's own, till the block ends (S19).
+        """Open a span for a part of the node's work, inside the node's span, until the block ends.
 
-        `is_client` is for calls of a service. Attributes are as in `Span.note`. An error that leaves the
-        block is noted by its class. Without `using(telemetry=)` it does nothing.
+        `is_client` marks calls of a service. Attributes are as in `Span.note`. An error that leaves the
+        block is recorded by its class. Without `using(telemetry=)` it does nothing.
         """
         return self._open_span(name, attributes or {}, is_client=is_client)
 
     @property
     def flow_span(self) -> Span:
-        """The span of the flow node that this firing is in, through loops and maps; else of the run (S19).
+        """The span of the subflow node around this firing, through loops and maps; else that of the run.
 
-        What a flow node is about is known inside of it, so it is told from there.
+        Nodes inside a subflow use it to add attributes that describe the subflow.
         """
         return self._flow_span()
 
     def opened(
         self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
     ) -> AbstractAsyncContextManager[T]:
-        """Open something that all firings of the sitting share by its key, as a connection (S9.6).
+        """Open a resource, such as a connection, that all firings of the execution session share by its key.
 
-        It stays open, whoever is cancelled, until the sitting ends or pauses, or the live session ends; one
-        task of the run's own opens and closes it. Outside a run it is closed with the block. Raises what
-        opening it raises, and DataflowError when the sitting is over. Threads share nothing.
+        It remains open, also when a firing is cancelled, until the run ends or pauses, or the live session
+        ends; one task of the run opens and closes it. Outside a run it is closed with the block. Raises what
+        opening it raises, and DataflowError after the session has ended. Threads share nothing.
         """
         return open_it() if self._shared is None else self._shared.opened(key, open_it)
 
 
 class FiringSource(Protocol):
-    """Whoever runs firings and can tell which one runs now."""
+    """Provides the firing that runs now."""
 
     def this_firing(self) -> Firing: ...
 
     def in_thread(self) -> ThreadSource:
-        """Return what a thread of the firing finds in its place."""
+        """Return the source for a thread of the firing."""
 
 
 class ThreadSource(FiringSource, Protocol):
-    """What a thread of a firing finds; the thread may be given up while the firing goes on."""
+    """The source for a thread of a firing; the thread may be abandoned while the firing continues."""
 
     def abandon(self) -> Callable[[], None]:
-        """Note that the thread runs on, though nobody waits for it; returns what to call at its end."""
+        """Note that the thread continues without a waiter; return the function to call at its end."""
 
 
 CURRENT: Final[ContextVar[FiringSource]] = ContextVar("dataflow firing")
 
 
 def this_firing() -> Firing:
-    """Return the firing that runs this code, also in a thread of it; outside a run a stand-in."""
+    """Return the firing that runs this code, also in a thread of it; outside a run a substitute."""
     source = CURRENT.get(None)
     return source.this_firing() if source is not None else Firing("", "")

@@ -1,6 +1,6 @@
-"""Former names: what was stored or written before a name changed, and where public names lead to (S1.2).
+"""Resolve former names in stores and documents, and find functions by their public names (S1.2).
 
-Asked only for a name that is not found otherwise, since asking imports every installed pack.
+Used only for a name that is not found otherwise, since it imports every installed pack.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["current_name", "former_names", "listed_ids", "place_of"]
 
 LOG: Final = logging.getLogger("dataflow.former")
-#: What stores and documents of before name of the engine, by the modules that were part of the names.
+#: Names of the engine in older stores and documents, by the module that was part of the name.
 FORMER: Final = {
     "dataflow.asks": "Ask Request",
     "dataflow.context": "ExecutionContext Tools Variables",
@@ -51,7 +51,7 @@ FORMER: Final = {
 
 
 def former_names() -> Mapping[str, str]:
-    """Return what the engine and the installed packs have renamed: former names to those of now."""
+    """Return the current names by former name, of the engine and the installed packs."""
     found: dict[str, str] = {}
     for _, pack in _packs():
         found = {**pack.former, **found}
@@ -62,14 +62,14 @@ def former_names() -> Mapping[str, str]:
 
 
 def current_name(name: str) -> str:
-    """Return what a former name is called now, any other name as it is."""
+    """Return the current name of a former name; any other name unchanged."""
     return former_names().get(name, name)
 
 
 def listed_ids() -> Mapping[str, str]:
-    """Return the ids `pack.name` of the types that the installed packs list, by the names of their functions.
+    """Return the ids `pack.name` of the node types in the installed packs, by the names of their functions.
 
-    Former names of these lead to them too. What several distributions offer under one id is left out.
+    Former names are included. Packs that several distributions offer under one name are left out.
     """
     packs = list(_packs())
     often = Counter(offer.pack for offer, _ in packs)
@@ -83,9 +83,9 @@ def listed_ids() -> Mapping[str, str]:
 
 
 def place_of(name: str) -> str | None:
-    """Return as `module:qualname` where a function is that its name does not lead to; None if nowhere.
+    """Return the location, `module:qualname`, of a function with a public or former name, or None.
 
-    A name of now leads to what its package has, and to what its pack lists; a former one first to the latter.
+    A current name is looked up in its package first, a former one in the list of its pack.
     """
     current = current_name(name)
     found = [*_public_places(current), *_listed_places(current)]
@@ -111,14 +111,14 @@ def _listed_places(name: str) -> Iterator[str]:
 
 
 def _packs() -> Iterator[tuple[Offer, Any]]:
-    """Import the packs that are installed, ours first: nobody else renames what is ours."""
+    """Import the installed packs, ours first, so that no other pack can rename what is ours."""
     for offer in sorted(offers(), key=lambda one: not is_same_distribution(one.distribution, OURS)):
         if fault_of(offer) is None:
             try:
                 pack: Any = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
             except (KeyboardInterrupt, Interruption):
                 raise
-            except BaseException as error:  # noqa: BLE001 - whatever it raises; who uses the pack is told
+            except BaseException as error:  # noqa: BLE001 - any error; using the pack reports it
                 LOG.debug("pack %s of %s names nothing: %s", offer.pack, offer.label, error)
                 continue
             if hasattr(pack, "former") and hasattr(pack, "functions"):

@@ -1,4 +1,4 @@
-"""Functions named in documents as `<module>:<qualname>`: finding them, and naming one (S1.2)."""
+"""Import functions that documents name as `<module>:<qualname>`, and name functions so (S1.2)."""
 
 from __future__ import annotations
 
@@ -31,17 +31,15 @@ __all__ = [
     "name_of_function",
 ]
 
-MOST_CHARACTERS: Final = 500  # of what somebody's module raises
-
+MOST_CHARACTERS: Final = 500  # of an error that a user's module raises
 _NAME: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
-
-#: Modules that were loaded by the path of their file, and the names they are shown under.
+#: The displayed names of modules that were loaded by the path of their file.
 SHOWN_NAMES: dict[str, str] = {}
 
 
 def module_name(module: str) -> str:
-    """Name a module in ids: by its package if that names itself, `__main__` and paths by the file (S1.2)."""
+    """Return the name of a module in ids: the public name of its package, or for scripts the file's name."""
     if module == "__main__":
         file = getattr(sys.modules.get("__main__"), "__file__", None)
         return Path(file).stem if file else module
@@ -49,14 +47,14 @@ def module_name(module: str) -> str:
 
 
 def is_function_name(text: str) -> bool:
-    """Tell whether a text has the form `module:qualname`, by which documents name functions."""
+    """Return whether a string has the form `module:qualname`, by which documents name functions."""
     return _NAME.fullmatch(text) is not None
 
 
 def check_function(function: object, *values: str) -> None:
-    """Refuse an async function, or one that does not take these values, in this order; raises ValueError.
+    """Raise ValueError for an async function, or one that does not take these positional arguments.
 
-    What is no function, and built-in types that tell nothing of their parameters, is let through.
+    Values that are not callable, and built-in types without a signature, are accepted.
     """
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         name = getattr(function, "__name__", "it")
@@ -77,9 +75,9 @@ def check_function(function: object, *values: str) -> None:
 
 
 def name_of_function(function: Callable[..., Any]) -> str | None:
-    """Name a function so that `import_function` finds it; None for lambdas, local and bound ones.
+    """Return a name by which `import_function` finds a function; None for lambdas, local and bound ones.
 
-    A function that is public in a package that names itself is named by that.
+    A function that is exported by a package with a public name is named by that package.
     """
     module = getattr(function, "__module__", None)
     qualname = getattr(function, "__qualname__", None)
@@ -101,7 +99,7 @@ def _within(module: ModuleType | None, qualname: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class NamedFunction:
-    """A function that a document names; it is looked up when the flow is compiled."""
+    """A function referred to by name in a document; it is looked up when the flow is compiled."""
 
     name: str
 
@@ -111,7 +109,7 @@ class NamedFunction:
 
 @contextmanager
 def importing(wanted_by: str, what: str) -> Iterator[None]:
-    """Turn whatever importing somebody's code raises into a PackError that names both."""
+    """Convert any error raised by importing user code to a PackError that names both."""
     try:
         yield
     except PackError as error:
@@ -119,21 +117,17 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
     except (KeyboardInterrupt, Interruption):
         raise
     except BaseException as error:
-        told = f"{type(error).__name__}: {_shortened(text_of_error(error))}".removesuffix(": ")
-        reason = f"{what} cannot be imported: {told}"
+        line = " ".join(text_of_error(error)[: 2 * MOST_CHARACTERS].split())
+        described = f"{type(error).__name__}: {shortened(line, MOST_CHARACTERS)}".removesuffix(": ")
+        reason = f"{what} cannot be imported: {described}"
         raise PackError(wanted_by, reason.removeprefix(f"{wanted_by} ")) from error
 
 
-def _shortened(text: str) -> str:
-    line = " ".join(text[: 2 * MOST_CHARACTERS].split())
-    return shortened(line, MOST_CHARACTERS)
-
-
 def import_function(name: str) -> Callable[..., Any]:
-    """Import a function by its name, that of now or a former one; raises PackError."""
+    """Import a function by its current or a former name; raises PackError."""
     with importing(name, name):
         try:
-            # A script beside the document may be called like a pack of ours, and is not imported for it.
+            # A script next to the document may have the name of one of our packs; it is not imported instead.
             own = _place_of(name) if name.partition(":")[0] in OWN_PACKS else None
             found = _imported(own or name)
         except (ImportError, AttributeError):
@@ -155,8 +149,6 @@ def _imported(name: str) -> Any:
 
 
 def _place_of(name: str) -> str | None:
-    from dataflow.core.former_names import (
-        place_of,  # reads the metadata of all packages, for what is not found
-    )
+    from dataflow.core.former_names import place_of  # reads the metadata of all packages
 
     return place_of(name)

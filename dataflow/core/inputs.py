@@ -1,4 +1,4 @@
-"""What enters a run from outside: its inputs, and asks with their answers."""
+"""Read and check what enters a run: its inputs, and asks (human-in-the-loop requests) with their answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dataflow.core.ports import OutPort
     from dataflow.core.wiring import FlowInput
 
-
 __all__ = [
     "ASK",
     "ASK_ID",
@@ -37,22 +36,23 @@ __all__ = [
     "told_metadata",
 ]
 
-#: The id of the node type that asks and does nothing else.
+#: The id of the node type that only asks.
 ASK_ID: Final = "control.ask"
-#: The id of the one that asks in a conversation.
+#: The id of the node type that asks in a conversation.
 USER_INPUT_ID: Final = "control.user_input"
-#: Where the metadata of a raw node that pauses describes its ask.
+#: The key of the ask in the metadata of a raw node that pauses.
 ASK: Final = "ask"
-#: The longest time in which an ask can expire, in seconds: 100 years, while a calendar goes on.
+#: The longest expiry of an ask in seconds: 100 years, within the range of the calendar.
 MOST_SECONDS: Final = 100 * 365 * 86_400
-#: What such a description may hold.
+#: The fields of an ask in the metadata.
 FIELDS: Final = ("prompt", "schema", "show", "expires", "default")
 
 
 class Ask(NamedTuple):
-    """An open ask of a run. Its id is its path; `schema` is the JSON Schema of the answer.
+    """An open ask of a run, a human-in-the-loop request. Its id is its path.
 
-    `show` is what the person is shown who answers. Past `expires` (UTC) the ask takes its default or fails.
+    `schema` is the JSON Schema of the answer, `show` is displayed to the person who answers. After `expires`
+    (UTC) the ask takes its default or fails.
     """
 
     id: str
@@ -64,7 +64,7 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a node says of its ask. `expires` is in seconds; `default` is MISSING if there is none."""
+    """An ask as a node describes it. `expires` is in seconds; `default` is MISSING if there is none."""
 
     prompt: str = ""
     show: Any = None
@@ -74,7 +74,7 @@ class Request:
 
 
 def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
-    """Read the description of an ask; raises NodeFailed for one that cannot be."""
+    """Read the description of an ask from a node's metadata; raises NodeFailed if it is invalid."""
     given = metadata.get(ASK, {})
     if not isinstance(given, Mapping):
         raise NodeFailed(
@@ -99,12 +99,12 @@ def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
 
 
 def ports_left(outputs: Mapping[str, OutPort], given: Mapping[str, Any]) -> Sequence[OutPort]:
-    """List the ports that an answer fills: those that the node left out, its context aside."""
+    """List the ports that an answer fills: those without a value, except for the context."""
     return [port for name, port in outputs.items() if name != CONTEXT and given.get(name, SKIP) is SKIP]
 
 
 def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
-    """Give the JSON Schema of an answer: that of the only port left, or an object by port name."""
+    """Return the JSON Schema of an answer: that of the only port left, or an object by port name."""
     if len(left) == 1:
         return dict(json_schema(left[0].type))
     if not left:
@@ -114,10 +114,10 @@ def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
 
 
 def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: bool = False) -> dict[str, Any]:
-    """Give the ports that are left what an answer says; raises AnswerRefused for one that does not fit.
+    """Return the values of the remaining ports from an answer; raises AnswerRefused if it does not match.
 
-    A value of the port's type is taken as it is, any other read by the strict rules of JSON, and so is
-    whatever was JSON (S1.7).
+    A value of the port's type is used unchanged; any other, and any with `is_json`, is converted by the
+    strict rules of JSON (S1.7).
     """
     if len(left) == 1:
         return {left[0].name: _read(id, left[0], value, "", is_json)}
@@ -150,23 +150,23 @@ def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> o
     try:
         return check_value(value, port.type)
     except ValueMismatch as mismatch:
-        told = mismatch
-    if type(value) is Marker:  # no value, even where any value may stand
-        raise AnswerRefused(id, f"{where}{told}")
+        as_python = mismatch
+    if type(value) is Marker:  # not a value, even for a port of type Any
+        raise AnswerRefused(id, f"{where}{as_python}")
     try:
         return check_json(value, port.type)
-    except ValueMismatch as as_json:  # of the two the one that looked deeper into the value
-        told = max(told, as_json, key=lambda one: len(one.place))
-        raise AnswerRefused(id, f"{where}{told}") from None
+    except ValueMismatch as as_json:  # report the mismatch that is deeper in the value
+        deeper = max(as_python, as_json, key=lambda one: len(one.place))
+        raise AnswerRefused(id, f"{where}{deeper}") from None
 
 
 def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a node that paused without the description of its ask."""
+    """Return the metadata of a paused node without the description of its ask."""
     return {name: value for name, value in metadata.items() if name != ASK}
 
 
 def read_inputs(flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check what a run of the flow is given; raises FlowInvalid with every problem."""
+    """Check the inputs of a run and add defaults; raises FlowInvalid with every problem."""
     missing = [
         f"input {name!r} is required"
         for name, port in declared.items()

@@ -1,4 +1,4 @@
-"""Node types: a function, its ports and its config; and the node types that decide."""
+"""`NodeType`, a function with its ports and config: derive one from a signature, and configure it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested
 
-
 __all__ = [
     "IF_ID",
     "SWITCH_ID",
@@ -60,7 +59,7 @@ VALUE: Final = "value"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeType:
-    """A registered function with its ports. Two node types are the same only if they are one object."""
+    """A registered function with its ports. Node types are compared by identity."""
 
     id: str
     call: Callable[..., Any]
@@ -74,22 +73,22 @@ class NodeType:
     ports_of: Callable[[Any], Ports] | None = None
     name: str = ""
     is_opaque: bool = False  # known by id only: any port may be connected
-    flow: Nested | None = None  # the flow that it runs, in place of a function (S1.1)
-    flow_of: Callable[[Any], Nested] | None = None  # makes that flow for a config
-    documented: object = None  # the function as its author wrote it, where another is called
+    flow: Nested | None = None  # the subflow that it runs instead of a function (S1.1)
+    flow_of: Callable[[Any], Nested] | None = None  # returns that subflow for a config
+    documented: object = None  # the author's function, if a wrapper of it is called
 
     @property
     def text(self) -> str:
-        """What its author says of it: the docstring of the function."""
+        """The docstring of the function."""
         function = self.documented or self.call
         return "" if function is never_called else inspect.getdoc(function) or ""
 
     def renamed(self, id: str) -> NodeType:
-        """Return the type under the id that a pack or a document gives it."""
+        """Return the type with another id, as a pack or a document gives it."""
         return replace(self, id=id)
 
     def configured(self, config: Config | None) -> NodeType:
-        """Return the type with the ports or the flow that a config gives it (S1.3); raises FlowInvalid."""
+        """Return the type with the ports or the subflow for a config; raises FlowInvalid."""
         if self.flow_of is not None:
             flow = self.flow_of(config)
             made = flow.node_type
@@ -99,15 +98,15 @@ class NodeType:
         try:
             ports: object = self.ports_of(config)
         except Exception as error:
-            told = f"ports= raised {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-            raise _invalid(self.id, told) from error
+            problem = f"ports= raised {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+            raise _invalid(self.id, problem) from error
         if not isinstance(ports, Ports):
             kind = type(ports).__name__
             raise _invalid(self.id, f"ports= returned {kind}; expected Ports(inputs, outputs)")
         if ports.inputs and not self.parameters.open:
             names = ", ".join(ports.inputs)
-            told = f"ports= names inputs ({names}), but the function has no **kwargs for them"
-            raise _invalid(self.id, told)
+            problem = f"ports= names inputs ({names}), but the function has no **kwargs for them"
+            raise _invalid(self.id, problem)
         inputs, taken = dict(self.inputs), (self.parameters.config_name, self.parameters.star)
         for name, given in ports.inputs.items():
             if name in inputs or name in taken:
@@ -136,9 +135,9 @@ class NodeType:
     def read_config(
         self, given: Any, from_json: bool = False, folder: str = ""
     ) -> tuple[Config | None, list[ConfigProblem]]:
-        """Check a config, or make the default one; the second result lists the problems.
+        """Validate a config, or create the default one; the second result lists the problems.
 
-        `folder` is that of the document that has the config: what is checked finds it in its context.
+        `folder` is that of the document that contains the config; validators find it in their context.
         """
         model, name = self.parameters.config, self.parameters.config_name
         if model is None:
@@ -149,22 +148,18 @@ class NodeType:
             default: Any = self.parameters.config_default
             return default, []
         if given is not MISSING and not isinstance(given, dict):
-            told = f"config {name!r} must be {model.__name__}, found {type(given).__name__}"
-            return None, [ConfigProblem(told)]
+            problem = f"config {name!r} must be {model.__name__}, found {type(given).__name__}"
+            return None, [ConfigProblem(problem)]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
+        from dataflow.core.config import FOLDER  # loaded already, since there is a model
+
         try:
-            return _validated(model, values, from_json, folder), []
+            if from_json:  # from a document: by strict JSON rules (S1.7)
+                context = {FOLDER: folder}
+                return model.model_validate_json(json.dumps(values), strict=True, context=context), []
+            return model.model_validate(values), []
         except ValidationError as error:
             return None, config_problems(error, model)
-
-
-def _validated(model: type[Config], given: dict[str, Any], from_json: bool, folder: str) -> Config:
-    """Check a config: what comes from a document by strict JSON rules (S1.7)."""
-    from dataflow.core.config import FOLDER  # whoever has a model has loaded it
-
-    if from_json:
-        return model.model_validate_json(json.dumps(given), strict=True, context={FOLDER: folder})
-    return model.model_validate(given)
 
 
 def derive(
@@ -176,7 +171,10 @@ def derive(
     ports: Callable[[Any], Ports] | None = None,
     call: Callable[..., Any] | None = None,
 ) -> NodeType:
-    """Make a node type from a signature; `call` runs in place of the function. Raises FlowInvalid."""
+    """Derive a node type from a function's signature; `call` runs instead of the function.
+
+    Raises FlowInvalid.
+    """
     given: object = function
     if inspect.iscoroutine(given):
         given.close()
@@ -195,7 +193,10 @@ def derive(
             parameters, more = read_raw_parameters(function, hints)
         else:
             parameters, more = read_parameters(function, hints, ports is not None)
-    except (ValueError, NameError) as error:  # no signature, as of some builtins; or a field of the result
+    except (
+        ValueError,
+        NameError,
+    ) as error:  # no signature, or an unresolved result
         raise _invalid(name, f"{name}: its ports cannot be read: {error}") from error
     returns = passing_on(returns, parameters)
     problems = [*problems, *more, *yet_more]
@@ -220,7 +221,7 @@ def derive(
 
 
 def check_names(node_type: NodeType, named: str = "") -> None:
-    """Refuse outputs that every node has; raises FlowInvalid."""
+    """Raise FlowInvalid for outputs with the name of a port that every node has."""
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
         raise _invalid(node_type.id, f"{named}every node has a port {taken[0]!r}; rename the output")
@@ -231,18 +232,29 @@ def _invalid(name: str, problem: str) -> FlowInvalid:
 
 
 class ConfigProblem(NamedTuple):
-    """What is wrong with a config, and the steps from it to the field that is at fault."""
+    """A problem of a config, and the path from the config to the invalid field."""
 
     text: str
     steps: tuple[str | int, ...] = ()
 
 
 def config_problems(error: ValidationError, model: type[Config]) -> list[ConfigProblem]:
-    """Tell what is wrong with a config, a problem a field."""
+    """List the problems of a config, one for each invalid field."""
     return [_config_problem(fault, model) for fault in error.errors()]
 
 
-def _fault(fault: ErrorDetails, model: type[Config]) -> str:
+def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
+    # Steps such as `<..>` distinguish the alternatives of a union.
+    steps = tuple(
+        step
+        for step in fault["loc"]
+        if not (isinstance(step, str) and step.startswith("<") and step.endswith(">"))
+    )
+    name = ".".join(map(str, steps))
+    return ConfigProblem(f"config{f' {name}' if name else ''}: {_problem_of(fault, model)}", steps)
+
+
+def _problem_of(fault: ErrorDetails, model: type[Config]) -> str:
     match fault["type"]:
         case "missing":
             return "is missing"
@@ -257,29 +269,18 @@ def _fault(fault: ErrorDetails, model: type[Config]) -> str:
             return fault["msg"]
 
 
-def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
-    steps = tuple(step for step in fault["loc"] if not _is_tag(step))
-    name = ".".join(map(str, steps))
-    return ConfigProblem(f"config{f' {name}' if name else ''}: {_fault(fault, model)}", steps)
-
-
-def _is_tag(step: int | str) -> bool:
-    """Tell whether a step is one of those, `<..>`, that tell alternatives apart."""
-    return isinstance(step, str) and step.startswith("<") and step.endswith(">")
-
-
 def opaque_type(id: str) -> NodeType:
-    """Stand in for a type that is not to be imported; every port is taken to exist (S20, trust)."""
+    """Return a substitute for a type that must not be imported; any port is assumed to exist (S20, trust)."""
     return NodeType(id, never_called, Parameters(), {}, {}, Shape.SINGLE, is_opaque=True)
 
 
 async def never_called() -> None:
-    """Stand in for the function of what runs none."""
+    """Stand in for the function of a node type that calls none."""
     raise AssertionError("a flow is run in a frame, and a flow with opaque types never")
 
 
 def checked_answer(answer: object, node: str, source: str) -> bool:
-    """Return the answer of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
+    """Return the result of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
     if not isinstance(answer, bool):
         raise NodeFailed(node, f"got {described(answer)} from its {source}; expected a bool")
     return answer

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dataflow.memo.table import ProcessMemo
     from dataflow.stores import Store
 
-
 __all__ = [
     "NO_POLICY",
     "TAKEN",
@@ -56,7 +55,7 @@ Errors = Literal["fail_fast", "continue"]
 Edited = Literal["refuse", "keep", "recompute"]
 NodeErrors = Literal["fail", "collect"]
 Backoff = Literal["none", "fixed", "exponential"]
-#: What `take` returns when the caller has the slot.
+#: What `Gate.take` returns when the caller has the slot.
 TAKEN: Final = 0.0
 
 
@@ -71,13 +70,13 @@ def _positive(name: str, value: object) -> None:
 
 
 def check_whole(name: str, value: object, least: int) -> None:
-    """Raise ValueError for what is no whole number, or a smaller one."""
+    """Raise ValueError unless the value is an integer of `least` or more."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
 
 
 def one_of(name: str, value: object, allowed: object) -> None:
-    """Raise ValueError for what is none of the allowed names."""
+    """Raise ValueError unless the value is one of the names of a Literal type."""
     names = get_args(allowed)
     if value not in names:
         raise ValueError(f"{name} cannot be {value!r}; {choices(names)}")
@@ -85,16 +84,16 @@ def one_of(name: str, value: object, allowed: object) -> None:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Retry:
-    """How a failed call is to be repeated: extra attempts, waits in seconds (S9.1).
+    """How a failed call is retried: extra attempts, and waits in seconds.
 
-    `on` are the errors that are repeated, all if it is empty: by type, or by a text that is part of the
+    `on` lists the errors that are retried, all if it is empty: by type, or by a string that is part of the
     class's name or the message, where `timeout` and `rate_limit` match every error of that kind. An error
-    that has the attribute `is_lasting`, and it is true, is repeated only if `on` matches it.
+    whose attribute `is_lasting` is true is retried only if `on` matches it.
 
-    `backoff` waits not at all, `first` seconds each time (`fixed`), or twice as long each time
-    (`exponential`); with `jitter` between half and the whole of it; and no less than the seconds that the
-    error has as `retry_after`. `before` is called before each extra attempt, and what it
-    raises is the failure. Raises ValueError for a value that cannot be.
+    With `backoff="none"` there is no wait, with `fixed` one of `first` seconds, with `exponential` it doubles
+    each time. `jitter` shortens it at random to no less than half, and it is never shorter than the seconds
+    that the error has as `retry_after`. `before` is called before each extra attempt; an error it raises is
+    the failure. Raises ValueError for an invalid value.
     """
 
     retries: int
@@ -132,10 +131,10 @@ class Retry:
 
 
 class Limit:
-    """Slots, or starts per second: one object given to several flows is shared by their runs (S15.1).
+    """A concurrency or rate limit; one object used by several flows is shared by their runs.
 
-    `slots` is how many calls run at once, `per_second` how many start in a second, evenly apart. Raises
-    ValueError if both lack. Give it to `using(limits=)`.
+    `slots` is how many calls may run concurrently, `per_second` how many may start in a second, evenly
+    spaced. Raises ValueError if both are missing. Pass it to `using(limits=)`.
     """
 
     __slots__ = ("gate", "per_second", "slots")
@@ -153,11 +152,11 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Memo:
-    """How far the outcomes of a node are remembered, with what else counts (S13.1, S13.2).
+    """How the results of a node are cached.
 
-    `reach` is that of `memo=`. What was remembered longer ago than `ttl` seconds does not count. The values
-    of the variables of the process that `environment` names are part of the fingerprint. Raises ValueError
-    for a value that cannot be.
+    `reach` is the cache scope, as in `memo=`. Entries older than `ttl` seconds are ignored. The values of the
+    environment variables named in `environment` are part of the cache key. Raises ValueError for an invalid
+    value.
     """
 
     reach: Reach
@@ -179,7 +178,7 @@ class Memo:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The settings of one node; MISSING means not given, so that placing a node can override its type."""
+    """The settings of one node; MISSING means not given, so that a placed node can override its type."""
 
     retry: Retry | Any = MISSING
     timeout: float | Any | None = MISSING
@@ -190,16 +189,16 @@ class Policy:
     limit: str | int | Any = MISSING
     effect: bool | Any = MISSING
     enabled: bool | Any = MISSING
-    errors: NodeErrors | Any = MISSING  # of flow nodes (S7.3)
+    errors: NodeErrors | Any = MISSING  # of subflow nodes (S7.3)
     cutoff: Callable[[Any, Any], bool] | Any = MISSING  # of old and new value, in a live session (S13.4)
 
     def given(self) -> dict[str, object]:
-        """List the settings that were given, by name."""
+        """Return the settings that were given, by name."""
         pairs = ((f.name, getattr(self, f.name)) for f in fields(self))
         return {name: value for name, value in pairs if value is not MISSING}
 
     def over(self, base: Policy) -> Policy:
-        """Return `base` with the settings given here put over its own."""
+        """Return `base` overridden by the settings given here."""
         given = {} if self is NO_POLICY else self.given()  # as most are
         return replace(base, **given) if given else base
 
@@ -209,16 +208,16 @@ class Policy:
 
     @property
     def is_sure(self) -> bool:
-        """Whether a failure cannot turn into a skip (S5.2)."""
+        """Whether a failure cannot become a skip (S5.2)."""
         return self.is_enabled and self.on_error not in ("skip", "route")
 
 
-#: What a node has that is given no settings.
+#: The policy of a node without settings.
 NO_POLICY: Final = Policy()
 
 
 def memo_of(policy: Policy) -> Memo | None:
-    """Return how far the outcomes of a node of this policy are remembered; None if they are not."""
+    """Return how the results of a node with this policy are cached; None if they are not."""
     memo = policy.memo
     if isinstance(memo, Memo):
         return memo
@@ -227,7 +226,7 @@ def memo_of(policy: Policy) -> Memo | None:
 
 @dataclass(frozen=True, slots=True)
 class EachOptions:
-    """The options of a map (S7.2); `key` is a function of the item or None."""
+    """The options of a map; `key` is a function of the item or None."""
 
     key: Callable[[Any], str] | None = None
     max_concurrency: int | None = None
@@ -242,11 +241,11 @@ class EachOptions:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """How runs are told to OpenTelemetry (S19).
+    """How runs are reported to OpenTelemetry.
 
-    With `content` spans tell prompts, answers and the messages of errors too. `provider` makes the tracer, in
-    place of the one that is set for the process. Give it to `using(telemetry=)`. Raises ValueError for a
-    value that cannot be.
+    With `content` spans include prompts, answers and the messages of errors. `provider` creates the tracer,
+    instead of the provider that is set for the process. Pass it to `using(telemetry=)`. Raises ValueError for
+    an invalid value.
     """
 
     content: bool = False
@@ -261,16 +260,17 @@ class Telemetry:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `using` sets for the runs of a flow."""
+    """The settings of `using` for the runs of a flow."""
 
-    errors: Errors | None = None  # fail_fast, or as the flow around it
+    errors: Errors | None = None  # None: fail_fast, or as the surrounding flow
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
-    keep: bool = True  # the values of the root, for the result (S8.5); has no form in documents
-    store: Store | None = None  # where runs live (S12.1); has no form in documents either
-    memo: ProcessMemo | Store | None = None  # where outcomes are remembered (S13.1); nor has this
-    telemetry: Telemetry | None = None  # how runs are told to OpenTelemetry (S19); nor has this
+    # Documents do not contain the following settings.
+    keep: bool = True  # the values of the root, for the result (S8.5)
+    store: Store | None = None  # where runs are stored (S12.1)
+    memo: ProcessMemo | Store | None = None  # where results are cached (S13.1)
+    telemetry: Telemetry | None = None  # how runs are reported to OpenTelemetry (S19)
 
     def __post_init__(self) -> None:
         if not isinstance(self.keep, bool):
@@ -286,7 +286,7 @@ class Settings:
 
 
 def telemetry_of(given: object) -> Telemetry | None:
-    """Return what `using` is given as telemetry; raises ValueError for what is none."""
+    """Convert the argument `telemetry` of `using`; raises ValueError for an invalid one."""
     if given is None or isinstance(given, Telemetry):
         return given
     if not isinstance(given, bool):
@@ -300,7 +300,7 @@ def policy_of(
     enabled: Any = MISSING,
     **given: Any,
 ) -> Policy:
-    """Build a policy from the keywords of `node` and `with_`; raises ValueError for a bad one."""
+    """Build a policy from the keywords of `node` and `with_`; raises ValueError for an invalid one."""
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
             _positive_or_none(name, given[name])
@@ -322,16 +322,15 @@ def policy_of(
 
 
 class Waiter(Protocol):
-    """Whoever waits in line at a gate. `wake` is called from any thread when it is worth asking again."""
+    """A waiter in the queue of a gate. `wake` is called from any thread when it may take again."""
 
     def wake(self) -> None: ...
 
 
 class Gate:
-    """Slots, a least time between starts, and the line of those who wait; any thread may use it.
+    """Slots, a minimum time between starts, and a queue of waiters; thread-safe.
 
-    Who waits stays in line, and who is not the first of the line is not let through: first come, first
-    served. Nobody holds a slot while it waits for anything else.
+    Waiters are served first come, first served. No waiter keeps a slot while it waits for something else.
     """
 
     def __init__(
@@ -343,12 +342,12 @@ class Gate:
         self._lock = threading.Lock()
         self._line: dict[Waiter, None] = {}
         self._next_start = -math.inf
-        self._is_starting = False  # the last that was let through has not begun yet
+        self._is_starting = False  # the last waiter that took a slot has not started yet
 
     def take(self, waiter: Waiter) -> float:
-        """Take a slot, or stand in line.
+        """Take a slot, or join the queue.
 
-        Returns TAKEN, or how many seconds later to ask again; infinite if the waiter will be woken.
+        Returns TAKEN, or the seconds after which to try again; infinite if the waiter will be woken.
         """
         with self._lock:
             wait = self._wait_of(waiter)
@@ -363,7 +362,7 @@ class Gate:
         return TAKEN
 
     def started(self) -> None:
-        """Note that who was let through last has begun: the time to the next start counts from now."""
+        """Note that the last waiter that took a slot has started; the next may start `_apart` later."""
         if not self._apart:
             return
         with self._lock:
@@ -375,7 +374,7 @@ class Gate:
         _wake(first)
 
     def release(self, *, has_begun: bool = True) -> None:
-        """Give a slot back; if what had it never began, its start does not count."""
+        """Release a slot; with `has_begun=False` its user never started, which does not count as a start."""
         with self._lock:
             self._free += 1
             if not has_begun:
@@ -384,7 +383,7 @@ class Gate:
         _wake(first)
 
     def leave(self, waiter: Waiter) -> None:
-        """Leave the line."""
+        """Leave the queue."""
         with self._lock:
             if waiter not in self._line:
                 return
@@ -398,11 +397,11 @@ class Gate:
         return max(TAKEN, self._next_start - self._clock())
 
     def _first(self) -> Waiter | None:
-        """Return who may ask now."""
+        """Return the waiter that may try now."""
         return next(iter(self._line), None) if self._free >= 1 and not self._is_starting else None
 
 
 def _wake(waiter: Waiter | None) -> None:
-    """Wake outside the lock: what is woken may ask at once."""
+    """Wake a waiter; called outside the lock, as it may try again immediately."""
     if waiter is not None:
         waiter.wake()

@@ -1,4 +1,4 @@
-"""Ports of node types, signals, SKIP, and what a node returns for its ports."""
+"""Ports of node types: their kinds, markers such as `Maybe` and `Lazy`, signals, and `NodeOutput`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from dataflow.core.context import ExecutionContext, Tools
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 __all__ = [
     "CONTEXT",
     "DONE",
     "ERROR",
+    "LAZY",
     "MISSING",
     "SKIP",
     "InPort",
@@ -57,16 +57,16 @@ MAYBE: Final = "dataflow: may be left out"
 Maybe = Annotated[T, MAYBE]
 LAZY: Final = "dataflow: demanded only when its reader will fire"
 Lazy = Annotated[T, LAZY]
-#: Types that many ports have: of those with the same name and settings there is one.
+#: Frequent types: ports of these with the same name and settings are shared.
 PLAIN: Final = frozenset({bool, float, int, str})
-#: How many of these ports are kept in mind.
+#: The maximum number of cached ports.
 MOST_PLAIN: Final = 4096
 OutputStatus: TypeAlias = Literal["success", "paused", "error"]
 STATUSES: Final[tuple[str, ...]] = get_args(OutputStatus)
 
 
 class Signal:
-    """What a signal port carries: that something has happened, and nothing else."""
+    """The value of a signal port, which carries no data: it only says that something has happened."""
 
     __slots__ = ()
 
@@ -75,7 +75,7 @@ class Signal:
 
 
 class PortKind(Enum):
-    """What an edge into or out of the port carries (S1.4)."""
+    """What the edges of a port carry (S1.4)."""
 
     DATA = "data"
     CONTEXT = "context"
@@ -87,7 +87,7 @@ class PortKind(Enum):
 class InPort:
     """An input port. `default` is MISSING exactly if the port is required.
 
-    What follows from the rest is told once: many nodes have the same port.
+    Derived fields are computed once, as many nodes have the same port.
     """
 
     name: str
@@ -106,9 +106,9 @@ class InPort:
 
 @dataclass(frozen=True, slots=True)
 class OutPort:
-    """An output port. `same_as` names the input whose value it passes on, and whose type it has.
+    """An output port. `same_as` names the input whose value and type it passes on.
 
-    `exit` is the exit of a branch that the port is of: one firing gives values on ports of one exit only.
+    `exit` is the branch output to which the port belongs: one firing sets ports of one exit only.
     """
 
     name: str
@@ -120,12 +120,12 @@ class OutPort:
 
 
 class Port:
-    """Describe a port of a node whose ports follow from its config (S1.3).
+    """Describe a port of a node whose ports depend on its config.
 
-    `default`, `many` and `lazy` count for inputs, `conditional` and `exit` for outputs: an input without a
-    default is required, `many` takes any number of edges, `lazy` runs its source only if the node will fire
-    (S8.3); a conditional output may be left out. A node whose outputs have an `exit` is a branch: a firing
-    gives values on the outputs of one exit only, and so they are conditional (S3.2).
+    `default`, `many` and `lazy` apply to inputs, `conditional` and `exit` to outputs: an input without a
+    default is required, `many` takes any number of edges, `lazy` runs its source only if the node will fire;
+    a conditional output may be left out. A node whose outputs have an `exit` is a branch: a firing sets the
+    outputs of one exit only, so they are conditional.
     """
 
     __slots__ = ("conditional", "default", "exit", "lazy", "many", "type")
@@ -149,7 +149,7 @@ class Port:
 
 
 class Ports(NamedTuple):
-    """Name the ports that a node has for one config, for `node(ports=)`; a value is a type or a `Port`."""
+    """The ports of a node for one config, by name, for `node(ports=)`; a value is a type or a `Port`."""
 
     inputs: Mapping[str, Any] = {}
     outputs: Mapping[str, Any] = {}
@@ -165,7 +165,7 @@ def plain_type(annotation: object) -> object:
 
 
 def is_maybe(annotation: object) -> bool:
-    """Tell whether the annotation is `Maybe[...]`."""
+    """Return whether the annotation is `Maybe[...]`."""
     return _is_marked(annotation, MAYBE)
 
 
@@ -191,8 +191,8 @@ def kind_of(annotation: object) -> PortKind:
 def in_port(
     name: str, annotation: object, default: object = MISSING, *, many: bool = False, lazy: bool = False
 ) -> InPort:
-    """Make an input port of an annotation; one marked `Lazy`, or of the kind tools, is lazy (S8.3)."""
-    # kept by defaults that are text alone: 1, True and 1.0 would be one key, and a list is none
+    """Return an input port for an annotation; one marked `Lazy`, or of the kind tools, is lazy (S8.3)."""
+    # Cached for string defaults only: 1, True and 1.0 would be one key, and lists have no hash.
     if type(annotation) is type and annotation in PLAIN and (default is MISSING or type(default) is str):
         return _plain_in_port(name, annotation, default, many, lazy)
     kind = kind_of(annotation)
@@ -201,7 +201,7 @@ def in_port(
 
 
 def out_port(name: str, annotation: object, conditional: bool = False, exit: str | None = None) -> OutPort:
-    """Make an output port of an annotation."""
+    """Return an output port for an annotation."""
     if type(annotation) is type and annotation in PLAIN:
         return _plain_out_port(name, annotation, conditional, exit)
     return OutPort(name, plain_type(annotation), kind_of(annotation), conditional, exit=exit)
@@ -219,13 +219,13 @@ def _plain_out_port(name: str, annotation: type, conditional: bool, exit: str | 
 
 @dataclass(frozen=True, slots=True)
 class NodeOutput:
-    """The outcome of a raw node: `outputs` by the names of its ports, `context` for the port `context`.
+    """The result of a raw node: `outputs` by the names of its ports, `context` for the port `context`.
 
     `metadata` is recorded with the firing. With the status `error` the node has failed, and
-    `metadata["error"]` is the text of the failure. With `paused` it opens an ask that `metadata["ask"]`
-    describes: `prompt`, `show`, `schema`, `expires` in seconds, `default`. What it returned stands, the
-    answer fills the ports that are left, and the node is not called again (S11.1). A memo does not remember
-    what is not to be `remembered`.
+    `metadata["error"]` is the message of the failure. With `paused` it opens an ask, a human-in-the-loop
+    request that `metadata["ask"]` describes: `prompt`, `show`, `schema`, `expires` in seconds, `default`. Its
+    outputs are kept, the answer fills the remaining ports, and the node is not called again. A result with
+    `remembered=False` is not cached.
     """
 
     outputs: Mapping[str, Any] = field(default_factory=dict)

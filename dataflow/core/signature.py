@@ -1,4 +1,4 @@
-"""Reading a function's signature: which parameters are ports and what its result gives (S1.2, S1.3)."""
+"""Read a function's signature: which parameters are ports or config, and the ports of its result (S1.3)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 __all__ = [
     "OUT",
     "Parameters",
-    "Returns",
     "Shape",
     "function_name",
     "hints_of",
@@ -65,7 +64,7 @@ _ITERATED: Final = (AsyncIterator, AsyncGenerator, AsyncIterable)
 
 
 class Shape(Enum):
-    """How what a function returned becomes values of ports (S3.2)."""
+    """How the result of a function maps to the values of ports (S3.2)."""
 
     SINGLE = "single"  # the value of `out`
     FIELDS = "fields"  # a NamedTuple or dataclass: a port a field, and `out`
@@ -77,13 +76,13 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The parameters of a node function. `positional` and `keywords` may hold the config's name."""
+    """The parameters of a node function. `positional` or `keywords` include the config's name."""
 
     ports: tuple[InPort, ...] = ()
     positional: tuple[str, ...] = ()
     star: str | None = None
     keywords: tuple[str, ...] = ()
-    open: bool = False  # takes what ports the config gives it, by **kwargs or as a raw node
+    open: bool = False  # accepts ports that the config adds, by **kwargs or as a raw node
     config: type[Config] | None = None
     config_name: str | None = None
     config_default: object = MISSING
@@ -92,7 +91,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """What a node function returns."""
+    """The result of a node function: its shape, ports and type."""
 
     shape: Shape
     ports: tuple[OutPort, ...]
@@ -100,50 +99,44 @@ class Returns:
 
 
 def qualified_id(function: Callable[..., Any]) -> str:
-    """Name a function `<module>:<qualname>`; `__main__` is named after its file (S1.2)."""
+    """Return the name `<module>:<qualname>` of a function; `__main__` is named after its file (S1.2)."""
     target = getattr(function, "func", function)
     module = getattr(target, "__module__", None) or "unknown"
     return f"{module_name(module)}:{getattr(target, '__qualname__', type(target).__qualname__)}"
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """Return the name that a placed node of the function gets; a partial has its function's."""
+    """Return the name for a placed node of the function; that of a partial is its function's."""
     target = getattr(function, "func", function)
     return getattr(target, "__name__", type(target).__name__)
 
 
 def is_node_function(function: object) -> bool:
-    """Tell whether calling it gives an awaitable or an async iterator."""
+    """Return whether calling the function returns an awaitable or an async iterator."""
     if not callable(function):
         return False
     call = _routine(function)
     if inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call):
         return True
     hints, _ = hints_of(call)
-    return _origin(hints.get("return")) in (
-        Awaitable,
-        Coroutine,
-        AsyncIterator,
-        AsyncGenerator,
-        AsyncIterable,
-    )
+    return _origin(hints.get("return")) in _AWAITED + _ITERATED
 
 
 def _routine(function: Any) -> Any:
-    """Return what is run by a call: the function of a partial, the `__call__` of an object."""
+    """Return the function that a call runs: that of a partial, the `__call__` of an object."""
     if inspect.isroutine(function):
         return function
     return getattr(function, "func", None) or type(function).__call__
 
 
 def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
-    """Resolve a function's annotations; those that cannot be resolved are named in the second result."""
+    """Resolve a function's annotations; the second result lists those that cannot be resolved."""
     target = inspect.unwrap(getattr(function, "func", function))
     if not hasattr(target, "__annotations__"):
         target = type(target).__call__
     try:
         return typing.get_type_hints(target, include_extras=True), []
-    except Exception:  # noqa: BLE001 - an annotation is any expression; each is looked at alone
+    except Exception:  # noqa: BLE001 - an annotation is any expression; each is resolved alone
         return _hints_one_by_one(target)
 
 
@@ -167,7 +160,7 @@ def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[
 def read_parameters(
     function: Callable[..., Any], hints: dict[str, Any], configured: bool
 ) -> tuple[Parameters, list[str]]:
-    """Turn parameters into ports; `configured` says that `ports=` names what **kwargs takes."""
+    """Convert parameters to ports; `configured` means that `ports=` names the ports that **kwargs takes."""
     ports: list[InPort] = []
     positional: list[str] = []
     keywords: list[str] = []
@@ -199,18 +192,16 @@ def read_parameters(
 
 
 def is_config(annotation: object) -> TypeGuard[type[Config]]:
-    """Tell whether a parameter of this type is config: no port, but fixed while wiring (S1.2)."""
+    """Return whether a parameter of this type is config: not a port, but fixed while wiring (S1.2)."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return False
-    from dataflow.core.config import (
-        Config,  # the first model takes longer to make than the rest of the engine
-    )
+    from dataflow.core.config import Config  # defining the first model is slower than importing the engine
 
     return issubclass(annotation, Config)
 
 
 def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> tuple[Parameters, list[str]]:
-    """Read the parameters of a raw node, which have fixed names; any of them may lack (S1.3)."""
+    """Read the parameters of a raw node, which have fixed names and are all optional (S1.3)."""
     parameters = inspect.signature(function).parameters
     problems = [
         f"{name!r} is no parameter of a raw node, which returns a NodeOutput; {choices(RAW)}"
@@ -236,7 +227,7 @@ def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> 
 
 
 def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[str]]:
-    """Turn a return annotation into output ports (S1.3)."""
+    """Convert a return annotation to output ports (S1.3)."""
     routine = _routine(function)
     iterates = not inspect.iscoroutinefunction(routine) and _origin(annotation) in _ITERATED
     if iterates or inspect.isasyncgenfunction(routine):
@@ -266,7 +257,7 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
 
 
 def passing_on(returns: Returns, parameters: Parameters) -> Returns:
-    """Find the ports annotated with a type variable that one input has, which they pass on with its type."""
+    """Link outputs annotated with a type variable to the input of that type, whose value they pass on."""
     ports = tuple(
         replace(port, same_as=_source_of(port, parameters)) if isinstance(port.type, TypeVar) else port
         for port in returns.ports
@@ -275,7 +266,7 @@ def passing_on(returns: Returns, parameters: Parameters) -> Returns:
 
 
 def _source_of(port: OutPort, parameters: Parameters) -> str | None:
-    """Name the one input of a port's type, if a value always comes from there."""
+    """Return the only input of a port's type, if it always has exactly one value."""
     sources = [source for source in parameters.ports if source.type is port.type]
     if len(sources) != 1 or not sources[0].required or sources[0].many:
         return None
@@ -287,7 +278,7 @@ def _origin(annotation: object) -> object:
 
 
 def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
-    """List name, annotation and whether it may be left out, for result types that have fields."""
+    """List the name, annotation and optionality of each field of a result type; None without fields."""
     origin = get_origin(plain) or plain
     if not isinstance(origin, type):
         return None
@@ -308,7 +299,7 @@ def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
 
 
 def _specialised(hint: Any, given: Mapping[object, object]) -> object:
-    """Put the arguments of a generic class in the place of its type variables."""
+    """Substitute the arguments of a generic class for its type variables."""
     if isinstance(hint, TypeVar):
         return given.get(hint, hint)
     variables = () if isinstance(hint, type) or not given else getattr(hint, "__parameters__", ())

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from dataflow.base.failure import Failure
 
-
 __all__ = [
     "CANCELLED",
     "DONE",
@@ -62,7 +61,7 @@ class NodeState(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """How far a run has come."""
+    """The status of a run."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -72,7 +71,7 @@ class RunStatus(StrEnum):
 
 
 class LoopEnd(StrEnum):
-    """Why a loop has ended (S19)."""
+    """Why a loop has ended."""
 
     CONDITION = "condition"
     EXHAUSTED = "exhausted"
@@ -80,14 +79,10 @@ class LoopEnd(StrEnum):
     FAILED = "failed"
 
 
-#: How a run has ended for good, until somebody resumes it.
+#: The final statuses of a run, unless it is resumed.
 ENDED: Final = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
-
-
-#: The states as numbers, for the byte that a frame has for each of its nodes.
+#: The states as numbers: a frame stores one byte for each of its nodes.
 STATES: Final = tuple(NodeState)
-
-
 WAITING, READY, RUNNING, PAUSED, DONE, SKIPPED, FAILED, TIMED_OUT, CANCELLED, NOT_RUN = range(len(STATES))
 
 
@@ -98,7 +93,7 @@ class _Unsettled:
         return "UNSETTLED"
 
 
-#: What stands in a slot whose port has not settled yet.
+#: The content of a slot whose port has not settled yet.
 UNSETTLED: Final = _Unsettled()
 
 
@@ -109,13 +104,13 @@ class _LetGo:
         return "LET_GO"
 
 
-#: What stands in a slot whose value nobody reads any more (S8.5).
+#: The content of a slot whose value was released, as it has no more readers (S8.5).
 LET_GO: Final = _LetGo()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Skip:
-    """The port has no value. `place` is the path of the node that decided it."""
+    """The token of a port without a value. `place` is the path of the node that decided it."""
 
     place: str
     reason: str
@@ -124,7 +119,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errored:
-    """The port has no value since a node failed; `besides` are the other errors of a race that all lost."""
+    """The token of a port without a value after a failure; `besides` are the other errors of a lost race."""
 
     place: str
     failure: Failure
@@ -136,35 +131,35 @@ class Errored:
         return f"{self.failure.path} failed: {error_told(self.failure)}"
 
 
-#: What an edge brings in a round in which it does not count (S6.3): one from outside after the first round, a
-#: feedback edge in it. A port that has no other edges is not connected then.
+#: The token of an edge in an iteration where it does not count (S6.3): an edge from outside after the first
+#: iteration, a feedback edge in the first. A port without other edges is then not connected.
 NO_EDGE: Final = Skip("", "no edge into it counts in this round")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remembered:
-    """The value stays in a store, since nobody has needed it so far (S13.1).
+    """The token of a value that is still in a store, as no node has needed it so far (S13.1).
 
-    It stands only where none but nodes with a memo read it, who are told its digest. `read` blocks; it raises
-    StoreError.
+    It is used only where all readers are nodes with a memo, which need just its content hash. `read` blocks,
+    and raises StoreError.
     """
 
     read: Callable[[], Any]
 
 
 def value_of(token: Any) -> Any:
-    """Return what a token stands for, reading it where it stays in a store; other tokens are themselves."""
+    """Return the value of a token, reading it if it is still in a store; other tokens are unchanged."""
     return token.read() if type(token) is Remembered else token
 
 
 def is_dead(token: object) -> bool:
-    """Tell whether a token is no value; runs no code of a user's object, as `isinstance` may."""
+    """Return whether a token has no value; unlike `isinstance` it runs no code of a user's object."""
     kind = type(token)
     return kind is Skip or kind is Errored
 
 
 def chain(token: Skip | Errored) -> Iterator[Skip | Errored]:
-    """Go from a token back to the decision or failure it began with."""
+    """Yield a token and its causes, back to the original decision or failure."""
     current: Skip | Errored | None = token
     while current is not None:
         yield current

@@ -1,4 +1,4 @@
-"""Blocking calls in daemon threads of our own, which never keep the process alive (S9.2)."""
+"""Run blocking calls in daemon threads, which never keep the process alive (S9.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["call_in_thread"]
 
 
 class _Call:
-    """One blocking call and where its outcome is left for the task that waits."""
+    """One blocking call, and its result for the waiting task."""
 
     __slots__ = ("_has_returned", "_lock", "_then", "error", "result")
 
@@ -30,17 +30,17 @@ class _Call:
         self.error: BaseException | None = None
         self._lock = threading.Lock()
         self._has_returned = False
-        self._then: Callable[[], None] | None = None  # set when nobody waits any more
+        self._then: Callable[[], None] | None = None  # set when the call was abandoned
 
     def returned(self) -> None:
-        """Note, in the thread, that the function has come to its end."""
+        """Note, in the thread, that the function has returned."""
         with self._lock:
             self._has_returned = True
         if self._then is not None:
             self._then()
 
     def abandon(self, source: ThreadSource | None) -> None:
-        """Tell the firing that its thread runs on, unless it has just come to its end."""
+        """Notify the firing that its thread continues, unless the function has just returned."""
         with self._lock:
             if source is not None and not self._has_returned:
                 self._then = source.abandon()
@@ -51,8 +51,8 @@ async def call_in_thread(
 ) -> Any:
     """Call a blocking function in a daemon thread that sees the caller's contextvars.
 
-    As many run at once as anyio's default limiter of threads allows. When the caller is cancelled the
-    thread runs on, its outcome is dropped, and it counts until its function really returns.
+    The concurrency is limited by anyio's default thread limiter. If the caller is cancelled, the thread
+    continues, its result is dropped, and it counts towards the limit until its function returns.
     """
     call = _Call()
     context = contextvars.copy_context()
@@ -64,16 +64,16 @@ async def call_in_thread(
     finished = anyio.Event()
     limiter = current_default_thread_limiter()
 
-    def has_ended() -> None:
+    def end() -> None:
         limiter.release_on_behalf_of(call)
         finished.set()
 
-    wake = waker(has_ended)
+    wake = waker(end)
 
     def work() -> None:
         try:
             call.result = context.run(function, *args, **(kwargs or {}))
-        except BaseException as error:  # noqa: BLE001 - it is handed to the waiting task, whatever it is
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting task
             call.error = error
         wake()
         call.returned()
@@ -82,7 +82,7 @@ async def call_in_thread(
     try:
         name = f"dataflow {getattr(function, '__name__', '')}"
         threading.Thread(target=work, daemon=True, name=name).start()
-    except BaseException:  # there is no thread that would give it back
+    except BaseException:  # no thread has started that would release it
         limiter.release_on_behalf_of(call)
         raise
     try:

@@ -1,4 +1,4 @@
-"""Messages, images and tool calls, and the turns of a conversation."""
+"""Messages, images and tool calls; the turns of a conversation, their validation and trimming."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from dataflow.base.wording import choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-
 __all__ = [
-    "ROLES",
     "Fault",
     "Image",
     "Message",
@@ -26,7 +24,7 @@ __all__ = [
     "turns_of",
 ]
 
-#: What an estimate counts: characters to a token, tokens around each message, tokens of an image.
+#: For estimates: characters per token, extra tokens per message, tokens per image.
 CHARACTERS: Final = 4
 AROUND: Final = 4
 IMAGE: Final = 1_500
@@ -34,34 +32,67 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 
 
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model requests; `arguments` is JSON as the model wrote it, which may be invalid."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a message: its media type, such as `image/png`, and the bytes of the file."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation. It is shared by all its readers: do not modify its content.
+
+    `content` is a string, or a sequence of strings and images. An assistant's message may have `tool_calls`;
+    the message of a tool names the call that it answers in `tool_call_id`. A message with a `pin`, the name
+    under which it was added to the conversation, is kept when the conversation is trimmed.
+    """
+
+    role: Role
+    content: Any
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    pin: str = ""
+
+
 class Fault(NamedTuple):
-    """What is wrong with a conversation, and with which of its messages."""
+    """An error in a conversation, and the index of the message at fault."""
 
     position: int
     reason: str
 
 
 class TooLarge(NamedTuple):
-    """What has to stay is larger than the budget: so much it needs."""
+    """The messages that must be kept exceed the budget; `needed` is their size."""
 
     needed: int
 
 
 def turns_of(messages: Iterable[Message]) -> list[tuple[Message, ...]]:
-    """Put the messages of each turn together; what belongs to no turn is left out."""
-    said = [message for message in messages if _is_of_a_turn(message)]
-    return [tuple(part) for part in _parted(said, lambda message: message.role == "user")]
+    """Group messages by turn; system and pinned messages, which do not belong to a turn, are left out."""
+    found = [message for message in messages if _is_of_a_turn(message)]
+    return [tuple(part) for part in _split(found, lambda message: message.role == "user")]
 
 
 def choose(messages: Sequence[Message], budget: int, size: Callable[[Message], int]) -> list[bool] | TooLarge:
-    """Tell which of the messages stay: all that belong to no turn, and the newest turns that fit.
+    """Return for each message whether it is kept: those outside turns, and the newest turns that fit.
 
-    Of the last turn the user message stays and the newest answers that fit, each with the results of its
-    calls, and at least one; TooLarge where that does not fit either.
+    If the last turn alone does not fit, its user message is kept and the newest answers that fit, each with
+    the results of its calls, and at least one; TooLarge if that does not fit either.
     """
     room = budget - sum(size(message) for message in messages if not _is_of_a_turn(message))
     places = [place for place, message in enumerate(messages) if _is_of_a_turn(message)]
-    turns = _parted(places, lambda place: messages[place].role == "user")
+    turns = _split(places, lambda place: messages[place].role == "user")
     newest = _newest(turns, messages, room, size, budget)
     if isinstance(newest, TooLarge):
         return newest
@@ -76,7 +107,7 @@ def _newest(
     size: Callable[[Message], int],
     budget: int,
 ) -> list[int] | TooLarge:
-    """List the places of the turns that stay, the newest first."""
+    """List the indices of the messages of the turns that are kept, the newest turn first."""
 
     def sizes(parts: Iterable[list[int]]) -> Iterator[int]:
         return accumulate(sum(size(messages[place]) for place in part) for part in parts)
@@ -95,13 +126,13 @@ def _newest(
 
 
 def _exchanges(turn: list[int], messages: Sequence[Message]) -> list[list[int]]:
-    """Part a turn into what was asked, and each answer with what follows from its calls."""
-    parts = _parted(turn, lambda place: messages[place].role == "assistant")
+    """Split a turn into the user message, and each answer with the results of its calls."""
+    parts = _split(turn, lambda place: messages[place].role == "assistant")
     return parts if messages[turn[0]].role == "user" else [[], *parts]
 
 
-def _parted(items: Sequence[Any], begins: Callable[[Any], bool]) -> list[list[Any]]:
-    """Part a sequence before each item that begins a part."""
+def _split(items: Sequence[Any], begins: Callable[[Any], bool]) -> list[list[Any]]:
+    """Split a sequence before each item that begins a part."""
     parts: list[list[Any]] = []
     for item in items:
         if not parts or begins(item):
@@ -115,7 +146,7 @@ def _is_of_a_turn(message: Message) -> bool:
 
 
 def estimated_tokens(message: Message) -> int:
-    """Estimate the tokens of a message: a quarter of its characters, 4 around it, 1,500 for each image."""
+    """Estimate the tokens of a message: a quarter of its characters, plus 4, and 1,500 for each image."""
     content = message.content
     parts = content if isinstance(content, list | tuple) else [content]
     images = sum(1 for part in parts if isinstance(part, Image))
@@ -125,7 +156,7 @@ def estimated_tokens(message: Message) -> int:
 
 
 def fault_in(messages: Sequence[Message]) -> Fault | None:
-    """Find the first message that breaks a rule of S10.2: each call has exactly one result, behind it."""
+    """Return the first violation of the rule that exactly one result follows each tool call (S10.2)."""
     waiting: dict[str, None] = {}
     answered: set[str] = set()
     calling = 0
@@ -154,7 +185,7 @@ def _orphan(call: str, waiting: Iterable[str], answered: set[str]) -> str:
 
 
 def _misplaced(message: Message) -> str | None:
-    """Tell what a message that is no result has but must not have."""
+    """Return what is wrong with a message that is not a result, taken alone."""
     if message.role not in ROLES:
         return f"has the role {message.role!r}; {choices(ROLES)}"
     if message.tool_call_id:
@@ -170,7 +201,7 @@ def _misplaced(message: Message) -> str | None:
 
 
 def fault_in_turn(messages: Sequence[Message]) -> Fault | None:
-    """Find what keeps messages from being one whole turn: a user message, then answers (S10.3)."""
+    """Return why messages are not one complete turn, a user message and then answers; or None (S10.3)."""
     for position, message in enumerate(messages):
         if message.pin:
             return Fault(position, f"has the pin {message.pin!r}; what is pinned belongs to no turn")
@@ -183,36 +214,3 @@ def fault_in_turn(messages: Sequence[Message]) -> Fault | None:
     if messages[-1].role != "assistant":
         return Fault(len(messages) - 1, "is the last one; expected an answer of the assistant behind it")
     return fault_in(messages)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call that a model asks for; `arguments` is JSON as the model wrote it, which may be invalid."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """An image in a message: its media type, as `image/png`, and the bytes of the file."""
-
-    media_type: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a conversation. What it holds is shared by all who read it: change nothing in it.
-
-    `content` is a text, or a sequence of texts and images. An assistant's message may have `tool_calls`; the
-    message of a tool says in `tool_call_id` which call it answers. A message with a `pin`, the name under
-    which it was put into the conversation, stays when the conversation is trimmed (S10.5).
-    """
-
-    role: Role
-    content: Any
-    tool_calls: tuple[ToolCall, ...] = ()
-    tool_call_id: str = ""
-    pin: str = ""

@@ -1,4 +1,4 @@
-"""The graph definition of a flow: nodes, edges and blocks, the names in it, and remarks on it."""
+"""`Wiring`, the graph definition of a flow: nodes, edges, sources and blocks, and references by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
-
 
 __all__ = [
     "CARRY",
@@ -53,6 +52,7 @@ __all__ = [
     "Remark",
     "Rounds",
     "Source",
+    "Version",
     "Wiring",
     "encode",
     "flows_within",
@@ -63,34 +63,34 @@ __all__ = [
 ]
 
 _UNSAFE: Final = re.compile(r"[./\[\]~$%\s]")
-#: What stands in place of a node id in a reference to an input of the flow, a carried port, a map's item.
+#: In place of a node id in a reference: an input of the flow, a loop variable, the item of a map.
 INPUT: Final = "$in"
 CARRY: Final = "$carry"
 ITEM: Final = "$item"
 PARAMETERS: Final = (INPUT, CARRY, ITEM)
-#: What a part of a flow has for `meta` unless it is given some: one for all of them.
+#: The default for `meta`, shared by all parts of flows.
 NO_META: Final[Mapping[str, Any]] = MappingProxyType({})
-#: What most nodes have for `inputs`.
+#: The default for `inputs` of nodes, likewise.
 NO_INPUTS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def encode(name: str) -> str:
-    """Percent-encode what has a meaning in paths and references."""
-    if name.isidentifier():  # as most are; that is told in no time
+    """Percent-encode the characters that have a meaning in paths and references."""
+    if name.isidentifier():  # the common case, which is fast to check
         return name
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
 
 
 def _decoded(text: str) -> str:
-    return unquote(text) if "%" in text else text  # which few have; that is told in no time
+    return unquote(text) if "%" in text else text  # the check is faster than unquote
 
 
 def node_of_path(path: str) -> str:
-    """Return the id of the node at the end of a path, such as that of an event; rounds are left out."""
+    """Return the id of the node at the end of a path, such as that of an event, without iterations."""
     return unquote(path.rpartition("/")[2].partition("[")[0])
 
 
-@lru_cache(maxsize=4096)  # documents name the same ports again and again, also in the flows that they nest
+@lru_cache(maxsize=4096)  # documents name the same ports repeatedly, also in nested flows
 def parse_reference(text: str) -> Reference:
     """Read `node.port`, or `node` for its port `out`; raises ValueError for anything else."""
     node, dot, port = text.partition(".")
@@ -106,7 +106,7 @@ def parse_reference(text: str) -> Reference:
 
 
 def write_reference(reference: Reference) -> str:
-    """Write a reference so that `parse_reference` reads the same."""
+    """Write a reference so that `parse_reference` returns an equal one."""
     node = reference.node if reference.node in PARAMETERS else encode(reference.node)
     if reference.port == "out" and node not in PARAMETERS:
         return node
@@ -116,9 +116,9 @@ def write_reference(reference: Reference) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One place of a foreign file: what the original does there, and what runs here.
+    """A difference between a file of another system and the flow made from it: both behaviours.
 
-    `node` is what the file calls the node, empty for the whole flow.
+    `node` is the name of the node in the file, empty for the whole flow.
     """
 
     node: str
@@ -139,7 +139,7 @@ def _no_inputs() -> Mapping[str, Any]:
 
 
 class Reference(NamedTuple):
-    """A port by name, looked up in the innermost block first."""
+    """A port referred to by name, which is resolved in the innermost block first."""
 
     node: str
     port: str = "out"
@@ -154,7 +154,7 @@ class Literally:
 
     value: Any
     is_json: bool = False
-    is_source: bool = False  # of a document: it stands among the inputs of a node, not among its values
+    is_source: bool = False  # in a document: listed with the inputs of a node, not with its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """The list of the live sources in order (S5.3)."""
+    """The list of the active sources in order (S5.3)."""
 
     sources: tuple[Source, ...]
 
@@ -180,7 +180,7 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class MergeContexts:
-    """One conversation made of the live ones; `how` is the name of a policy or a function (S10.4)."""
+    """The active conversations merged into one; `how` is the name of a policy or a function (S10.4)."""
 
     sources: tuple[Source, ...]
     how: str | Callable[..., Any]
@@ -196,7 +196,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The item of a map over the list (S7.1)."""
+    """The item of a map (fan-out) over the list (S7.1)."""
 
     source: Source
     options: EachOptions = EachOptions()
@@ -204,45 +204,43 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Collect:
-    """The list of what the items of the innermost map gave (S7.1)."""
+    """The list of the results of the items of the innermost map (fan-in, S7.1)."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """The item of a map over edges, a frame for each that settles live (S7.4); of foreign formats only."""
+    """The item of a map over edges, with a frame for each active one (S7.4); used by foreign formats only."""
 
     sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """The list of the live values of a loop's rounds; an output of the loop and nothing else (S6.4)."""
+    """The list of the values of a loop's iterations; allowed only as an output of the loop (S6.4)."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Several sources on a many-port, of which some are expressions or constants."""
+    """Several sources of a many-port, of which some are expressions or constants."""
 
     sources: tuple[Source, ...]
 
 
-#: What joins other sources, or makes a list of them.
+#: Sources that combine other sources, or make a list of them.
 Joining: TypeAlias = Merge | Gather | Race | MergeContexts | Fallback | Each | Every | Collect | All
-
-
 Source: TypeAlias = Reference | Literally | Joining
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What an edge says about the rounds of loops (S6.3, S6.4).
+    """How an edge behaves in the iterations of loops (S6.3, S6.4).
 
-    `feedback` closes a loop, with its limit. `each_round` takes the edge's target into the loop; `leave` says
-    what of all rounds leaves it.
+    `feedback` closes a loop, with its limit. `each_round` puts the edge's target into the loop; `leave` says
+    whether the value of the last iteration or of all of them leaves the loop.
     """
 
     feedback: bool = False
@@ -262,21 +260,21 @@ class Edge:
     id: str | None = None
     meta: Mapping[str, Any] = field(default_factory=_no_meta)
     index: int | None = field(default=None, compare=False)  # among the edges of a document
-    rounds: Rounds | None = None  # what most edges say nothing about
+    rounds: Rounds | None = None  # None for most edges
 
     def __str__(self) -> str:
         return f"{self.source} -> {self.target}.{self.target_port}"
 
 
 class Places(Protocol):
-    """Where the parts of a document stand."""
+    """The locations of the parts of a document."""
 
     def find(self, path: Iterable[str | int]) -> tuple[int, int]:
-        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
+        """Return line and column, counted from 1, of a part, or of the nearest part that contains it."""
 
 
 class Nested(Protocol):
-    """A flow that is placed as a node (S1.1)."""
+    """A subflow: a flow that is placed as a node (S1.1)."""
 
     @property
     def name(self) -> str: ...
@@ -289,7 +287,7 @@ class Nested(Protocol):
 
     @property
     def version(self) -> Version:
-        """What changes with every change of the flow and of the flows in it."""
+        """A version that differs after every change of the flow or of its subflows."""
 
     @property
     def node_type(self) -> NodeType:
@@ -297,18 +295,18 @@ class Nested(Protocol):
 
     @property
     def opaque(self) -> Sequence[str]:
-        """The names in it that were not looked into."""
+        """The names of the parts that were not imported."""
 
     def compile(self) -> object:
-        """Return the plan of the flow; raises FlowInvalid."""
+        """Return the compiled plan of the flow; raises FlowInvalid."""
 
     def find_type(self, id: str) -> NodeType:
-        """Return the node type that the flow knows by this name."""
+        """Return the node type of this name, as the flow resolves it."""
 
 
 @dataclass(slots=True)
 class PlacedNode:
-    """A placed node. A type given as text is looked up when the flow is compiled."""
+    """A placed node. A type given by name is resolved when the flow is compiled."""
 
     id: str
     after: list[str] | tuple[()] = ()
@@ -316,12 +314,12 @@ class PlacedNode:
     type: NodeType | Nested | str = ""
     config: Any = MISSING
     config_is_json: bool = False
-    folder: str = ""  # of the document that has the config, "" for none
-    inputs: Mapping[str, Source | Many] = field(default_factory=_no_inputs)  # that are no plain edges
+    folder: str = ""  # of the document that contains the config, "" for none
+    inputs: Mapping[str, Source | Many] = field(default_factory=_no_inputs)  # other than plain edges
     policy: Policy = NO_POLICY
 
     def give(self, port: str, source: Source | Many) -> None:
-        """Wire a port by something else than plain edges."""
+        """Connect a port to a source other than plain edges."""
         if isinstance(self.inputs, dict):
             self.inputs[port] = source
         else:
@@ -330,7 +328,7 @@ class PlacedNode:
 
 @dataclass(slots=True)
 class Carried:
-    """A carried port of a loop: its first value, and what the next round begins with."""
+    """A loop variable: its first value, and the source of its value in the next iteration."""
 
     first: Source
     next: Source | None = None
@@ -338,7 +336,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class LoopTest:
-    """The test of a loop (S6.1); without a function the value itself must be a bool (S16.3)."""
+    """The condition of a loop (S6.1); without a function the value itself must be a bool (S16.3)."""
 
     kind: Literal["until", "while"]
     source: Source
@@ -347,7 +345,7 @@ class LoopTest:
 
 @dataclass(slots=True)
 class LoopBlock:
-    """A loop in block form. An output that names `$carry.x` alone is the port's final value."""
+    """A loop in block form. An output that is `$carry.x` alone is the final value of that loop variable."""
 
     id: str
     after: list[str] | tuple[()] = ()
@@ -361,7 +359,7 @@ class LoopBlock:
 
 @dataclass(slots=True)
 class MapBlock:
-    """A map in block form over zipped lists; each output is the list of what the items gave."""
+    """A map in block form over zipped lists; each output is the list of the results of the items."""
 
     id: str
     after: list[str] | tuple[()] = ()
@@ -371,17 +369,15 @@ class MapBlock:
     body: Block = field(default_factory=lambda: Block())
 
 
-#: Differs if anything in a flow or the flows nested in it does.
+#: Differs if a flow, or any of its subflows, differs.
 Version: TypeAlias = "tuple[int, ...]"
-
-
 #: An entry of a block.
 Placed: TypeAlias = PlacedNode | LoopBlock | MapBlock
 
 
 @dataclass(slots=True)
 class Block:
-    """Nodes in declared order, the plain edges into them, and what leaves the block."""
+    """Nodes in declared order, the plain edges into them, and the outputs of the block."""
 
     nodes: dict[str, Placed] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -390,7 +386,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class FlowInput:
-    """A named input of a flow; required if the default is MISSING. `schema` is kept of a document."""
+    """A named input of a flow; required if the default is MISSING. `schema` is the one in the document."""
 
     type: object
     default: Any = MISSING
@@ -399,7 +395,7 @@ class FlowInput:
 
 @dataclass(slots=True)
 class Wiring:
-    """A whole flow as wired, with the problems met while wiring it."""
+    """A whole flow as wired, with the problems found while wiring it."""
 
     name: str = "flow"
     inputs: dict[str, FlowInput] = field(default_factory=dict)
@@ -408,23 +404,23 @@ class Wiring:
     uses: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    nested: list[Nested] = field(default_factory=list)  # the flows that are nodes of it
-    places: Places | None = None  # of the document that it was read from
-    report: Sequence[Remark] = ()  # where it means something else than in the foreign file it was read from
+    nested: list[Nested] = field(default_factory=list)  # the subflows that are its nodes
+    places: Places | None = None  # in the document that it was read from
+    report: Sequence[Remark] = ()  # differences from the foreign file that it was read from
     folder: str = ""  # of the document that it was read from, "" for none
-    file: str = ""  # where it was loaded from, as the document that it is nested in names it
-    version: int = 0  # raised by every change, so that a compiled flow knows it is out of date
+    file: str = ""  # that it was loaded from, as the surrounding document names it
+    version: int = 0  # incremented by every change, so that an outdated plan is noticed
 
 
 def wrong_limit(limit: object) -> str | None:
-    """Say why something is no limit of a loop (S6.2)."""
+    """Return why a value is not a valid limit of a loop, or None (S6.2)."""
     if limit is None or (type(limit) is int and limit > 0):
         return None
     return f"limit must be a whole number of 1 or more, or None, found {limit!r}"
 
 
 def flows_within(wiring: Wiring) -> list[Wiring]:
-    """List a flow and the flows nested in it, at any depth, each once."""
+    """List a flow and its subflows, at any depth, each once."""
     found, seen = [wiring], {id(wiring)}
     for flow in found:  # grows while it is walked
         for nested in flow.nested:
