@@ -1,3 +1,3 @@
-"""Values as such: the codec that stores them, and the content hashes that identify them."""
+"""Serialize values to JSON and back, and identify values and functions by content hash."""
 
 from __future__ import annotations

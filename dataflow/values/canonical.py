@@ -1,4 +1,4 @@
-"""Told values: configs and constants as text that is the same in every process, to be compared."""
+"""Write configs and constants as canonical text, the same in every process, for comparison."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ from dataflow.core.public_names import public_name
 from dataflow.core.signature import qualified_id
 from dataflow.secrets.secret import Secret
 
-__all__ = ["canonical_text"]
+__all__ = ["NO_NAMES", "canonical_text"]
 
-#: What says all of itself in its repr, in one way.
+#: Types whose repr is complete and unique.
 PLAIN: Final = (
     type(None), bool, int, float, complex, bytes, bytearray, Decimal, Fraction, PurePath, UUID, date, time,
     timedelta, timezone, range, type(...),
 )  # fmt: skip
+#: For names that are kept unchanged.
+NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class _Text(str):
-    """What stands in the text as it is."""
+    """A string that is written unchanged."""
 
     __slots__ = ()
 
 
 class _Closed:
-    """Notes that a container has been told to its end."""
+    """Marks the end of a container in the work list."""
 
     __slots__ = ("container",)
 
@@ -45,24 +47,20 @@ class _Closed:
         self.container = container
 
 
-#: Stands for names as they are.
-NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
-
-
 def canonical_text(
     value: object, functions: list[object] | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> str:
-    """Tell a value with the types of all its parts; dicts and sets in an order that is always the same.
+    """Write a value with the types of all its parts; dicts and sets in an order that does not vary.
 
-    A function is told by its name, and is added to `functions`. Of what is neither of these, nor has fields,
-    items or members, only the type is told. Unlike the codec this takes any value, and never refuses one.
-    `names` are others for some types and functions, as former ones.
+    A function is written by its name, and added to `functions`. Of other values without fields, items or
+    members only the type is written. Unlike the codec this accepts any value. `names` replaces some names of
+    types and functions, for example by former ones.
     """
     if type(value) is str:  # as most are
         return json.dumps(names.get(value, value))
     pieces: list[str] = []
     todo: list[Any] = [value]
-    within = set[int]()  # the containers that are being told
+    within = set[int]()  # the containers that are being written
     while todo:
         one = todo.pop()
         if isinstance(one, _Text):
@@ -80,12 +78,12 @@ def canonical_text(
             todo.append(_Closed(id(one)))
             todo.extend(reversed([_Text(f"{_type_name(one, names)}("), *parts, _Text(")")]))
         else:
-            pieces.append(_told_alone(one, functions, names))
+            pieces.append(_without_parts(one, functions, names))
     return "".join(pieces)
 
 
 def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]) -> list[Any] | None:
-    """List the parts of a value, with the text between them; None for a value that has none."""
+    """List the parts of a value, with the text between them; None for a value without parts."""
     match one:
         case Enum() | type():
             return None
@@ -93,7 +91,7 @@ def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]
             return _pairs({name: getattr(one, name) for name in type(one).model_fields}, functions, names)
         case Mapping():
             return _pairs(one, functions, names)
-        case AbstractSet():  # of what has a hash, which is never deep
+        case AbstractSet():  # of hashable items, which are never deep
             return [
                 _Text(f"{text}, ") for text in sorted(canonical_text(part, functions, names) for part in one)
             ]
@@ -109,13 +107,13 @@ def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]
 def _pairs(
     found: Mapping[Any, object], functions: list[object] | None, names: Mapping[str, str]
 ) -> list[Any]:
-    told = sorted((canonical_text(key, functions, names), number) for number, key in enumerate(found))
+    keys = sorted((canonical_text(key, functions, names), number) for number, key in enumerate(found))
     values = list(found.values())
-    return [part for key, number in told for part in (_Text(f"{key}: "), values[number], _Text(", "))]
+    return [part for key, number in keys for part in (_Text(f"{key}: "), values[number], _Text(", "))]
 
 
-def _told_alone(one: object, functions: list[object] | None, names: Mapping[str, str]) -> str:
-    """Tell a function, an enum's member, a secret or a type by its name, anything else by its type."""
+def _without_parts(one: object, functions: list[object] | None, names: Mapping[str, str]) -> str:
+    """Write a function, a member of an enum, a secret or a type by its name, anything else by its type."""
     if isinstance(one, Enum):
         return f"{_type_name(one, names)}.{one.name}"
     if isinstance(one, Secret):
@@ -131,7 +129,7 @@ def _told_alone(one: object, functions: list[object] | None, names: Mapping[str,
 
 
 def _named(one: object, text: str, names: Mapping[str, str]) -> str:
-    """Name the type too where the text alone does not tell it."""
+    """Add the name of the type if it does not follow from the text."""
     return text if type(one) in PLAIN else f"{_type_name(one, names)} {text}"
 
 

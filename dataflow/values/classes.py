@@ -1,4 +1,4 @@
-"""The classes that stored values may be decoded to: those that the port types of a flow lead to."""
+"""The classes that stored values may be decoded to, collected from the port types of a flow."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ from dataflow.values.refusals import reason_against
 if TYPE_CHECKING:
     from dataflow.values.forms import Form
 
-
 __all__ = ["OWN", "Classes", "class_name", "classes_of", "unstorable"]
 
-#: Generic types that grow as they refer to themselves have no end.
+#: The maximum number of types: generic types that refer to themselves with new arguments are infinite.
 MOST_TYPES: Final = 100_000
-#: Classes of the engine that are read back whatever the types of the ports are.
+#: Classes of the engine that can always be decoded.
 OWN: Final = (ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall)
-#: How deep types are looked into; what lies deeper leaves it open.
+#: The depth to which types are inspected; deeper types are assumed to be storable.
 MOST_LEVELS: Final = 50
 _CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
 _STORED: Final = frozenset({*BY_TYPE, *OWN, bool, NoneType, History, Variables, Tools, list, object})
@@ -53,9 +52,9 @@ _STORED: Final = frozenset({*BY_TYPE, *OWN, bool, NoneType, History, Variables, 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The classes that may be read back, by name, with the form in which each is stored.
+    """The classes that may be decoded, by name, with the stored form of each.
 
-    `twice` holds the names that different classes have; none of these is written or read.
+    `twice` contains the names that several classes have; these classes are neither encoded nor decoded.
     """
 
     forms: Mapping[str, Form]
@@ -64,13 +63,13 @@ class Classes:
 
 
 def class_name(kind: type) -> str:
-    """Name a class by its package if that names itself, else by its module, as functions are named (S1.2)."""
+    """Return the name of a class: by the public name of its package, else by its module (S1.2)."""
     return f"{module_name(kind.__module__)}:{kind.__qualname__}"
 
 
 def classes_of(types: Iterable[object]) -> Classes:
-    """Collect the classes that these types lead to: through arguments, options and fields."""
-    found = dict.fromkeys([*OWN, *_reached(types)])
+    """Collect the classes in these types, in their arguments, alternatives and fields."""
+    found = dict.fromkeys([*OWN, *_reachable(types)])
     names = {kind: class_name(kind) for kind in found}
     by_name: dict[str, type] = {}
     twice = {name for kind, name in names.items() if by_name.setdefault(name, kind) is not kind}
@@ -78,11 +77,11 @@ def classes_of(types: Iterable[object]) -> Classes:
     return Classes(MappingProxyType(forms), MappingProxyType(names), frozenset(twice))
 
 
-def _reached(types: Iterable[object]) -> list[type]:
-    """Walk the types with a work list: they may refer to themselves."""
+def _reachable(types: Iterable[object]) -> list[type]:
+    """Walk the types with a work list, as they may refer to themselves."""
     found: list[type] = []
     seen: set[int] = set()
-    kept: list[object] = []  # an id says something as long as what it is of is there
+    kept: list[object] = []  # keeps types alive, so that their ids remain unique
     waiting = list(types)[::-1]
     while waiting:
         annotation = bare(waiting.pop())
@@ -98,7 +97,7 @@ def _reached(types: Iterable[object]) -> list[type]:
 
 
 def _next(annotation: Any) -> list[object]:
-    """List the types that one type is made of."""
+    """List the types that a type consists of."""
     if is_alias(annotation):
         return [behind_alias(annotation)]
     if isinstance(annotation, NewType):
@@ -118,7 +117,7 @@ def _next(annotation: Any) -> list[object]:
 
 
 def _generic_parts(kind: type) -> list[object]:
-    """List what a model of pydantic was parametrised with, and the model itself."""
+    """List the generic origin of a pydantic model and its arguments."""
     generic = kind.__pydantic_generic_metadata__ if issubclass(kind, BaseModel) else None
     if not generic or generic["origin"] is None:
         return []
@@ -126,16 +125,16 @@ def _generic_parts(kind: type) -> list[object]:
 
 
 def unstorable(annotation: object) -> str | None:
-    """Say why no value of a type can be stored, and what would help; None if the type leaves it open.
+    """Return why no value of a type can be stored, and a remedy; None if some value may be storable.
 
-    Of a union every option must tell it, of a dataclass or model one field. A type that others are derived
-    from leaves it open, and so do protocols and abstract containers.
+    A union is not storable if none of its members is, a dataclass or model if one of its fields is not. A
+    type with storable subclasses may be storable, and so may protocols and abstract containers.
     """
-    return _Look().at(annotation, MOST_LEVELS)
+    return _Inspection().at(annotation, MOST_LEVELS)
 
 
-class _Look:
-    """The types that one look has met: a type that refers to itself tells nothing new."""
+class _Inspection:
+    """One inspection of a type: `seen` are the enclosing types, which are not inspected again."""
 
     __slots__ = ("seen",)
 
@@ -153,8 +152,8 @@ class _Look:
         if get_origin(plain) is Literal:
             return None
         if options := alternatives(plain):
-            told = [self.at(option, levels - 1) for option in options]
-            return told[0] if all(told) else None
+            reasons = [self.at(option, levels - 1) for option in options]
+            return reasons[0] if all(reasons) else None
         return self._at_class(plain, levels - 1)
 
     def _at_class(self, plain: Any, levels: int) -> str | None:
@@ -168,13 +167,13 @@ class _Look:
             return self._at_items(known, levels)
         if has_fields(kind):
             self.seen.add(id(plain))
-            told = None if issubclass(kind, Enum) else self._first(field_types(kind), levels)
+            reason = None if issubclass(kind, Enum) else self._first(field_types(kind), levels)
             self.seen.discard(id(plain))
-            return told
-        return f"{type_name(plain)}: {reason_against(kind)}" if _tells(kind) else None
+            return reason
+        return f"{type_name(plain)}: {reason_against(kind)}" if _is_unstorable(kind) else None
 
     def _at_items(self, known: Any, levels: int) -> str | None:
-        """Look at what a container holds."""
+        """Inspect the item types of a container."""
         if not known.args:
             return None
         if known.origin is tuple:
@@ -184,12 +183,12 @@ class _Look:
         return self._first(arguments_as(known, Iterable) or (), levels)
 
     def _first(self, annotations: Iterable[object], levels: int) -> str | None:
-        told = (self.at(one, levels) for one in annotations if one is not ...)
-        return next(filter(None, told), None)
+        reasons = (self.at(one, levels) for one in annotations if one is not ...)
+        return next(filter(None, reasons), None)
 
 
-def _tells(kind: type) -> bool:
-    """Tell whether a class without a stored form leaves nothing open."""
+def _is_unstorable(kind: type) -> bool:
+    """Return whether no instance of a class without a stored form, or of a subclass, can be stored."""
     if issubclass(kind, type) or kind in (IO, _CALLABLE, Iterator, AsyncIterable):
         return True
     if issubclass(kind, Iterator | Awaitable | AsyncIterable):

@@ -1,4 +1,4 @@
-"""The digests of what holds nothing else: numbers, texts, bytes and constants (S13.2)."""
+"""Content hashes of values without parts: numbers, strings, bytes and constants (S13.2)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAVES", "Digested", "hashed", "listed", "named", "text"]
 
-#: Encodings of containers up to so many bytes are their own digests.
+#: Encodings of containers up to this number of bytes are used as content hashes unchanged.
 LONGEST: Final = 32
-#: Integers of so many digits may be secrets, as text of so many characters may.
+#: Integers with as many digits as the shortest secret has characters may be secrets.
 _SECRET_NUMBER: Final = 10 ** (SHORTEST - 1)
 _double: Final = Struct("<d").pack
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Digested:
-    """A part whose digest is known already."""
+    """A part whose content hash is already known."""
 
     __slots__ = ("digest",)
 
@@ -39,31 +39,31 @@ class Digested:
 
 
 def hashed(head: bytes, data: bytes | bytearray = b"") -> bytes:
-    """Hash an encoding; the tag of hashes is no tag of an encoding."""
+    """Hash an encoding; `#`, the tag of hashes, is not a tag of encodings."""
     made = blake2b(head, digest_size=20)
     made.update(data)
     return b"#" + made.digest()
 
 
 def named(name: str) -> bytes:
-    """Write a name so that it is seen where it ends."""
+    """Encode a name with its length, so that its end is unambiguous."""
     data = name.encode("utf-8", "surrogatepass")
     return b"%d:%b" % (len(data), data)
 
 
 def listed(head: bytes, digests: Sequence[bytes]) -> bytes:
-    """Make the digest of a container, of those of its parts in their order."""
+    """Return the content hash of a container from those of its parts, in order."""
     encoding = b"%b%d:%b%b" % (head, len(digests), bytes(map(len, digests)), b"".join(digests))
     return encoding if len(encoding) <= LONGEST else hashed(encoding)
 
 
 def _leaf(tag: bytes, data: bytes) -> bytes:
-    """Make the digest of what may hold a secret: long enough for one, it is not to be read."""
+    """Return a content hash; data that is long enough to contain a secret is hashed, and cannot be read."""
     return tag + data if len(data) < SHORTEST else hashed(tag, data)
 
 
 def text(value: str) -> bytes:
-    """Digest a text; halves of surrogate pairs are no reason to fail."""
+    """Return the content hash of a string, which may have lone surrogates."""
     data = str.encode(value, "utf-8", "surrogatepass")
     return b"s" + data if len(data) < SHORTEST else hashed(b"s", data)
 
@@ -83,17 +83,17 @@ def _complex(value: complex) -> bytes:
 
 
 def _bytearray(value: bytearray) -> bytes:
-    return hashed(b"a", value)  # which may be long: it is not copied
+    return hashed(b"a", value)  # it may be long, and is not copied
 
 
 def _bytes(value: bytes) -> bytes:
     return b"b" + value if len(value) < SHORTEST else hashed(b"b", value)
 
 
-def _kind(name: str, tell: Callable[[Any], str]) -> Callable[[Any], bytes]:
-    """Digest a kind of values by a text that tells all of one."""
+def _kind(name: str, write: Callable[[Any], str]) -> Callable[[Any], bytes]:
+    """Return the hash function of a type whose values are fully described by a text."""
     tag = b"k" + named(name)
-    return lambda value: _leaf(tag, tell(value).encode("utf-8", "surrogatepass"))
+    return lambda value: _leaf(tag, write(value).encode("utf-8", "surrogatepass"))
 
 
 def _path(kind: type[PurePath]) -> Callable[[PurePath], bytes]:
@@ -111,11 +111,11 @@ def _timezone(value: timezone) -> bytes:
 
 
 def _offset(value: TzInfo) -> bytes:
-    """Digest a zone as pydantic reads it from JSON; a store gives it back as a `timezone`."""
+    """Return the content hash of pydantic's time zone: that of the `timezone` that it is stored as."""
     return _timezone(timezone(value.utcoffset(None) or timedelta()))
 
 
-#: The digest of a value by its exact type; derived classes are looked at in another place.
+#: The hash functions by exact type; derived classes are handled in `digest_parts`.
 LEAVES: Final[dict[type, Callable[[Any], bytes]]] = {
     str: text,
     int: _integer,
@@ -130,7 +130,7 @@ LEAVES: Final[dict[type, Callable[[Any], bytes]]] = {
     NotImplementedType: lambda _: b"o",
     PydanticUndefinedType: lambda _: b"u",
     Secret: lambda value: hashed(b"q", value.name.encode()),
-    Decimal: _kind("Decimal", lambda value: Decimal.__str__(value).upper()),  # a context may want small ones
+    Decimal: _kind("Decimal", lambda value: Decimal.__str__(value).upper()),  # case of the exponent varies
     UUID: _kind("UUID", lambda value: value.hex),
     date: _kind("date", date.isoformat),
     timedelta: _kind("timedelta", lambda value: f"{value.days}:{value.seconds}:{value.microseconds}"),

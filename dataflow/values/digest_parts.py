@@ -1,4 +1,4 @@
-"""The parts of a value that decide its content hash."""
+"""Take values apart into the parts that determine their content hash."""
 
 from __future__ import annotations
 
@@ -36,23 +36,13 @@ from dataflow.values.forms import ABSENT, NOTED, caches_of, slots_of
 from dataflow.values.functions import FUNCTIONS, FunctionGraph
 from dataflow.values.refusals import NO_FIELDS, reason_against, step_into
 
-__all__ = [
-    "TAKINGS",
-    "Apart",
-    "As",
-    "Taking",
-    "Underivable",
-    "is_known",
-    "item_step",
-    "parts_of",
-    "register",
-]
+__all__ = ["TAKINGS", "Apart", "Underivable", "is_known", "parts_of", "register"]
 
-#: What a digest of a context leaves out: it says nothing about what follows from the context.
+#: The field of a context that its content hash leaves out, as no result depends on it.
 SESSION: Final = "session_id"
-#: What the interpreter puts into a class that is written in Python.
+#: Members that the interpreter adds to a class written in Python.
 _OWN_MEMBERS: Final = frozenset({"__dict__", "__weakref__"})
-#: Make values of base classes, whatever a class derived from it has made of its methods.
+#: Convert an instance of a derived class to its base class, ignoring overridden methods.
 _EXACT: Final[dict[type, Callable[[Any], object]]] = {
     int: int.__int__,
     float: float.__float__,
@@ -66,12 +56,12 @@ _registering: Final = threading.Lock()
 
 
 class Underivable(Exception):
-    """Raised for what has no digest, with the reason if there is one to tell."""
+    """Raised for a value without a content hash, with the reason if there is one."""
 
 
 @dataclass(slots=True)
 class Apart:
-    """What a value is made of: `finish` makes its digest of those of its parts, `step` leads to one."""
+    """A value taken apart: `finish` returns its content hash from those of its parts, `step` names a part."""
 
     parts: Sequence[Any]
     finish: Callable[[list[bytes]], bytes]
@@ -82,7 +72,7 @@ Taking: TypeAlias = Callable[[Any], Apart]
 
 
 class As:
-    """A part that is a value seen as one of its base classes."""
+    """A part: a value viewed as an instance of one of its base classes."""
 
     __slots__ = ("taking", "value")
 
@@ -109,7 +99,7 @@ def _set(tag: bytes, items: Callable[[Any], Any]) -> Taking:
 
 
 def _mapping(tag: bytes, pairs: Callable[[Any], Any], *, is_ordered: bool = False) -> Taking:
-    """Take a mapping apart into keys and values in turn, which are then put in the order of the digests."""
+    """Take a mapping apart into alternating keys and values, which are sorted by content hash."""
 
     def finish(digests: list[bytes]) -> bytes:
         if not is_ordered:
@@ -151,12 +141,12 @@ def _function(value: object) -> Apart:
     return Apart(parts, partial(listed, b"F"), lambda number: f".<{held[number // 2].part}>")
 
 
-#: The digests of histories so far, by their last parts; what is appended adds to them.
+#: The content hashes of histories, by last part; an extended history continues from them.
 _carried: Final[WeakKeyDictionary[Part[Any], bytes]] = WeakKeyDictionary()
 
 
 def _history(history: History[Any]) -> Apart:
-    """Take the items of a history that are not digested yet; each digest is made with the one before it."""
+    """Take the items of a history that are not hashed yet; each hash includes the one before it."""
     new: list[Part[Any]] = []
     before = b"h"
     for part in history.last.backwards():
@@ -216,12 +206,12 @@ TAKINGS: Final[dict[type, Taking]] = {
 
 
 def is_known(kind: type) -> bool:
-    """Tell whether the digest of a type is not to be changed."""
+    """Return whether the content hash of a type is fixed, and cannot be registered."""
     return kind in LEAVES or kind in TAKINGS or kind in (object, Enum, ExecutionContext)
 
 
 def register(kind: type, function: Callable[[Any], object]) -> None:
-    """Let a function tell what stands for the values of a type, and of those derived from it."""
+    """Register a function that returns what to hash in place of the values of a type and its subclasses."""
     with _registering:
         _registered[kind] = function
         _takings.clear()
@@ -240,7 +230,7 @@ def _chosen(kind: type) -> Taking:
     head = b"=" + named(class_name(kind))
     function = next((_registered[base] for base in kind.__mro__ if base in _registered), None)
     if function is not None:
-        return partial(_as_told, head, function)
+        return partial(_registered_parts, head, function)
     if issubclass(kind, Enum):
         return partial(_member, head)
     base = next(base for base in kind.__mro__ if base in LEAVES or base in TAKINGS or base is object)
@@ -253,17 +243,17 @@ def _chosen(kind: type) -> Taking:
     return partial(_instance, head, base, hidden, sorted(slots_of(kind) - slots_of(base) - hidden))
 
 
-def _as_told(head: bytes, function: Callable[[Any], object], value: object) -> Apart:
-    """Ask the function that is registered."""
+def _registered_parts(head: bytes, function: Callable[[Any], object], value: object) -> Apart:
+    """Call the registered function."""
     try:
-        told = function(value)
+        content = function(value)
     except Exception as error:
         name = qualified_id(function)
         reason = f"its digester {name} raised {type(error).__name__}: {text_of_error(error)}"
         raise Underivable(reason.removesuffix(": ")) from error
-    if type(told) is type(value):
+    if type(content) is type(value):
         raise Underivable(f"its digester {qualified_id(function)} returned a value of the same type")
-    return Apart([told], partial(listed, head), lambda _: "")
+    return Apart([content], partial(listed, head), lambda _: "")
 
 
 def _member(head: bytes, value: Any) -> Apart:
@@ -272,7 +262,7 @@ def _member(head: bytes, value: Any) -> Apart:
 
 
 def _instance(head: bytes, base: type, hidden: frozenset[str], slots: Sequence[str], value: Any) -> Apart:
-    """Take apart what an instance is as one of its base class, and what else it holds."""
+    """Take an instance apart into its content as one of its built-in base class, and its attributes."""
     held = {name: one for name in slots if (one := _read(value, name)) is not ABSENT}
     more = _read(value, "__dict__")
     if more is not ABSENT:
@@ -287,7 +277,7 @@ def _instance(head: bytes, base: type, hidden: frozenset[str], slots: Sequence[s
 
 
 def _read(value: object, name: str) -> Any:
-    """Read an attribute without any code of its class."""
+    """Read an attribute without running code of its class."""
     try:
         return object.__getattribute__(value, name)
     except AttributeError:
@@ -305,7 +295,7 @@ def _seen_as(base: type, value: object) -> object:
 
 
 def _reason_against(kind: type) -> str:
-    """Say why an instance has no digest: the store has no form for it either."""
+    """Return why an instance has no content hash: usually why it cannot be stored either."""
     if kind is object:
         return "nothing tells it from another"
     reason = reason_against(kind)
@@ -313,7 +303,7 @@ def _reason_against(kind: type) -> str:
 
 
 def _is_written_in_python(kind: type) -> bool:
-    """Tell whether all that instances hold for the sake of this class is in their dict and slots."""
+    """Return whether this class keeps all state of its instances in their `__dict__` and slots."""
     slots = slots_of(kind)
     for name, member in vars(kind).items():
         is_own = getattr(member, "__objclass__", None) is kind and name not in _OWN_MEMBERS

@@ -1,4 +1,4 @@
-"""Digests: values told apart by type and content, the same in every process (S13.2)."""
+"""Content hashes of values, by type and content, the same in every process (S13.2)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["NoDigest", "digest", "digester", "type_of"]
 T = TypeVar("T")
 F = TypeVar("F", bound="Callable[[Any], object]")
 
-#: Deeper values are refused: something makes them up as they are looked at.
+#: Deeper values are refused: their parts are generated on access.
 MOST_LEVELS: Final = 200_000
 _LEAF_TYPES: Final = frozenset(LEAVES)
 
 
 class NoDigest(Exception):
-    """Raised for a value that has no digest, with the place and the type of the part that is at fault."""
+    """Raised for a value without a content hash, with the location and type of the part at fault."""
 
     def __init__(self, place: str, found: str, reason: str = "") -> None:
         super().__init__(": ".join(filter(None, (place, found, reason))))
@@ -35,14 +35,15 @@ class NoDigest(Exception):
         self.reason = reason
 
     def within(self, place: str) -> NoDigest:
-        """Return the same, of something that is held at a place."""
+        """Return the same error for the value that contains this one at a location."""
         return NoDigest(f"{place}{self.place}", self.found, self.reason)
 
 
 def digest(value: object) -> bytes:
-    """Digest a value: equal for equal values of the same types, in every process of one minor Python version.
+    """Return the content hash of a value: equal for equal values of the same types.
 
-    Raises NoDigest. What the value holds is looked at to any depth; nothing of a secret can be read from it.
+    It is the same in every process of one minor Python version. All parts are included, at any depth; no
+    secret can be read from the hash. Raises NoDigest.
     """
     try:
         leaf = LEAVES.get(type(value))
@@ -52,7 +53,7 @@ def digest(value: object) -> bytes:
 
 
 class _Open:
-    """A container that is being digested: its parts, and the digests of those done."""
+    """A container that is being hashed: its parts, and the content hashes of the first of them."""
 
     __slots__ = ("apart", "digests", "value")
 
@@ -63,37 +64,37 @@ class _Open:
 
 
 class _Walk:
-    """Digests one value with a work list.
+    """Hashes one value with a work list.
 
-    looked_at: what was met last
-    stack: the containers around it; within: those, and all that were, by id
-    known: the containers that are done, by id, each with its digest; they are kept, so that ids stay theirs
+    current: the part that was visited last
+    stack: the containers around it; within: the ids of all containers that were ever on the stack
+    known: finished containers and their content hashes, by id; kept alive so that ids remain unique
     """
 
-    __slots__ = ("known", "looked_at", "stack", "within")
+    __slots__ = ("current", "known", "stack", "within")
 
     def __init__(self) -> None:
-        self.looked_at: object = None
+        self.current: object = None
         self.stack: list[_Open] = []
         self.within: set[int] = set()
         self.known: dict[int, tuple[object, bytes]] = {}
 
     def of(self, value: object) -> bytes:
-        """Digest a container; raises NoDigest."""
+        """Return the content hash of a container; raises NoDigest."""
         try:
             made = self._enter(value)
             while self.stack:
                 if made is not None:
                     self.stack[-1].digests.append(made)
-                made = self._go_on(self.stack[-1])
+                made = self._continue(self.stack[-1])
         except Underivable as error:
-            raise NoDigest(self._place(), type_of(self.looked_at), str(error)) from error.__cause__
+            raise NoDigest(self._place(), type_of(self.current), str(error)) from error.__cause__
         assert made is not None, "the last container that was left is the value"
         return made
 
     def _enter(self, value: object) -> bytes | None:
-        """Digest a container that holds no other, or put it on the stack."""
-        self.looked_at = value
+        """Hash a container without inner containers, or push it onto the stack and return None."""
+        self.current = value
         if id(value) in self.within:
             raise Underivable("it is in itself")
         apart = _taken_apart(value)
@@ -103,12 +104,12 @@ class _Walk:
                 raise Underivable(f"it is nested deeper than {MOST_LEVELS:,} levels")
             self.within.add(id(value))
             self.stack.append(_Open(value, apart))
-        elif self.stack:  # it may stand somewhere else too
+        elif self.stack:  # the value may contain it again
             self.known[id(value)] = value, made
         return made
 
-    def _go_on(self, one: _Open) -> bytes | None:
-        """Digest the parts of a container up to one that holds containers, or to the end."""
+    def _continue(self, one: _Open) -> bytes | None:
+        """Hash the remaining parts of a container, up to one with inner containers, or to the end."""
         digests, parts = one.digests, one.apart.parts
         for number in range(len(digests), len(parts)):
             made = self._of_part(parts[number])
@@ -146,13 +147,13 @@ def _taken_apart(value: object) -> Apart:
         return taking(value)
     except Underivable:
         raise
-    except Exception as error:  # of somebody's class
-        told = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-        raise Underivable(f"taking it apart raised {told}") from error
+    except Exception as error:  # raised by a user's class
+        raised = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+        raise Underivable(f"taking it apart raised {raised}") from error
 
 
 def _of_leaves(apart: Apart) -> bytes | None:
-    """Digest what holds no containers, as most containers do not; None for any other."""
+    """Return the content hash of a value without inner containers, the common case; None for others."""
     parts = apart.parts
     try:
         if not _LEAF_TYPES.issuperset(map(type, parts)):
@@ -163,7 +164,7 @@ def _of_leaves(apart: Apart) -> bytes | None:
 
 
 def type_of(value: object) -> str:
-    """Name the type of a value as it can be found."""
+    """Return the module and name of the type of a value."""
     kind = type(value)
     module = getattr(kind, "__module__", "")
     return f"{module}:{kind.__qualname__}"
@@ -174,11 +175,11 @@ def digester(type: type[T], function: Callable[[T], object], /) -> Callable[[T],
 @overload
 def digester(type: type[T], /) -> Callable[[F], F]: ...
 def digester(type: Any, function: Any = None, /) -> Any:
-    """Register how values of a third-party type, and of those derived from it, are digested (S13.2).
+    """Register how values of a third-party type, and of its subclasses, are hashed for the cache key.
 
-    The function returns anything that has a digest itself and tells all that counts, as
-    `(a.dtype.str, a.shape, a.tobytes())` does of an array. Also a decorator: `@digester(np.ndarray)`.
-    Raises TypeError for what cannot be registered; a type may be registered again.
+    The function returns any value that has a content hash and contains everything that matters, such as
+    `(a.dtype.str, a.shape, a.tobytes())` for an array. Also a decorator: `@digester(np.ndarray)`. Raises
+    TypeError for a type or function that cannot be registered; a type may be registered again.
     """
     _check_type(type)
     if function is None:

@@ -19,44 +19,63 @@ from dataflow.values.refusals import Refused, Unreadable, reason_against
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-
 __all__ = [
     "ABSENT",
     "NOTED",
-    "Fields",
     "Form",
     "caches_of",
     "field_types",
     "form_of",
     "has_fields",
-    "has_other_base",
-    "is_named_tuple",
-    "more_of",
     "slots_of",
-    "with_more",
 ]
 
-#: In place of a value that there is not.
+#: A missing value.
 ABSENT: Final = object()
-#: What typing notes on an instance that a parametrised class has made; says nothing about its value.
+#: An attribute that typing sets on instances of parametrised classes; not part of their value.
 NOTED: Final = "__orig_class__"
 
 
-class Fields:
-    """Completes the fields that were stored to those that the class has today."""
+class Form(Protocol):
+    """The stored form of one class: simpler values by key."""
+
+    keys: frozenset[str]
+
+    def apart(self, value: Any) -> dict[str, Any]:
+        """Take an instance apart; raises Refused."""
+
+    def together(self, parts: dict[str, Any]) -> object:
+        """Rebuild an instance from decoded parts; raises Unreadable."""
+
+
+def form_of(kind: type) -> Form:
+    """Return the form of a class that has fields."""
+    if issubclass(kind, Secret):
+        return SecretForm()
+    if issubclass(kind, Signal):
+        return SignalForm()
+    if issubclass(kind, Enum):
+        return EnumForm(kind)
+    if issubclass(kind, BaseModel):
+        return ModelForm(kind)
+    return NamedTupleForm(kind) if _is_named_tuple(kind) else DataclassForm(kind)
+
+
+class _Fields:
+    """Maps the stored fields of a class to its current fields."""
 
     __slots__ = ("kind", "names")
 
     def __init__(self, kind: type, names: Iterable[str]) -> None:
         self.kind = kind
-        self.names = dict.fromkeys(names)  # in their order
+        self.names = dict.fromkeys(names)  # in order
 
     def complete(
         self, stored: dict[str, Any], default: Callable[[str], object], unset: Iterable[str] = ()
     ) -> dict[str, Any]:
-        """Return all fields by name; raises Unreadable for a lost one, or one that lacks a default.
+        """Return all fields by name; raises Unreadable for a removed field, or a new one without a default.
 
-        `default` gives the default of a field, or ABSENT; those that are `unset` stay so.
+        `default` returns the default of a field, or ABSENT; the fields in `unset` remain without a value.
         """
         lost = next((name for name in stored if name not in self.names), None)
         if lost is not None:
@@ -79,31 +98,31 @@ class Fields:
                 yield name, value
 
 
-def more_of(
+def _more_of(
     value: Any, fields: Iterable[str], caches: frozenset[str] = frozenset(), slots: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Find what an instance holds besides its fields; nothing that a cached property would compute again."""
+    """Return the attributes of an instance other than fields and cached properties, under the key `more`."""
     held = getattr(value, "__dict__", {})
     more = {name: held[name] for name in held if name not in fields and name not in caches and name != NOTED}
     more |= {name: getattr(value, name) for name in sorted(slots) if hasattr(value, name)}
     return {"more": more} if more else {}
 
 
-def with_more(made: Any, more: Mapping[str, Any]) -> object:
-    """Give an instance what it held besides its fields."""
+def _with_more(made: Any, more: Mapping[str, Any]) -> object:
+    """Set the attributes of an instance other than its fields."""
     for name, value in more.items():
         object.__setattr__(made, name, value)
     return made
 
 
 def caches_of(kind: type) -> frozenset[str]:
-    """Name the cached properties of a class."""
+    """Return the names of the cached properties of a class."""
     members = (item for base in kind.__mro__ for item in vars(base).items())
     return frozenset(name for name, member in members if isinstance(member, cached_property))
 
 
 def slots_of(kind: type) -> set[str]:
-    """Name the slots of a class, as its instances have them."""
+    """Return the names of the slots of a class and its bases, private ones mangled."""
     found: set[str] = set()
     for base in kind.__mro__:
         given = vars(base).get("__slots__", ())
@@ -117,38 +136,13 @@ def _mangled(name: str, kind: str) -> str:
     return f"_{kind.lstrip('_')}{name}" if is_private else name
 
 
-def has_other_base(kind: type) -> bool:
-    """Tell whether an instance is also a dict, an exception or the like, and holds what no field tells."""
+def _has_other_base(kind: type) -> bool:
+    """Return whether an instance is also a dict, an exception or the like, and has content without fields."""
     try:
         object.__new__(kind)
     except TypeError:
         return not getattr(kind, "__abstractmethods__", None)
     return False
-
-
-class Form(Protocol):
-    """The stored form of one class: simpler values by the keys they are stored under."""
-
-    keys: frozenset[str]
-
-    def apart(self, value: Any) -> dict[str, Any]:
-        """Take an instance apart; raises Refused."""
-
-    def together(self, parts: dict[str, Any]) -> object:
-        """Make an instance of parts that were read; raises Unreadable."""
-
-
-def form_of(kind: type) -> Form:
-    """Choose the form for a class that has fields."""
-    if issubclass(kind, Secret):
-        return SecretForm()
-    if issubclass(kind, Signal):
-        return SignalForm()
-    if issubclass(kind, Enum):
-        return EnumForm(kind)
-    if issubclass(kind, BaseModel):
-        return ModelForm(kind)
-    return NamedTupleForm(kind) if is_named_tuple(kind) else DataclassForm(kind)
 
 
 class SecretForm:
@@ -177,7 +171,7 @@ class SignalForm:
 
 
 class EnumForm:
-    """A member of an enum: its name; of flags the number that they make together."""
+    """A member of an enum: its name; for flags the number of their combination."""
 
     keys = frozenset({"v"})
 
@@ -210,36 +204,36 @@ class NamedTupleForm:
 
     def __init__(self, kind: type) -> None:
         self.kind: Any = kind
-        self.fields = Fields(kind, kind._fields)  # type: ignore[attr-defined]
+        self.fields = _Fields(kind, kind._fields)  # type: ignore[attr-defined]
 
     def apart(self, value: Any) -> dict[str, Any]:
         names = self.kind._fields
         if tuple.__len__(value) != len(names):
             raise Refused("it has more or fewer items than its class has fields")
         parts = {"v": dict(zip(names, tuple.__iter__(value), strict=True))}
-        return parts | more_of(value, names)
+        return parts | _more_of(value, names)
 
     def together(self, parts: dict[str, Any]) -> object:
         values = self.fields.complete(_dict(parts, "v"), self._default)
         made = tuple.__new__(self.kind, [values[name] for name in self.kind._fields])
-        return with_more(made, _dict(parts, "more", {}))
+        return _with_more(made, _dict(parts, "more", {}))
 
     def _default(self, name: str) -> object:
         return self.kind._field_defaults.get(name, ABSENT)
 
 
 class DataclassForm:
-    """An instance of a dataclass: its fields by name, and the names of those that have no value yet."""
+    """An instance of a dataclass: its fields by name, and the names of those without a value."""
 
     keys = frozenset({"v", "unset", "more"})
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         self.known = {field.name: field for field in dataclasses.fields(kind)}
-        self.fields = Fields(kind, self.known)
+        self.fields = _Fields(kind, self.known)
         self.caches = caches_of(kind)
         self.slots = slots_of(kind) - set(self.known)
-        self.has_other_base = has_other_base(kind)
+        self.has_other_base = _has_other_base(kind)
 
     def apart(self, value: Any) -> dict[str, Any]:
         if self.has_other_base:
@@ -254,7 +248,7 @@ class DataclassForm:
         parts: dict[str, Any] = {"v": fields}
         if unset:
             parts["unset"] = unset
-        return parts | more_of(value, self.known, self.caches, self.slots)
+        return parts | _more_of(value, self.known, self.caches, self.slots)
 
     def together(self, parts: dict[str, Any]) -> object:
         unset = _names(parts, "unset")
@@ -262,7 +256,7 @@ class DataclassForm:
         made = object.__new__(self.kind)
         for name, value in values.items():
             object.__setattr__(made, name, value)
-        return with_more(made, _dict(parts, "more", {}))
+        return _with_more(made, _dict(parts, "more", {}))
 
     def _default(self, name: str) -> object:
         field = self.known[name]
@@ -272,13 +266,13 @@ class DataclassForm:
 
 
 class ModelForm:
-    """An instance of a pydantic model: its fields, which of them were given, and what else it holds."""
+    """An instance of a pydantic model: its fields, which of them were set, extra fields and private ones."""
 
     keys = frozenset({"v", "set", "unset", "extra", "private", "more"})
 
     def __init__(self, kind: type[BaseModel]) -> None:
         self.kind = kind
-        self.fields = Fields(kind, kind.model_fields)
+        self.fields = _Fields(kind, kind.model_fields)
         self.caches = caches_of(kind)
         self.slots = slots_of(kind) - slots_of(BaseModel)
 
@@ -297,7 +291,7 @@ class ModelForm:
         if value.__pydantic_private__ is not None:
             private = value.__pydantic_private__
             parts["private"] = {name: one for name, one in private.items() if one is not PydanticUndefined}
-        return parts | more_of(value, names, self.caches, self.slots)
+        return parts | _more_of(value, names, self.caches, self.slots)
 
     def together(self, parts: dict[str, Any]) -> object:
         unset = _names(parts, "unset")
@@ -307,7 +301,7 @@ class ModelForm:
         object.__setattr__(made, "__pydantic_fields_set__", set(_names(parts, "set")))
         object.__setattr__(made, "__pydantic_extra__", self._extra(parts))
         object.__setattr__(made, "__pydantic_private__", self._private(parts))
-        return with_more(made, _dict(parts, "more", {}))
+        return _with_more(made, _dict(parts, "more", {}))
 
     def _default(self, name: str) -> object:
         field = self.kind.model_fields[name]
@@ -352,27 +346,23 @@ def _names(parts: dict[str, Any], key: str) -> list[str]:
     return found
 
 
-def is_named_tuple(kind: type) -> bool:
-    """Tell whether this is the class of a NamedTuple."""
+def _is_named_tuple(kind: type) -> bool:
     return issubclass(kind, tuple) and isinstance(getattr(kind, "_fields", None), tuple)
 
 
 def has_fields(kind: type) -> bool:
-    """Tell whether instances of this class can be taken apart and put together again."""
-    return issubclass(kind, Enum | BaseModel) or dataclasses.is_dataclass(kind) or is_named_tuple(kind)
+    """Return whether instances of a class can be taken apart and rebuilt."""
+    return issubclass(kind, Enum | BaseModel) or dataclasses.is_dataclass(kind) or _is_named_tuple(kind)
 
 
 def field_types(kind: type) -> Iterator[object]:
-    """Yield the types of the fields, those that can be found."""
+    """Yield the types of the fields, as far as they can be resolved."""
     if issubclass(kind, BaseModel):
         yield from (field.annotation for field in kind.model_fields.values())
     try:
         hints = typing.get_type_hints(kind, include_extras=True)
-    except Exception:  # noqa: BLE001 - an annotation is any expression; what it names may not be there
-        hints = {name: hint for base in kind.__mro__ for name, hint in _written(base).items()}
+    except Exception:  # noqa: BLE001 - an annotation is any expression; its names may be undefined
+        hints = {}
+        for base in kind.__mro__:
+            hints.update(vars(base).get("__annotations__", {}))
     yield from hints.values()
-
-
-def _written(kind: type) -> dict[str, Any]:
-    hints: dict[str, Any] = vars(kind).get("__annotations__", {})
-    return hints

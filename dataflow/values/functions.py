@@ -33,66 +33,61 @@ from dataflow.values.digest_leaves import Digested, hashed, text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-
 __all__ = [
-    "CODE",
     "FUNCTIONS",
     "NAME",
     "PYTHON",
     "FunctionGraph",
-    "Held",
     "code_digest",
-    "code_text",
     "codes_of",
     "digest_of",
-    "is_function",
     "is_plain",
 ]
 
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
-#: How many functions stand behind one another at most; more of them are wrapped in a circle.
+#: The maximum length of a chain of wrapped functions; a longer one is a cycle.
 MOST_WRAPPED: Final = 1_000
-#: The types of what is looked through for code.
+#: The types of values that are searched for code.
 FUNCTIONS: Final = (
     FunctionType, MethodType, partial, type, staticmethod, classmethod, property, BuiltinFunctionType,
     MethodDescriptorType, WrapperDescriptorType, type(lru_cache(len)), cached_property, partialmethod,
 )  # fmt: skip
-#: What decorators make of the functions of a class.
+#: The types that decorators make of the functions of a class.
 _DECORATED: Final = (
     staticmethod, classmethod, property, cached_property, partial, partialmethod, type(lru_cache(len)),
 )  # fmt: skip
-#: What a field of a pydantic model is told by; its type is among the annotations of the class.
+#: The settings of a pydantic field that are part of its hash; its type is in the annotations of the class.
 _SETTINGS: Final = sorted(
     name
     for name in FieldInfo.__slots__
     if not name.startswith("_") and name not in ("annotation", "default_factory")
 )
-#: The label of the name of a function: it counts for a value, not for what a node does.
+#: The label of a function's name: part of the hash of a function as a value, but not of a node's behaviour.
 NAME: Final = "name"
 CODE: Final = "code"
-#: In place of the value of a variable that has none.
+#: The value of an unbound variable.
 ABSENT: Final = Digested(b"-")
 _PLAIN: Final = frozenset({NoneType, bool, int, float, complex, str, bytes})
 _LOADS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 
 
 def digest_of(text: str) -> str:
-    """Return a short digest of a text."""
+    """Return a short content hash of a string."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def code_digest(function: object) -> str | None:
-    """Digest the code of a function, of what it wraps and of its defaults; None where there is no code.
+    """Return the content hash of the code and defaults of a function and those it wraps; None without code.
 
-    Equal in every process of one minor version of Python. Not in it: where the code stands, the values of
-    closures and globals, and the functions it calls.
+    Equal in every process of one minor Python version. The location of the code, the values of closures and
+    globals, and called functions are not included.
     """
-    parts = [part for one in _behind(function) for part in _parts(one)]
+    parts = [part for one in _wrapped_by(function) for part in _parts(one)]
     return digest_of("\n".join([PYTHON, *parts])) if parts else None
 
 
 def codes_of(functions: Iterable[object]) -> list[str]:
-    """Digest those of some functions that have code, and are no part of the engine: it changes as a whole."""
+    """Return the code hashes of the functions that have code and are not part of the engine."""
     digests = [code_digest(one) for one in functions if not _is_own(one)]
     return [digest for digest in digests if digest is not None]
 
@@ -102,8 +97,8 @@ def _is_own(function: object) -> bool:
     return module.partition(".")[0] in ("dataflow", "dataflow_formats")
 
 
-def _behind(function: object) -> Iterator[object]:
-    """Go through a function and what it wraps: partials, methods, callable objects, `functools.wraps`."""
+def _wrapped_by(function: object) -> Iterator[object]:
+    """Yield a function and what it wraps: by partials, methods, callable objects, `functools.wraps`."""
     todo = [function]
     for one in todo:  # grows while it is walked
         if len(todo) > MOST_WRAPPED:
@@ -114,9 +109,9 @@ def _behind(function: object) -> Iterator[object]:
         elif isinstance(one, MethodType):
             todo.append(one.__func__)
         elif callable(one) and not isinstance(one, FunctionType | type):
-            todo.append(type(one).__call__)  # a class has no code, nor has what is not written in Python
+            todo.append(type(one).__call__)
         wrapped = getattr(one, "__wrapped__", None)
-        if wrapped is not None and not isinstance(one, MethodType):  # whose function has it too
+        if wrapped is not None and not isinstance(one, MethodType):  # its function has the same attribute
             todo.append(wrapped)
 
 
@@ -129,22 +124,22 @@ def _parts(one: object) -> list[str]:
 
 
 def code_text(code: CodeType) -> str:
-    """Tell all that decides what a code object does; code in code is as deep as the source is indented."""
+    """Write everything that determines what a code object does; recursion is as deep as the source nests."""
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    constants = [_told_constant(one) for one in code.co_consts]
+    constants = [_constant_text(one) for one in code.co_consts]
     return repr((code.co_code, getattr(code, "co_exceptiontable", b""), counts, names, constants))
 
 
-def _told_constant(constant: Any) -> str:
-    """Tell a constant with its type; the compiler nests them no deeper than the source does."""
+def _constant_text(constant: Any) -> str:
+    """Write a constant with its type; the compiler nests constants no deeper than the source does."""
     match constant:
         case CodeType():
             return code_text(constant)
         case tuple():
-            return f"({', '.join(map(_told_constant, constant))})"
+            return f"({', '.join(map(_constant_text, constant))})"
         case frozenset():
-            return f"{{{', '.join(sorted(map(_told_constant, constant)))}}}"
+            return f"{{{', '.join(sorted(map(_constant_text, constant)))}}}"
         case _:
             return _repr(constant)
 
@@ -152,13 +147,13 @@ def _told_constant(constant: Any) -> str:
 def _repr(constant: object) -> str:
     try:
         return repr(constant)
-    except ValueError:  # an integer that Python writes in no other way, being so long
-        assert isinstance(constant, int), "nothing else is refused"
+    except ValueError:  # an integer that is too long for decimal digits
+        assert isinstance(constant, int), "only integers have such a limit"
         return hex(constant)
 
 
 class Held(NamedTuple):
-    """Something that decides what a function does: its label, and the part of a fingerprint that it is in."""
+    """A value that determines what a function does, its label, and the part of the cache key it is in."""
 
     part: str
     label: str
@@ -166,12 +161,12 @@ class Held(NamedTuple):
 
 
 def is_function(value: object) -> bool:
-    """Tell whether a value is looked through for code; what only passes for a function is not."""
+    """Return whether a value is searched for code, by its real type, ignoring a faked `__class__`."""
     return issubclass(type(value), FUNCTIONS)
 
 
 def is_plain(value: object) -> bool:
-    """Tell whether a value is of those that cannot change: numbers, text, bytes, enums, tuples of them."""
+    """Return whether a value is immutable: a number, string, bytes, enum member, or a tuple of these."""
     todo, seen = [value], set[int]()
     for one in todo:  # grows while it is walked
         kind = type(one)
@@ -180,14 +175,14 @@ def is_plain(value: object) -> bool:
         if kind is not tuple and kind is not frozenset:
             return False
         seen.add(id(one))
-        todo += one  # type: ignore[arg-type]  # as just looked at
+        todo += one  # type: ignore[arg-type]  # as just checked
     return True
 
 
 class FunctionGraph:
-    """A function and those that stand behind it, and what they hold; each is described once.
+    """A function, the functions it wraps or refers to, and the values they depend on; each is listed once.
 
-    What a function in a closure or in an argument holds is in the part of that.
+    Values of a function in a closure or in an argument belong to the part of that closure or argument.
     """
 
     __slots__ = ("functions", "held", "seen")
@@ -198,23 +193,23 @@ class FunctionGraph:
         numbers, parts = {id(root): 0}, [""]
         for one, part in zip(self.functions, parts, strict=True):  # both grow while they are walked
             for label, value in _held(one):
-                told = value
+                content = value
                 if is_function(value):
                     number = numbers.setdefault(id(value), len(parts))
                     if number == len(parts):
                         self.functions.append(value)
                         parts.append(part or ("" if label == CODE else label))
-                    told = Digested(b"@%d" % number)
-                self.held.append(Held(part or label, label, told))
+                    content = Digested(b"@%d" % number)
+                self.held.append(Held(part or label, label, content))
         self.seen = [_Seen(one) for one in self.functions]
 
     def is_same(self) -> bool:
-        """Tell whether no function holds another object than it did."""
+        """Return whether all functions still refer to the same objects."""
         return all(map(_Seen.is_same, self.seen))
 
 
 class _Seen:
-    """A function and the objects that can be replaced in it, as they are."""
+    """A function, and a snapshot of the objects in it that can be replaced."""
 
     __slots__ = ("cells", "code", "defaults", "function", "held", "named", "variables")
 
@@ -230,7 +225,7 @@ class _Seen:
         self.held = _replaceable(function)
 
     def is_same(self) -> bool:
-        """Tell whether all of them are the same objects."""
+        """Return whether all of them are still the same objects."""
         one = self.function
         if self.code is not None:
             if one.__code__ is not self.code or one.__defaults__ is not self.defaults:
@@ -251,7 +246,7 @@ class _Seen:
 
 
 def _replaceable(one: Any) -> Sequence[object]:
-    """List what stands in a dict of a function: defaults of keywords, arguments, what a class holds."""
+    """List the objects in the dicts of a function: keyword defaults, arguments, members of a class."""
     if type(one) is FunctionType:
         return tuple((one.__kwdefaults__ or {}).values())
     if isinstance(one, type):
@@ -290,7 +285,7 @@ def _held(one: Any) -> Iterator[tuple[str, object]]:
             yield CODE, _name(one)
             if not isinstance(getattr(one, "__self__", None), ModuleType):
                 yield "object", getattr(one, "__self__", None)
-        case _:  # staticmethod, classmethod, what lru_cache makes
+        case _:  # staticmethod, classmethod, the result of lru_cache
             yield CODE, type(one).__qualname__
             yield CODE, one.__wrapped__
 
@@ -310,7 +305,7 @@ def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
     yield from ((f"default {name!r}", value) for name, value in sorted((one.__kwdefaults__ or {}).items()))
     for name, cell in zip(code.co_freevars, one.__closure__ or (), strict=True):
         value = _content(cell)
-        is_own_class = name == "__class__" and isinstance(value, type)  # which holds the function
+        is_own_class = name == "__class__" and isinstance(value, type)  # the class contains the function
         yield f"closure {name!r}", _name(value) if is_own_class else value
     for name in _global_names(code):
         value = one.__globals__.get(name, ABSENT)
@@ -326,11 +321,9 @@ def _of_class(one: type) -> Iterator[tuple[str, object]]:
     yield CODE, tuple((name, type_name(hint)) for name, hint in fields.items())
     yield from _of_fields(one)
     for name, value in sorted(vars(one).items()):
-        if isinstance(value, FunctionType):
-            is_made = value.__code__.co_filename == "<string>" and name.startswith("__")
-            is_counted = not (
-                is_made and dataclasses.is_dataclass(one)
-            )  # what a dataclass makes follows from its fields
+        if isinstance(value, FunctionType):  # methods generated by dataclass follow from the fields
+            is_generated = value.__code__.co_filename == "<string>" and name.startswith("__")
+            is_counted = not (is_generated and dataclasses.is_dataclass(one))
         elif isinstance(value, _DECORATED):
             is_counted = True
         else:
@@ -342,18 +335,18 @@ def _of_class(one: type) -> Iterator[tuple[str, object]]:
 
 def _of_fields(one: type) -> Iterator[tuple[str, object]]:
     """Yield the defaults and settings of the fields of a dataclass or a pydantic model."""
-    told = vars(one)
-    if (made := told.get("__dataclass_params__")) is not None:
+    members = vars(one)
+    if (made := members.get("__dataclass_params__")) is not None:
         yield (
             CODE,
             tuple(bool(getattr(made, name)) for name in ("init", "eq", "order", "unsafe_hash", "frozen")),
         )
-    for name, field in told.get("__dataclass_fields__", {}).items():
+    for name, field in members.get("__dataclass_fields__", {}).items():
         yield CODE, (name, field.default, field.init, field.compare, field.hash, field.kw_only)
         yield CODE, field.default_factory
-    if "__pydantic_fields__" in told:
-        yield CODE, told.get("model_config")
-    for name, field in told.get("__pydantic_fields__", {}).items():
+    if "__pydantic_fields__" in members:
+        yield CODE, members.get("model_config")
+    for name, field in members.get("__pydantic_fields__", {}).items():
         yield CODE, (name, *(getattr(field, setting) for setting in _SETTINGS))
         yield CODE, field.default_factory
 
@@ -361,7 +354,7 @@ def _of_fields(one: type) -> Iterator[tuple[str, object]]:
 def _content(cell: CellType) -> object:
     try:
         return cell.cell_contents
-    except ValueError:  # a variable that has no value yet
+    except ValueError:  # the variable is unbound
         return ABSENT
 
 
@@ -372,7 +365,7 @@ def _code(code: CodeType) -> bytes:
 
 @lru_cache(maxsize=10_000)
 def _global_names(code: CodeType) -> tuple[str, ...]:
-    """List the global variables that a code object reads, inner ones included."""
+    """List the global variables that a code object and its inner code objects read."""
     found: dict[str, None] = {}
     codes = [code]
     for one in codes:  # grows while it is walked

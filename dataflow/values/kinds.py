@@ -1,4 +1,4 @@
-"""The kinds of values that are no JSON, and the simpler value that each is stored as (S12.3)."""
+"""The kinds of values that JSON does not have, and the simpler value that each is stored as (S12.3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BY_NAME", "BY_TYPE", "KINDS", "NUMBER_BITS", "Kind", "escaped", "is_plain_number"]
 
-#: Longer integers are written in hexadecimal: Python may be told to read no more than 640 decimal digits.
+#: Longer integers are written in hexadecimal: Python may be configured to read only 640 decimal digits.
 NUMBER_BITS: Final = 2_000
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ESCAPED: Final = re.compile(r"\\(\\|ud[89a-f][0-9a-f]{2})?")
@@ -31,7 +31,7 @@ _ESCAPED: Final = re.compile(r"\\(\\|ud[89a-f][0-9a-f]{2})?")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How a type of values is stored: as {"$": name, "v": the simpler value, written}."""
+    """How a type is stored: as {"$": name, "v": the simpler value, encoded}."""
 
     name: str
     of: type
@@ -41,7 +41,7 @@ class Kind:
 
 
 def escaped(text: str) -> str:
-    r"""Write lone halves of surrogate pairs as `\ud800`, and a backslash twice."""
+    r"""Escape lone surrogates as `\ud800`, and double backslashes."""
     return re.sub(
         r"[\\\ud800-\udfff]", lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):x}", text
     )
@@ -57,7 +57,7 @@ def _unescaped(text: str) -> str:
 
 
 def is_plain_number(number: float) -> bool:
-    """Tell whether JSON carries a number as it is."""
+    """Return whether JSON represents a number exactly."""
     return number.bit_length() <= NUMBER_BITS if isinstance(number, int) else math.isfinite(number)
 
 
@@ -72,7 +72,7 @@ def _int(text: str) -> int:
 
 
 def _zone_apart(zone: tzinfo | None) -> Any:
-    """Write a zone: by name, or as microseconds from UTC, with the name that it was given."""
+    """Write a zone: by name, or as microseconds from UTC and the zone's name if it has one."""
     if zone is None:
         return None
     if type(zone) is ZoneInfo and type(zone.key) is str:
@@ -80,9 +80,7 @@ def _zone_apart(zone: tzinfo | None) -> Any:
     if type(zone) is timezone:
         offset, *name = zone.__getinitargs__()  # type: ignore[attr-defined]  # what it is pickled as
         return [offset // _MICROSECOND, *name]
-    if (
-        type(zone) is TzInfo
-    ):  # as pydantic reads one from JSON; it comes back as the `timezone` it is equal to
+    if type(zone) is TzInfo:  # pydantic's zone from JSON; it is read back as the equal `timezone`
         return [(zone.utcoffset(None) or timedelta()) // _MICROSECOND]
     raise Refused(
         f"its zone is of the class {type(zone).__qualname__}; use `timezone` or a `ZoneInfo` with a key"
@@ -99,7 +97,7 @@ def _zone(stored: Any) -> tzinfo | None:
 
 
 def _moment_apart(moment: datetime | time) -> Any:
-    """Write a time as its text if that says all, else with its fold and zone."""
+    """Write a time as ISO text if that is complete, else with its fold and zone."""
     zone = _zone_apart(moment.tzinfo)
     if moment.fold == 0 and (zone is None or (type(zone) is list and len(zone) == 1)):
         return moment.isoformat()
@@ -152,7 +150,7 @@ def _path(kind: type[PurePath]) -> Kind:
     return Kind(kind.__name__, kind, str, _path_apart, kind)
 
 
-#: In the order of the page on stored values.
+#: In the order of the documentation of stored values.
 KINDS: Final = (
     Kind("tuple", tuple, list, list, tuple),
     Kind("set", set, list, list, _set_of(set)),

@@ -1,4 +1,4 @@
-"""Reading values back from what the writer has made of them (S12.3)."""
+"""Decode values from the JSON that the writer has encoded them as (S12.3)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PART: Final = {"before", "items"}
 
 
 class Reader:
-    """Reads the values of one run; `get_blob` gives what is stored beside them, errors name the `store`.
+    """Decodes the values of one run; `get_blob` returns separately stored blobs, errors name the `store`.
 
-    Histories that went on from one another do so again. Nothing that is stored is imported: a class that the
-    types of the flow's ports do not name, by its name of now or a former one, is not read.
+    Histories that shared parts share them again. No import depends on stored data: only classes in the types
+    of the flow's ports are decoded, by their current or a former name.
     """
 
     __slots__ = ("_classes", "_former", "_get_blob", "_parts", "_readers", "_store")
@@ -43,7 +43,7 @@ class Reader:
         self._classes = classes
         self._get_blob = get_blob
         self._store = store
-        self._former: dict[str, Form] = {}  # by names of before
+        self._former: dict[str, Form] = {}  # by former name
         self._parts: dict[str, Part[Any]] = {}
         self._readers: dict[str, Callable[[Json], object]] = {
             "blob": self._blob,
@@ -53,9 +53,9 @@ class Reader:
         }
 
     def read(self, data: Json, what: str = "a value") -> Any:
-        """Read a value, which errors call `what`.
+        """Decode a value, which errors call `what`.
 
-        Raises StoreError for what no writer has written, SecretMissing as `Secret` does.
+        Raises StoreError for invalid data, SecretMissing as `Secret` does.
         """
         if type(data) in _SCALARS:
             return data
@@ -92,10 +92,10 @@ class Reader:
         except (Unreadable, StoreError, SecretMissing, RecursionError):
             raise
         except Exception as error:
-            raise Unreadable(_told(f"a stored {name} is none", error)) from error
+            raise Unreadable(_with_error(f"a stored {name} is none", error)) from error
 
     def _of_kind(self, kind: Kind | None, simpler: object) -> object:
-        assert kind is not None, "what is not special is of a kind"
+        assert kind is not None, "the caller has found a special reader or a kind"
         allowed = kind.simpler if isinstance(kind.simpler, tuple) else (kind.simpler,)
         if type(simpler) not in allowed:
             raise Unreadable(f"a stored {kind.name} holds {type(simpler).__name__}")
@@ -115,7 +115,7 @@ class Reader:
         except Unreadable as error:
             raise Unreadable(f"a stored {name}: {error}") from error
         except Exception as error:
-            raise Unreadable(_told(f"a stored {name} cannot be made", error)) from error
+            raise Unreadable(_with_error(f"a stored {name} cannot be made", error)) from error
 
     def _form(self, name: str) -> Form:
         form = self._classes.forms.get(name) or self._former.get(name)
@@ -143,7 +143,7 @@ class Reader:
         return filled(marked, spans, look_up)
 
     def _part(self, digest: Json) -> Part[Any]:
-        """Read the parts of a history that were not read before, those first that others need."""
+        """Decode the parts of a history that are not decoded yet, dependencies first."""
         if digest is None:
             raise Unreadable("a history has no part")
         opened: dict[str, dict[str, Json]] = {}
@@ -186,5 +186,5 @@ def _key(key: str) -> str:
     return key[1:]
 
 
-def _told(what: str, error: Exception) -> str:
+def _with_error(what: str, error: Exception) -> str:
     return f"{what}: {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")

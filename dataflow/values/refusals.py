@@ -1,4 +1,4 @@
-"""Why a value cannot be stored, and where in it the reason is."""
+"""Explain why a value cannot be stored, and locate the part at fault."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from dataflow.secrets.known import redacted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 __all__ = [
     "MOST_LEVELS",
+    "MOST_STEPS",
     "NO_FIELDS",
     "TOO_DEEP",
     "Refused",
@@ -38,16 +38,22 @@ __all__ = [
 
 MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
 TOO_DEEP: Final = f"it is nested too deep; at most {MOST_LEVELS} levels of containers and objects are stored"
-#: How many characters of a key and of a whole place are shown.
+NO_FIELDS: Final = (
+    "its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
+)
+#: The maximum number of characters of a key, and of steps of a location, in a message.
 MOST_OF_KEY: Final = 60
 MOST_STEPS: Final = 20
 _SHOWN: Final = (int, float, bool, bytes, type(None))
+_CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
+_PLAIN: Final = (str, int, float, list, dict, tuple, set, frozenset, bytes, bytearray)
+_STANDARD: Final = (datetime, date, time, timedelta, Decimal, PurePath, UUID)
 
 
 class Refused(Exception):
-    """Raised within the codec for what cannot be stored; gathers on its way where that is.
+    """Raised inside the codec for a value that cannot be stored; its path is added while it propagates.
 
-    `value` is the part refused; `path` has each container around it with the step into it, the inmost first.
+    `value` is the refused part; `path` lists each container around it with the step into it, innermost first.
     """
 
     def __init__(self, reason: str, value: object = None) -> None:
@@ -58,28 +64,14 @@ class Refused(Exception):
 
 
 class Unreadable(Exception):
-    """Raised within the codec for stored data that makes no value."""
+    """Raised inside the codec for stored data that cannot be decoded."""
 
 
 class UnknownClass(Unreadable):
-    """Raised for the name of a class that the types of the ports do not tell."""
+    """Raised for the name of a class that is not among the types of the ports."""
 
 
-NO_FIELDS: Final = (
-    "its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
-)
-
-
-_CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
-
-
-_PLAIN: Final = (str, int, float, list, dict, tuple, set, frozenset, bytes, bytearray)
-
-
-_STANDARD: Final = (datetime, date, time, timedelta, Decimal, PurePath, UUID)
-
-
-#: What is said of classes, the first that fits.
+#: The reasons by class; the first that matches is used.
 _REASONS: Final[Sequence[tuple[type | tuple[type, ...], str]]] = (
     (Marker, "it stands for the lack of a value; leave the port out, or skip it, in its node"),
     (type, "it is a class; pass its name, or an instance"),
@@ -94,7 +86,7 @@ _REASONS: Final[Sequence[tuple[type | tuple[type, ...], str]]] = (
 
 
 def reason_against(kind: type) -> str:
-    """Say why instances of a class cannot be stored, and what would help."""
+    """Return why instances of a class cannot be stored, and a remedy."""
     for kinds, reason in _REASONS:
         if issubclass(kind, kinds):
             return reason
@@ -109,7 +101,7 @@ def reason_against(kind: type) -> str:
 
 
 def step_into(key: object) -> str:
-    """Write the step to the value of a key; of a key that could not be shown whole, what it is."""
+    """Write the step to the value of a key; the type of a key that is too long or complex to show."""
     if type(key) is str:
         return f"[{json.dumps(shortened(key, MOST_OF_KEY), ensure_ascii=False)}]"
     shown = repr(redacted(key)) if type(key) in _SHOWN and not _is_long(key) else type(key).__name__
@@ -117,7 +109,7 @@ def step_into(key: object) -> str:
 
 
 def place_of(place: str, refused: Refused) -> tuple[str, object, str]:
-    """Tell where something was refused, what it is and why; of what is in itself, where that closes."""
+    """Return the location of a refused part, the part and the reason; detect a value that contains itself."""
     path = refused.path[::-1]
     steps = [step for _, step in path]
     seen: dict[int, int] = {}

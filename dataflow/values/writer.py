@@ -1,4 +1,4 @@
-"""Encode values as JSON that the reader decodes to equal values."""
+"""Encode values as JSON that the reader decodes to equal values (S12.3)."""
 
 from __future__ import annotations
 
@@ -34,21 +34,20 @@ if TYPE_CHECKING:
     from dataflow.secrets.known import Secrets
     from dataflow.values.classes import Classes
 
+__all__ = ["MOST_BYTES", "MOST_TEXT", "Json", "Writer"]
 
-__all__ = ["MOST_BYTES", "MOST_TEXT", "Json", "Leaves", "Writer"]
-
-_FREE: Final = frozenset({bool, NoneType})  # of whose values none needs a look
-_TEXT: Final = frozenset({str})
-#: What json.dumps takes: texts, numbers, booleans, None, and lists and dicts of them.
+#: What json.dumps takes: strings, numbers, booleans, None, and lists and dicts of them.
 Json: TypeAlias = Any
-MOST_TEXT: Final = 16_384  # bytes in UTF-8; longer text is a blob
-MOST_BYTES: Final = 1_024
+MOST_TEXT: Final = 16_384  # bytes in UTF-8; a longer string is stored as a blob
+MOST_BYTES: Final = 1_024  # longer bytes are stored as a blob
+_FREE: Final = frozenset({bool, NoneType})  # types whose values are always written unchanged
+_TEXT: Final = frozenset({str})
 
 
 class Writer:
-    """Writes the values of one run; `put_blob` takes what is stored beside them, by its SHA-256.
+    """Encodes the values of one run; `put_blob` stores blobs separately, by their SHA-256.
 
-    One thread at a time may use it. What it has written of a history is not written again.
+    Not thread-safe. Parts of a history that were encoded before are not encoded again.
     """
 
     __slots__ = ("_alike", "_digests", "_forms", "_leaves", "_names", "_secrets")
@@ -56,15 +55,15 @@ class Writer:
     def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
         self._names = classes.names
         self._forms = classes.forms
-        self._leaves = Leaves(put_blob)
+        self._leaves = _Leaves(put_blob)
         self._digests: WeakKeyDictionary[Part[Any], str] = WeakKeyDictionary()
-        self._alike: Counter[str] = Counter()  # parts of histories that are written alike, by their digest
+        self._alike: Counter[str] = Counter()  # parts of histories with equal content, by content hash
         self._secrets: Secrets | None = None
 
     def write(self, value: object, place: str) -> Json:
-        """Write a value as a structure of its own; raises ValueRefused with the place of what is refused.
+        """Encode a value; the result shares nothing with it. `place` names the port, as `a.out`.
 
-        `place` names the port, as `a.out`.
+        Raises ValueRefused with the location of the refused part.
         """
         self._secrets = self._leaves.secrets = known()
         try:
@@ -186,7 +185,7 @@ class Writer:
         return written
 
     def _history(self, history: History[Any], levels: int) -> str:
-        """Write the parts of a history that are new, each a blob that names those it needs."""
+        """Encode the new parts of a history, each as a blob that refers to those before."""
         waiting = [history.last]
         while waiting:
             part = waiting[-1]
@@ -210,7 +209,7 @@ class Writer:
         digest = self._blob_of(written)
         twin = self._alike[digest]
         self._alike[digest] += 1
-        if twin and items:  # appended apart: what is said twice is there twice when it is read
+        if twin and items:  # appended separately: equal parts must be read back as different ones
             digest = self._blob_of(written | {"twin": twin})
         return digest
 
@@ -225,12 +224,12 @@ def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:
         refused.value = value
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-        raise Refused(f"taking it apart raised {told}", value) from error
+        raised = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+        raise Refused(f"taking it apart raised {raised}", value) from error
 
 
 def _are_plain(items: list[Any], has_secrets: bool) -> bool:
-    """Tell of a list of one type that nothing in it needs a look."""
+    """Return whether the items of a list are of one type, and all can be written unchanged."""
     kinds = set(map(type, items))
     if kinds <= _FREE:
         return True
@@ -254,8 +253,8 @@ def _refuse(value: object, kind: type) -> NoReturn:
     )
 
 
-class Leaves:
-    """Writes texts, numbers and bytes; `secrets` are those that are known now."""
+class _Leaves:
+    """Encodes strings, numbers and bytes, and masks the known `secrets` in them."""
 
     __slots__ = ("_put_blob", "secrets")
 
