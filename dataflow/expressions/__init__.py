@@ -1,3 +1,3 @@
-"""Sandboxed expressions and templates: text that computes a value and can do nothing else."""
+"""Sandboxed expressions and templates: they compute a value from named values, and have no side effects."""
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import core_schema
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from dataflow.expressions.parser import Compute, Write
 
-
-__all__ = ["Expression", "ExpressionOf", "Template", "schema_of_source", "written_function"]
+__all__ = ["Expression", "ExpressionOf", "Template", "written_function"]
 
 T = TypeVar("T")
 S = TypeVar("S", "Expression", "Template")
@@ -29,11 +29,11 @@ S = TypeVar("S", "Expression", "Template")
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Compute a value of named values, safely and in bounded time (S16.1).
+    """Compute a value from named values, sandboxed and in bounded time.
 
     Compiled once, evaluated any number of times, in any thread. `names` are the names that it reads,
-    `source` its text. Two with one text are equal. As the type of a field of a `Config` it is given as its
-    text. Raises ExpressionError for what is none.
+    `source` its text. Two with equal text are equal. A field of a `Config` with this type is serialized as
+    the text. Raises ExpressionError for an invalid expression.
     """
 
     source: str
@@ -43,35 +43,34 @@ class Expression:
     def __post_init__(self) -> None:
         from dataflow.expressions.parser import parse_expression
 
-        compiled, names = _told(self.source, lambda: parse_expression(self.source))
+        compiled, names = _reporting(self.source, lambda: parse_expression(self.source))
         object.__setattr__(self, "_compute", compiled)
         object.__setattr__(self, "names", names)
 
     def evaluate(self, names: Mapping[str, Any], spend: Callable[[int], object] | None = None) -> Any:
-        """Compute the value with these names; raises ExpressionError, whatever goes wrong.
+        """Compute the value with these names; raises ExpressionError for any error.
 
-        Who evaluates many times and bounds the work of all gives `spend`, which is called with the steps that
-        were taken: about as many as the source has characters, and as were made and compared.
+        To limit the total work of many evaluations, pass `spend`, which is called with the number of steps
+        taken: about one for each character of the source, and for each character or item made or compared.
         """
         return self._computed(names, spend, _not_too_long)
 
     def holds(self, names: Mapping[str, Any], spend: Callable[[int], object] | None = None) -> bool:
-        """Compute a condition; anything but a boolean is an ExpressionError (S16.3)."""
+        """Compute a condition; raises ExpressionError if the value is not a boolean."""
         return self._computed(names, spend, boolean)
 
     def _computed(
         self, names: Mapping[str, Any], spend: Callable[[int], object] | None, check: Callable[[Any], T]
     ) -> T:
         evaluation = Evaluation(names)
-        value = _told(self.source, lambda: check(self._compute(evaluation)))
+        value = _reporting(self.source, lambda: check(self._compute(evaluation)))
         if spend is not None:
             spend(len(self.source) + evaluation.taken)
         return value
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-
-        return schema_of_source(cls)
+        return _schema_of_source(cls)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, *_: object) -> dict[str, Any]:
@@ -80,11 +79,11 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Fill a text with `{{ }}` and `{% if %}` with named values, safely and in bounded time (S16.1).
+    """Fill a text that has `{{ }}` and `{% if %}` with named values, sandboxed and in bounded time.
 
     Compiled once, filled any number of times, in any thread. `names` are the names that it reads, `source`
-    its text. Two with one text are equal. As the type of a field of a `Config` it is given as its text.
-    Raises ExpressionError for what is none.
+    its text. Two with equal text are equal. A field of a `Config` with this type is serialized as the text.
+    Raises ExpressionError for an invalid template.
     """
 
     source: str
@@ -94,13 +93,13 @@ class Template:
     def __post_init__(self) -> None:
         from dataflow.expressions.parser import parse_template
 
-        compiled, names = _told(self.source, lambda: parse_template(self.source), "template")
+        compiled, names = _reporting(self.source, lambda: parse_template(self.source), "template")
         object.__setattr__(self, "_write", compiled)
         object.__setattr__(self, "names", names)
 
     def fill(self, names: Mapping[str, Any]) -> str:
-        """Make the text, once: what comes from a value is never read as a template (S16.2)."""
-        return _told(self.source, lambda: self._filled(Evaluation(names)), "template")
+        """Return the filled text; text from values is never interpreted as a template."""
+        return _reporting(self.source, lambda: self._filled(Evaluation(names)), "template")
 
     def _filled(self, evaluation: Evaluation) -> str:
         pieces: list[str] = []
@@ -114,8 +113,7 @@ class Template:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-
-        return schema_of_source(cls)
+        return _schema_of_source(cls)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, *_: object) -> dict[str, Any]:
@@ -128,8 +126,8 @@ def _not_too_long(value: Any) -> Any:
     return value
 
 
-def _told(source: str, work: Callable[[], T], kind: str = "expression") -> T:
-    """Turn what goes wrong into an ExpressionError; the methods of a user's value may raise anything."""
+def _reporting(source: str, work: Callable[[], T], kind: str = "expression") -> T:
+    """Convert any error to an ExpressionError; methods of a user's value may raise anything."""
     try:
         return work()
     except Refused as refused:
@@ -143,7 +141,7 @@ def _told(source: str, work: Callable[[], T], kind: str = "expression") -> T:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionOf:
-    """A function of one value that a document writes as an expression; it is compiled when the flow is."""
+    """A function of one value that a document writes as an expression; compiled together with the flow."""
 
     name: str
     source: str
@@ -153,7 +151,7 @@ class ExpressionOf:
         raise AssertionError(f"{self.source} is compiled before it is evaluated")
 
     def compiled(self) -> Callable[[Any], Any]:
-        """Compile it; raises ExpressionError."""
+        """Return the compiled function; raises ExpressionError."""
         expression = Expression(self.source)
         unknown = sorted(expression.names - {self.name})
         if unknown:
@@ -167,7 +165,7 @@ class ExpressionOf:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionFunction:
-    """A function of one value that evaluates an expression; it shows which one."""
+    """A function of one value that evaluates an expression; its repr shows the expression."""
 
     name: str
     expression: Expression
@@ -179,14 +177,14 @@ class ExpressionFunction:
 
 
 def written_function(text: str, name: str, *, is_condition: bool = False) -> NamedFunction | ExpressionOf:
-    """Read what a document writes for a function: `module:qualname`, else an expression over `name`."""
+    """Read a function as a document writes it: `module:qualname`, or an expression over `name`."""
     if is_function_name(text):
         return NamedFunction(text)
     return ExpressionOf(name, text, is_condition)
 
 
-def schema_of_source(kind: type[S]) -> CoreSchema:
-    """Make the schema of a field that is written as its source and held compiled."""
+def _schema_of_source(kind: type[S]) -> CoreSchema:
+    """Return the schema of a field that is serialized as its source, with the compiled object as value."""
 
     def read(given: object) -> S:
         if isinstance(given, kind):
@@ -199,10 +197,6 @@ def schema_of_source(kind: type[S]) -> CoreSchema:
             raise ValueError(str(error)) from error
 
     written = core_schema.plain_serializer_function_ser_schema(
-        _source_of, return_schema=core_schema.str_schema()
+        attrgetter("source"), return_schema=core_schema.str_schema()
     )
     return core_schema.no_info_plain_validator_function(read, serialization=written)
-
-
-def _source_of(compiled: Expression | Template) -> str:
-    return compiled.source

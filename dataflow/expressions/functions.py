@@ -1,4 +1,4 @@
-"""The functions of expressions, and writing a value in a text (S16.1)."""
+"""The functions of expressions, and the conversion of values to text (S16.1)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from dataflow.expressions.limits import (
     length,
 )
 
-__all__ = ["FUNCTIONS", "Function", "text_of"]
+__all__ = ["FUNCTIONS", "text_of"]
 
-#: The characters of a text that is read as a number.
+#: The maximum number of characters of a string that is read as a number.
 MOST_DIGITS: Final = 1_200
-#: The digits that `round` keeps, before or after the point.
+#: The maximum number of digits that `round` keeps, before or after the point.
 MOST_ROUNDED: Final = 400
-
-#: What is written in a text like `str` does it.
+#: Types that are converted with `str`.
 PLAIN: Final = (date, time, timedelta, Decimal, UUID, PurePath)
 
 
-def _stand_in(value: object) -> object:
-    """Give the JSON writer something that it knows."""
+def _json_default(value: object) -> object:
+    """Convert a value to one that the JSON encoder supports."""
     if isinstance(value, PLAIN):
         return str(value)
     if isinstance(value, Mapping):
@@ -42,13 +41,13 @@ def _stand_in(value: object) -> object:
     raise Refused(f"{described(value)} cannot be written in a text; take a field of it")
 
 
-_JSON: Final = json.JSONEncoder(ensure_ascii=False, default=_stand_in)
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, default=_json_default)
 
 
 def text_of(evaluation: Evaluation, value: object) -> str:
-    """Write a value: a text as it is, lists and mappings as JSON, truth values, None, dates as `str` does."""
+    """Convert a value to text: lists and mappings to JSON, booleans, None, dates and the like with `str`."""
     if isinstance(value, str):
-        return str.__str__(value)  # of a class of its own the text that is really there
+        return str.__str__(value)  # ignores an overridden `__str__`
     if value is None or isinstance(value, (bool, *PLAIN)):
         text = str(value)
         evaluation.make(len(text))
@@ -56,15 +55,15 @@ def text_of(evaluation: Evaluation, value: object) -> str:
     try:
         return _as_json(evaluation, value)
     except ValueError as error:
-        if (told := _in_our_words(error)) is None:
+        if (reason := _in_our_words(error)) is None:
             raise
-        raise Refused(told) from error
+        raise Refused(reason) from error
 
 
 def _as_json(evaluation: Evaluation, value: object) -> str:
     pieces: list[str] = []
     size = 0
-    for piece in _JSON.iterencode(value):  # piece by piece: a list may hold one large list many times
+    for piece in _JSON.iterencode(value):  # in pieces: a list may contain one large list many times
         size += len(piece)
         if size > LONGEST:
             evaluation.make(size)
@@ -74,7 +73,7 @@ def _as_json(evaluation: Evaluation, value: object) -> str:
 
 
 def _in_our_words(error: ValueError) -> str | None:
-    """Say in our words what the JSON writer has refused; what a value of a user raised stays as it is."""
+    """Reword an error of the JSON encoder; None for an error raised by a user's value."""
     if "Circular reference" in str(error):
         return "a value that holds itself cannot be written in a text"
     if "Exceeds the limit" in str(error):
@@ -115,7 +114,7 @@ def _rounded(_: Evaluation, value: object, digits: object = None) -> Any:
 def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
     def read(_: Evaluation, value: Any) -> Any:
         if isinstance(value, str) and len(value) <= MOST_DIGITS:
-            with suppress(ValueError):  # told below
+            with suppress(ValueError):  # reported below
                 return checked_number(kind(value))
         if not is_number(value):
             raise Refused(
@@ -128,7 +127,7 @@ def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
 
 
 class Function(NamedTuple):
-    """A function of expressions, and how many arguments it takes."""
+    """A function of expressions, and its maximum number of arguments."""
 
     call: Callable[..., Any]
     most: int = 1

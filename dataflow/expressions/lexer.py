@@ -1,4 +1,4 @@
-"""Check the source of an expression before it is parsed, and word the errors of the parser."""
+"""Check and prepare the source of an expression for the parser, and reword the parser's errors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ from typing import Final
 from dataflow.base.wording import shortened
 from dataflow.expressions.limits import MOST_QUOTED, Refused, short
 
-__all__ = [
-    "KEYWORD",
-    "MOST_CHARACTERS",
-    "MOST_DEPTH",
-    "in_our_words",
-    "prepared_expression",
-    "prepared_template",
-]
+__all__ = ["KEYWORD", "MOST_DEPTH", "in_our_words", "prepared_expression", "prepared_template"]
 
 MOST_CHARACTERS: Final = 10_000
 MOST_DEPTH: Final = 20
-#: Stands before a word that `$` makes a name of: `$in` is a name, `in` is none. No author can write it.
+#: The prefix of a keyword that is used as a name, `$in` for example. No author can write such a name.
 KEYWORD: Final = "_word_"
 _WORDS_OF_THE_LANGUAGE: Final = {
     "and", "else", "false", "False", "if", "in", "is", "none", "None", "not", "or", "true", "True",
@@ -33,13 +26,13 @@ _STEP: Final = re.compile(
 _ESCAPE: Final = re.compile(r"""\\(?:[\\'"abfnrtv\n]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})""")
 _OPENING: Final = re.compile(r"\{[{%#]")
 _ENDS: Final = {"{{": "}}", "{%": "%}"}
-#: How jinja2 says that it has met something else than it can take.
+#: jinja2's messages about an unexpected token.
 _MET: Final = re.compile(
     r"(?:[Ee]xpected (?:token '(?P<expected>.+)'|an expression), got|[Uu]nexpected(?! char)) "
     r"'?(?P<found>end of [a-z ]+|.+?)'?(?:[,.] .+)?$"
 )
 _TAG: Final = re.compile("Encountered unknown tag '(.+?)'")
-#: What it calls the ends, and what is said of one that comes too early.
+#: jinja2's names of the ends of a source, and our message about each if it is reached too early.
 _ENDINGS: Final = {
     "end of template": "ends too early",
     "end of print statement": "what stands in {{ }} ends too early",
@@ -48,7 +41,7 @@ _ENDINGS: Final = {
 
 
 def prepared_expression(source: str) -> str:
-    """Check an expression and return it as the parser takes it."""
+    """Check an expression and return it in the form that the parser takes."""
     _check_length(source)
     if not source.strip():
         raise Refused("is empty")
@@ -57,7 +50,7 @@ def prepared_expression(source: str) -> str:
 
 
 def prepared_template(source: str) -> str:
-    """Check a template and return it as the parser takes it."""
+    """Check a template and return it in the form that the parser takes."""
     _check_length(source)
     parts: list[str] = []
     position = 0
@@ -90,20 +83,20 @@ def _check_statement(code: str, source: str, position: int) -> None:
 
 
 def _place(source: str, position: int) -> str:
-    """Say where a position is."""
+    """Describe a position by line and column."""
     line = source.count("\n", 0, position) + 1
     column = position - (source.rfind("\n", 0, position) + 1) + 1
     return f" in column {column}" if "\n" not in source else f" in line {line}, column {column}"
 
 
 class _Code:
-    """One piece of code: the whole source, or what stands up to an end."""
+    """One piece of code: the whole source, or the part up to a closing delimiter."""
 
     def __init__(self, source: str, begin: int, end: str | None) -> None:
         self.source = source
         self.begin = begin
         self.end = end
-        self.open: list[int] = []  # where the brackets stand that are not closed yet
+        self.open: list[int] = []  # the positions of unclosed brackets
 
     def read(self) -> tuple[str, int]:
         """Return the code, and the position of its end."""
@@ -128,7 +121,7 @@ class _Code:
         return "".join([*parts, self.source[position:]]), len(self.source)
 
     def step(self, step: re.Match[str]) -> str:
-        """Check one text, word or bracket, and return what stands for it."""
+        """Check one string, word or bracket, and return its replacement."""
         found = step[0]
         match step.lastgroup:
             case "text":
@@ -142,7 +135,7 @@ class _Code:
         return found
 
     def word(self, word: str, position: int) -> str:
-        """Check a word; a `$` in front of a name is left out."""
+        """Check a word, and remove the `$` in front of a name."""
         name = word.removeprefix("$")
         if name.startswith("_"):
             raise Refused(f"a name begins with an underscore: {short(name)}{_place(self.source, position)}")
@@ -182,7 +175,7 @@ class _Code:
 
 
 def in_our_words(message: str) -> str:
-    """Turn a message of jinja2, which speaks of tokens and blocks, into one of ours."""
+    """Reword a message of jinja2, which mentions tokens and blocks."""
     if met := _MET.match(message):
         expected, found = met["expected"], met["found"]
         if found in _ENDINGS:
@@ -190,10 +183,10 @@ def in_our_words(message: str) -> str:
         if expected is None or expected in _ENDINGS:
             return f"unexpected {found!r}"
         return f"expected {expected!r}, found {found!r}"
-    if tag := _TAG.match(message):  # the others were refused before
+    if tag := _TAG.match(message):  # unknown ones were refused before
         return f"'{{% {tag[1]} %}}' belongs to no {{% if %}}"
     if message == "expected name or number":
         return "expected a name after '.'"
     if message.startswith("unexpected char "):
-        return f"unexpected {message.split()[2]}"  # its place is one in what was prepared
+        return f"unexpected {message.split()[2]}"  # its position is one in the prepared source
     return message[:200]

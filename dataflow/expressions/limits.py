@@ -1,4 +1,4 @@
-"""The bounds of expressions, and telling in a message what a value is (S16.1)."""
+"""Limit the size and steps of expressions, and describe values in their messages (S16.1)."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ __all__ = [
     "steps_of_items",
 ]
 
-#: The characters of a text that an expression makes, and the items of a list.
+#: The maximum number of characters of a string, and of items of a list, that an expression makes.
 LONGEST: Final = 1_000_000
-#: The characters and items that one evaluation makes or compares, also on the way.
+#: The maximum number of characters and items that one evaluation makes or compares in total.
 MOST_STEPS: Final = 10 * LONGEST
-#: The bits of an integer, which are about 1,200 digits.
+#: The maximum number of bits of an integer, about 1,200 digits.
 MOST_BITS: Final = 4_096
-#: How many characters of a text a message quotes.
+#: The maximum number of characters of a string that a message quotes.
 MOST_QUOTED: Final = 60
 
 
 class Size(NamedTuple):
-    """How a kind of value is measured, and how much of it is gone through in one step."""
+    """How a type of values is measured, and how much of it one step covers."""
 
     of: Callable[[Any], int]
     at_once: int
 
 
-#: The kinds of values that can be long; of an integer as many bits are gone through as ten bytes have.
+#: The types of values that can be long; a step covers ten characters or bytes, or as many bits of an integer.
 SIZES: Final[Mapping[type, Size]] = {
     str: Size(str.__len__, 10),
     bytes: Size(bytes.__len__, 10),
@@ -53,29 +53,29 @@ SIZES: Final[Mapping[type, Size]] = {
 
 
 class Refused(Exception):
-    """Raised for what an expression cannot do; whoever has its source makes an ExpressionError of it."""
+    """Raised for an operation that is not allowed; becomes an ExpressionError where the source is known."""
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """One evaluation: the values of the names, and how many steps it may still take."""
+    """One evaluation: the values of the names, and the number of steps left."""
 
     names: Mapping[str, Any]
     left: int = MOST_STEPS
 
     @property
     def taken(self) -> int:
-        """The steps that were taken."""
+        """The number of steps taken."""
         return MOST_STEPS - self.left
 
     def make(self, size: int) -> None:
-        """Count a text or list that is about to be made."""
+        """Count the steps of making a string or list, before it is made."""
         if size > LONGEST:
             raise Refused(f"makes too much: a text or list has at most {LONGEST:,} characters or items")
         self.spend(size)
 
     def spend(self, steps: int) -> None:
-        """Count steps of work, as many as there are characters or items."""
+        """Count steps of work, one for each character or item."""
         self.left -= steps
         if self.left < 0:
             raise Refused(
@@ -83,13 +83,13 @@ class Evaluation:
             )
 
     def join(self, texts: Sequence[str]) -> str:
-        """Put texts one after the other."""
+        """Concatenate strings."""
         self.make(sum(map(str.__len__, texts)))
         return "".join(texts)
 
 
 def length(value: str | list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
-    """Count what is really there: a class of its own may say anything."""
+    """Return the real length, ignoring an overridden `__len__`."""
     match value:
         case str():
             return str.__len__(value)
@@ -104,14 +104,14 @@ def length(value: str | list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
 
 
 def items_of(value: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
-    """Take the items that are really there."""
+    """Return the real items, ignoring an overridden `__iter__`."""
     if isinstance(value, list):
         return list.copy(value)
     return tuple.__getitem__(value, slice(None))
 
 
 def reading_steps(*values: object) -> int:
-    """Count the steps of going through the shortest of some texts, bytes or integers once."""
+    """Return the steps of reading the shortest of some strings, bytes or integers once."""
     return 1 + min(map(_steps_of_one, values))
 
 
@@ -121,7 +121,7 @@ def _steps_of_one(value: object) -> int:
 
 
 def steps_of_items(container: list[Any] | tuple[Any, ...] | dict[Any, Any]) -> int:
-    """Count the steps of going through all items of a container once, but not through what is in them."""
+    """Return the steps of reading all items of a container once, without the items of inner containers."""
     items = [*dict.keys(container), *dict.values(container)] if isinstance(container, dict) else container
     kinds = set(map(type, items))
     steps = length(container)
@@ -140,7 +140,7 @@ def _size_of(kind: type) -> Size | None:
 
 
 def described(value: object) -> str:
-    """Say what a value is, shortly."""
+    """Describe a value briefly."""
     match value:
         case None:
             return "none"
@@ -160,31 +160,31 @@ def described(value: object) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """List names that are texts, as far as a message has room."""
+    """List names that are strings, up to the maximum number of choices."""
     texts = (short(name)[1:-1] for name in names if isinstance(name, str))
     shown = list(islice(texts, MOST_CHOICES + 1))
     return choices(shown[:MOST_CHOICES]) + (" and more" if len(shown) > MOST_CHOICES else "")
 
 
 def short(text: str) -> str:
-    """Quote a text, of a long one the ends."""
+    """Quote a string, shortened in the middle if it is long."""
     return repr(shortened(text, MOST_QUOTED))
 
 
 def boolean(value: object) -> bool:
-    """Return the value if it is a boolean; nothing else is one (S16.3)."""
+    """Return a value that is a boolean; refuse others, as there is no truthiness (S16.3)."""
     if not isinstance(value, bool):
         raise Refused(f"expected a boolean, found {described(value)}")
     return value
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Tell whether a value is a number, which a boolean is not."""
+    """Return whether a value is a number, which a boolean is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def checked_number(value: object) -> Any:
-    """Return an integer or float that is not too large."""
+    """Return a value that is an integer or float within the limits; refuse others."""
     if not is_number(value):
         raise Refused(f"expected a number, found {described(value)}")
     if isinstance(value, int) and value.bit_length() > MOST_BITS:

@@ -30,11 +30,11 @@ __all__ = ["ARITHMETIC", "COMPARISONS", "checked_key", "item_of", "negative", "p
 
 Arithmetic: TypeAlias = Callable[[Evaluation, Any, Any], Any]
 Comparison: TypeAlias = Callable[[Evaluation, Any, Any], bool]
-#: What is gone through item by item.
+#: Types that are compared item by item.
 CONTAINERS: Final = (list, tuple, dict)
-#: What going into a container counts for, besides its items: as much as making so many characters.
+#: The steps of entering a container, in addition to its items.
 STEP: Final = 100
-#: What comparing two values in it counts for, besides what is in them.
+#: The steps of comparing two values in it, in addition to their content.
 PAIR: Final = 10
 
 
@@ -72,7 +72,7 @@ def _plus(evaluation: Evaluation, left: Any, right: Any) -> Any:
     )
 
 
-#: The operators of arithmetic.
+#: The arithmetic operators.
 ARITHMETIC: Final[Mapping[str, Arithmetic]] = {
     "+": _plus,
     "-": _numeric("-", operator.sub),
@@ -94,13 +94,10 @@ def positive(_: Evaluation, value: object) -> Any:
     return +checked_number(value)
 
 
-# items
-
-
 def item_of(value: Any, key: Any) -> Any:
-    """Return what stands under a key, a field's name or a position; never a method."""
+    """Return the item of a key, a position, or a field's name; never a method."""
     if isinstance(value, Mapping):
-        if checked_key(key) in value:  # asked first: a defaultdict would put in what is missing
+        if checked_key(key) in value:  # checked first: a defaultdict would insert a missing key
             return value[key]
         shown = short(key) if isinstance(key, str) else described(key)
         raise Refused(f"no key {shown}; {listed(value)}")
@@ -121,7 +118,7 @@ def _field_of(value: Any, name: str) -> Any:
 
 
 def _fields_of(value: Any) -> Iterable[str]:
-    """Name the declared fields of a value: of a NamedTuple, a dataclass or a pydantic model."""
+    """Return the names of the declared fields of a NamedTuple, a dataclass or a pydantic model."""
     kind = type(value)
     if isinstance(value, tuple):
         return tuple(getattr(kind, "_fields", ()))
@@ -133,14 +130,14 @@ def _fields_of(value: Any) -> Iterable[str]:
 
 
 def checked_key(value: Any) -> Any:
-    """Return a value that can stand for a key; finding one that is a list has no bound."""
+    """Return a value that can be a key; refuse containers, as looking one up takes unbounded time."""
     if isinstance(value, list | tuple | Mapping | AbstractSet):
         raise Refused(f"{described(value)} is no key")
     return value
 
 
 def _kind(value: object) -> str | None:
-    """Name the kind of a value that is never compared with one of another kind."""
+    """Return the kind of a value that can be compared only with the same kind, or None."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, str):
@@ -158,7 +155,7 @@ def _check_kinds(left: object, right: object) -> None:
 
 
 def _answer(answer: object) -> bool:
-    """Check what the comparison of a class of its own has answered."""
+    """Check the result of a comparison, which a user's class may define."""
     if not isinstance(answer, bool):
         raise Refused(f"a comparison answered with {described(answer)}; expected a boolean")
     return answer
@@ -170,7 +167,7 @@ def _equal(evaluation: Evaluation, left: Any, right: Any) -> bool:
 
 
 def _same(evaluation: Evaluation, left: Any, right: Any) -> bool:
-    """Compare as Python does, what is inside lists and mappings too, but in counted steps."""
+    """Compare as Python does, including the items of lists and mappings, but count the steps."""
     if not isinstance(left, CONTAINERS):
         evaluation.spend(reading_steps(left, right))
         return _answer(left == right)
@@ -198,7 +195,7 @@ def _same(evaluation: Evaluation, left: Any, right: Any) -> bool:
 
 
 def _is_flat(value: Any) -> bool:
-    """Tell whether no container is in a value, so that Python compares it in no time."""
+    """Return whether a value contains no containers, so that Python compares it quickly."""
     if not isinstance(value, CONTAINERS):
         return True
     items = value.values() if isinstance(value, dict) else value
@@ -206,7 +203,7 @@ def _is_flat(value: Any) -> bool:
 
 
 def _are_alike(left: Any, right: Any) -> bool:
-    """Tell whether two containers are of one kind, of one length and have the same keys."""
+    """Return whether two containers are of the same kind and length, and have the same keys."""
     if not any(isinstance(left, kind) and isinstance(right, kind) for kind in CONTAINERS):
         return False
     return length(left) == length(right) and (not isinstance(left, dict) or all(key in right for key in left))
@@ -249,7 +246,7 @@ def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
             raise Refused(f"`in` looks into a text, list, set or mapping, found {described(container)}")
 
 
-#: The comparisons, by the names that jinja2 has for them.
+#: The comparison operators, by jinja2's names.
 COMPARISONS: Final[Mapping[str, Comparison]] = {
     "eq": _equal,
     "ne": lambda evaluation, left, right: not _equal(evaluation, left, right),

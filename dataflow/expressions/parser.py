@@ -1,4 +1,4 @@
-"""Parse expressions and templates with jinja2, and allow each part by name."""
+"""Parse expressions and templates with jinja2, and compile the allowed kinds of syntax nodes to functions."""
 
 from __future__ import annotations
 
@@ -21,18 +21,10 @@ from dataflow.expressions.lexer import (
 from dataflow.expressions.limits import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed, short
 from dataflow.expressions.operators import ARITHMETIC, COMPARISONS, checked_key, item_of, negative, positive
 
-__all__ = [
-    "ENVIRONMENT",
-    "Compute",
-    "Parts",
-    "Write",
-    "not_allowed",
-    "parse_expression",
-    "parse_template",
-    "parsed",
-]
+__all__ = ["Compute", "Write", "parse_expression", "parse_template"]
 
 Compute: TypeAlias = Callable[[Evaluation], Any]
+Write: TypeAlias = Callable[[Evaluation], Iterator[str]]
 ENVIRONMENT: Final = Environment(keep_trailing_newline=True, autoescape=False)  # noqa: S701 - it only parses
 _SIGNS: Final[dict[type[nodes.Node], str]] = {
     nodes.Add: "+", nodes.Sub: "-", nodes.Mul: "*", nodes.Div: "/", nodes.FloorDiv: "//", nodes.Mod: "%",
@@ -46,11 +38,10 @@ _ALLOWED: Final = (
     "there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and "
     f"the functions {', '.join(FUNCTIONS)}"
 )
-Write: TypeAlias = Callable[[Evaluation], Iterator[str]]
 
 
 def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
-    """Parse an expression; returns what evaluates it and its names. Raises Refused."""
+    """Compile an expression to a function; also return its names. Raises Refused."""
     prepared = prepared_expression(source)
 
     def parse() -> nodes.Expr:
@@ -60,12 +51,19 @@ def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
             raise Refused(f"unexpected {short(describe_token(parser.stream.current))}")
         return found
 
-    parts = Parts()
-    return parts.compute(parsed(parse), 0), frozenset(parts.names)
+    compiler = _Compiler()
+    return compiler.compute(_parsed(parse), 0), frozenset(compiler.names)
 
 
-def parsed(parse: Callable[[], Any]) -> Any:
-    """Let jinja2 parse; what it cannot is Refused."""
+def parse_template(source: str) -> tuple[Write, frozenset[str]]:
+    """Compile a template to a function that yields its pieces; also return its names. Raises Refused."""
+    template = _parsed(partial(ENVIRONMENT.parse, prepared_template(source)))
+    compiler = _Compiler()
+    return _writer(compiler, template.body, 0), frozenset(compiler.names)
+
+
+def _parsed(parse: Callable[[], Any]) -> Any:
+    """Let jinja2 parse; its errors become Refused."""
     try:
         return parse()
     except TemplateSyntaxError as error:
@@ -84,25 +82,25 @@ def _too_deep() -> Refused:
     return Refused(f"is nested too deep; at most {MOST_DEPTH} levels")
 
 
-def not_allowed(node: nodes.Node) -> Refused:
-    """Make the refusal of a part that is in no table."""
+def _not_allowed(node: nodes.Node) -> Refused:
+    """Return the error for a kind of syntax node that is not allowed."""
     what = _NAMES.get(type(node), f"a part of the kind {type(node).__name__}")
     return Refused(f"{what}{_in_line(node)} is not allowed; {_ALLOWED}")
 
 
-class Parts:
-    """Makes the functions of the expressions of one source, and collects their names."""
+class _Compiler:
+    """Compiles the expressions of one source to functions, and collects their names."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
 
     def compute(self, node: nodes.Node, depth: int) -> Compute:
-        """Make what evaluates a part. What stands in a row is one level, so depth comes from brackets."""
+        """Compile a syntax node. A chain of operators is one level, so only brackets add depth."""
         if depth > MOST_DEPTH:
             raise _too_deep()
         make: Callable[[Any, int], Compute] | None = _MAKERS.get(type(node))
         if make is None:
-            raise not_allowed(node)
+            raise _not_allowed(node)
         return make(self, node, depth + 1)  # type: ignore[arg-type,call-arg]  # a method, as the table has it
 
     def constant(self, node: nodes.Const, _: int) -> Compute:
@@ -236,45 +234,38 @@ class Parts:
         return lambda evaluation: function.call(evaluation, *(one(evaluation) for one in arguments))
 
 
-#: What is allowed in an expression, and what makes a function of it.
+#: The allowed kinds of syntax nodes, and the methods that compile them.
 _MAKERS: Final[dict[type[nodes.Node], Callable[..., Compute]]] = {
-    nodes.Const: Parts.constant,
-    nodes.Name: Parts.name,
-    nodes.List: Parts.list,
-    nodes.Dict: Parts.mapping,
-    nodes.Neg: Parts.sign,
-    nodes.Pos: Parts.sign,
-    nodes.Not: Parts.negation,
-    **dict.fromkeys(_SIGNS, Parts.arithmetic),
-    nodes.And: Parts.connective,
-    nodes.Or: Parts.connective,
-    nodes.Compare: Parts.comparison,
-    nodes.Concat: Parts.concatenation,
-    nodes.CondExpr: Parts.choice,
-    nodes.Getattr: Parts.item,
-    nodes.Getitem: Parts.item,
-    nodes.Call: Parts.call,
+    nodes.Const: _Compiler.constant,
+    nodes.Name: _Compiler.name,
+    nodes.List: _Compiler.list,
+    nodes.Dict: _Compiler.mapping,
+    nodes.Neg: _Compiler.sign,
+    nodes.Pos: _Compiler.sign,
+    nodes.Not: _Compiler.negation,
+    **dict.fromkeys(_SIGNS, _Compiler.arithmetic),
+    nodes.And: _Compiler.connective,
+    nodes.Or: _Compiler.connective,
+    nodes.Compare: _Compiler.comparison,
+    nodes.Concat: _Compiler.concatenation,
+    nodes.CondExpr: _Compiler.choice,
+    nodes.Getattr: _Compiler.item,
+    nodes.Getitem: _Compiler.item,
+    nodes.Call: _Compiler.call,
 }
 
 
-def parse_template(source: str) -> tuple[Write, frozenset[str]]:
-    """Parse a template; returns what fills it piece by piece, and its names. Raises Refused."""
-    template = parsed(partial(ENVIRONMENT.parse, prepared_template(source)))
-    parts = Parts()
-    return _writer(parts, template.body, 0), frozenset(parts.names)
-
-
-def _writer(parts: Parts, body: list[nodes.Node], depth: int) -> Write:
-    """Make what writes the parts of a template in order."""
+def _writer(compiler: _Compiler, body: list[nodes.Node], depth: int) -> Write:
+    """Compile the nodes of a template to a function that yields their text in order."""
     writers: list[Write] = []
     for node in body:
         match node:
             case nodes.Output():
-                writers.extend(_writer_of_one(parts, part, depth) for part in node.nodes)
+                writers.extend(_writer_of_one(compiler, part, depth) for part in node.nodes)
             case nodes.If():
-                writers.append(_writer_of_if(parts, node, depth + 1))
+                writers.append(_writer_of_if(compiler, node, depth + 1))
             case _:
-                raise not_allowed(node)
+                raise _not_allowed(node)
 
     def write(evaluation: Evaluation) -> Iterator[str]:
         for one in writers:
@@ -283,19 +274,19 @@ def _writer(parts: Parts, body: list[nodes.Node], depth: int) -> Write:
     return write
 
 
-def _writer_of_one(parts: Parts, node: nodes.Expr, depth: int) -> Write:
+def _writer_of_one(compiler: _Compiler, node: nodes.Expr, depth: int) -> Write:
     if isinstance(node, nodes.TemplateData):
         text = node.data
         return lambda _: iter((text,))
-    compute = parts.compute(node, depth)
+    compute = compiler.compute(node, depth)
     return lambda evaluation: iter((text_of(evaluation, compute(evaluation)),))
 
 
-def _writer_of_if(parts: Parts, node: nodes.If, depth: int) -> Write:
+def _writer_of_if(compiler: _Compiler, node: nodes.If, depth: int) -> Write:
     branches = [
-        (parts.compute(one.test, depth), _writer(parts, one.body, depth)) for one in (node, *node.elif_)
+        (compiler.compute(one.test, depth), _writer(compiler, one.body, depth)) for one in (node, *node.elif_)
     ]
-    otherwise = _writer(parts, node.else_, depth)
+    otherwise = _writer(compiler, node.else_, depth)
 
     def write(evaluation: Evaluation) -> Iterator[str]:
         for test, body in branches:
