@@ -94,7 +94,7 @@ class Sharing(Protocol):
         """Return the resource of a key; it is opened if it is not open yet."""
 
 
-class _NoSitting:
+class _NoSession:
     """A substitute for the execution session, outside a run."""
 
     __slots__ = ("__weakref__",)
@@ -114,7 +114,7 @@ class Firing:
     attempt: int = 1
     _emit: Callable[[object, str], None] = _drop
     _is_cancelled: Callable[[], bool] = _never
-    sitting: object = field(default_factory=_NoSitting, compare=False, repr=False)
+    sitting: object = field(default_factory=_NoSession, compare=False, repr=False)
     _open_span: OpenSpan = no_span
     _flow_span: Callable[[], Span] = no_flow_span
     _shared: Sharing | None = field(default=None, compare=False, repr=False)
