@@ -182,12 +182,6 @@ class Paused(DataflowError):
         super().__init__(f"run {result.run_id} has paused and waits for answers: {asks}")
 
 
-def _described(failure: Failure) -> str:
-    """Describe a failure with the firing that failed, if any, and its attempt if it was not the first."""
-    place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
-    return f"{place}: {error_told(failure)}" if place else error_told(failure)
-
-
 class ExpressionError(DataflowError):
     """Raised for an expression or template that cannot be parsed or evaluated."""
 
@@ -328,3 +322,9 @@ class AnswerRefused(DataflowError):
         self.ask = ask
         self.reason = reason
         super().__init__(f"answer to {ask!r} refused: {reason}")
+
+
+def _described(failure: Failure) -> str:
+    """Describe a failure with the firing that failed, if any, and its attempt if it was not the first."""
+    place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
+    return f"{place}: {error_told(failure)}" if place else error_told(failure)

@@ -28,6 +28,7 @@ __all__ = [
     "offers",
 ]
 
+T = TypeVar("T", "_Found", "_Installed")
 GROUP: Final = "dataflow.packs"
 #: The environment variable that disables packs: their names, or `*` for all.
 SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
@@ -126,9 +127,6 @@ def _changed(place: str) -> int | None:
         return os.stat(place or ".").st_mtime_ns  # noqa: PTH116 - of each folder for each type
     except OSError:  # the folder does not exist
         return None
-
-
-T = TypeVar("T", "_Found", "_Installed")
 
 
 @lru_cache(maxsize=1)

@@ -42,7 +42,7 @@ __all__ = [
 
 
 class NodeState(StrEnum):
-    """How far a firing has come; a state is never better than the truth (S18).
+    """The state of a node. A node that was cancelled, cut short or never run is not reported as done.
 
     `ready` waits for a slot, a worker or its next attempt; `cancelled` was ready or running when its frame
     was closed, `not_run` was waiting. `paused` waits for an answer.

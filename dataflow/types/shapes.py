@@ -57,7 +57,7 @@ UNPACKED = (typing.Unpack, typing_extensions.Unpack)
 ITEMS_BY_NATURE = {str: str, bytes: int, bytearray: int, memoryview: int, range: int}
 MOST_OPTIONS = 1000
 CALLABLE: Any = Callable  # to a type checker a special form, at run time a class
-# The arguments of classes in these modules match those of their ABCs; those of others are read from their bases.
+# The arguments of classes in these modules match those of their ABCs; for others the bases are read.
 STANDARD_MODULES = frozenset({"builtins", "collections", "collections.abc"})
 
 
