@@ -1,4 +1,4 @@
-"""The file of an AgentFlow workflow: its parts, their settings and conditions, and reading them."""
+"""The parts of an AgentFlow file, and reading them: nodes with their settings, edges, conditions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ __all__ = [
     "NodePart",
     "Workflow",
     "checks",
-    "read_settings",
     "read_workflow",
     "text_of",
 ]
@@ -46,24 +45,38 @@ OUTPUT: Final = "output"
 SUBAGENT: Final = "subagent"
 Operator: TypeAlias = Literal["equal", "contains"]
 OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
-#: What an agent is told that has no system prompt of its own.
+#: The system prompt of an agent that has none.
 SYSTEM: Final = "You are a helpful assistant."
 MODEL: Final = "gpt-5"
 EFFORT: Final = "low"
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high")
 QUESTION: Final = "Approve?"
-#: What types of nodes have been called.
+#: The present node types by their former names.
 LEGACY: Final = {"input": APPROVAL}
-#: What of a node is kept for those who look at it.
+#: The keys of a node that are kept for drawing it.
 SHOWN: Final = ("x", "y")
-#: The old name of the first branch.
+#: The former handle of the first branch, and the present one.
 TRUE: Final = "true"
 FIRST: Final = "condition-0"
 
 
+class Condition(Config):
+    """A condition on the previous output; a condition with a blank value never holds."""
+
+    operator: Operator = "equal"
+    value: str = ""
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text satisfies the condition, ignoring case and blanks around the value."""
+        wanted, found = self.value.strip().lower(), text.lower()
+        if not wanted:
+            return False
+        return wanted in found if self.operator == "contains" else wanted == found
+
+
 @dataclass(frozen=True, slots=True)
 class NodePart:
-    """A node, with what it is made of by name, read already; `exits` are the ports that lead on."""
+    """A node with its settings; `exits` are its output ports."""
 
     id: str
     kind: str
@@ -74,13 +87,13 @@ class NodePart:
 
     @property
     def branches(self) -> bool:
-        """Whether one of its exits is taken, not all."""
+        """Whether a firing takes one of the exits instead of all."""
         return self.kind in (IF, APPROVAL)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgePart:
-    """An edge; `handle` is where it leaves, as the file has it, and `port` what that means."""
+    """An edge; `handle` is its output as the file spells it, and `port` the output port that this means."""
 
     source: str
     target: str
@@ -92,7 +105,7 @@ class EdgePart:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A workflow. `edges` advance the execution, `below` make agents tools, `dead` are never followed."""
+    """A workflow: `edges` are followed, `below` make agents tools of others, `dead` are never followed."""
 
     nodes: Mapping[str, NodePart]
     edges: tuple[EdgePart, ...]
@@ -101,45 +114,65 @@ class Workflow:
 
     @property
     def start(self) -> NodePart:
-        """The node where it begins."""
+        """The start node."""
         return next(node for node in self.nodes.values() if node.kind == START)
 
 
-class Condition(Config):
-    """A condition; one whose value is blank never holds."""
-
-    operator: Operator = "equal"
-    value: str = ""
-
-    def holds(self, text: str) -> bool:
-        """Compare in lower case, with the value trimmed."""
-        wanted, found = self.value.strip().lower(), text.lower()
-        if not wanted:
-            return False
-        return wanted in found if self.operator == "contains" else wanted == found
-
-
-def checks(conditions: Sequence[Condition], text: str) -> list[bool]:
-    """Tell of each condition whether it holds, up to the first that does."""
-    found: list[bool] = []
-    for condition in conditions:
-        found.append(condition.holds(text))
-        if found[-1]:
-            break
-    return found
+def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
+    """Read a file; the result is valid only if no problem is noted."""
+    file = PartReader(notes, data)
+    parts = file.entries("nodes", "node", needed=True)
+    unique_ids(parts)
+    read = [_node(part) for part in parts]
+    _check_starts(read, notes)
+    nodes = {node.id: node for node in read}
+    edges = [_edge(part, nodes.keys() - {""}) for part in file.entries("connections", needed=True)]
+    below = tuple(edge for edge in edges if edge.handle == SUBAGENT)
+    leading = [replace(edge, port=_port(edge, nodes)) for edge in edges if edge.handle != SUBAGENT]
+    dead = tuple(edge for edge in leading if not edge.port)
+    return Workflow(nodes, tuple(edge for edge in leading if edge.port), below, dead)
 
 
-def text_of(value: Any) -> str:
-    """Write a value as a text: a text is itself, nothing is empty, all else is JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _node(part: PartReader) -> NodePart:
+    part.missing("id")
+    id, kind = part.text("id"), part.word("type", KINDS, renamed=LEGACY)
+    settings = _settings(kind, part.mapping("data"))
+    shown = {name: part.part[name] for name in SHOWN if part.part.get(name) is not None}
+    return NodePart(id, kind, part.path, settings, _exits(kind, settings), shown)
 
 
-def read_settings(kind: str, data: PartReader) -> JsonDict:
-    """Read what a node of a type is made of."""
+def _exits(kind: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    if kind == IF:
+        return (*(f"condition-{number}" for number in range(len(settings["conditions"]))), "false")
+    return ("approve", "reject") if kind == APPROVAL else (OUTPUT,)
+
+
+def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
+    """Note a missing start and each further one."""
+    starts = [node for node in nodes if node.kind == START]
+    if not starts:
+        notes.problem(("nodes",), "there is no start; expected exactly one node of type start")
+    for node in starts[1:]:
+        text = f"node {node.id!r} is a second start beside {starts[0].id!r}; expected exactly one"
+        notes.problem(node.path, text)
+
+
+def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
+    source, target = part.endpoint(("source",), "from", nodes), part.endpoint(("target",), "to", nodes)
+    return EdgePart(source, target, part.path, part.text("sourceHandle"), part.text("targetHandle"))
+
+
+def _port(edge: EdgePart, nodes: Mapping[str, NodePart]) -> str:
+    """Return the output port of an edge, an empty string if its handle is unknown."""
+    node = nodes.get(edge.source)
+    if node is None or not node.branches:
+        return OUTPUT
+    handle = FIRST if edge.handle == TRUE and node.kind == IF else edge.handle
+    return handle if handle in node.exits else ""
+
+
+def _settings(kind: str, data: PartReader) -> JsonDict:
+    """Read the settings of a node of the given type."""
     if kind == START:
         return {"initial_input": data.part.get("initialInput") or ""}  # also for false and 0
     if kind == AGENT:
@@ -174,7 +207,7 @@ def _flag(tools: PartReader, key: str) -> bool:
 
 
 def _conditions(data: PartReader) -> list[JsonDict]:
-    """Read the conditions; an older file has one text in their place, which is to be contained."""
+    """Read the conditions; an older file has one string instead, which the text has to contain."""
     given = data.entries("conditions", what="a mapping with `operator` and `value`")
     if not data.part.get("conditions"):
         old = data.text("condition")
@@ -185,54 +218,20 @@ def _conditions(data: PartReader) -> list[JsonDict]:
     ]
 
 
-def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
-    """Read the nodes and edges of a file."""
-    file = PartReader(notes, data)
-    parts = file.entries("nodes", "node", needed=True)
-    unique_ids(parts)
-    read = [_node(part) for part in parts]
-    _check_starts(read, notes)
-    nodes = {node.id: node for node in read}
-    edges = [_edge(part, nodes.keys() - {""}) for part in file.entries("connections", needed=True)]
-    below = tuple(edge for edge in edges if edge.handle == SUBAGENT)
-    leading = [replace(edge, port=_port(edge, nodes)) for edge in edges if edge.handle != SUBAGENT]
-    dead = tuple(edge for edge in leading if not edge.port)
-    return Workflow(nodes, tuple(edge for edge in leading if edge.port), below, dead)
+def checks(conditions: Sequence[Condition], text: str) -> list[bool]:
+    """Return whether each condition holds, up to the first that does."""
+    found: list[bool] = []
+    for condition in conditions:
+        found.append(condition.holds(text))
+        if found[-1]:
+            break
+    return found
 
 
-def _node(part: PartReader) -> NodePart:
-    part.missing("id")
-    id, kind = part.text("id"), part.word("type", KINDS, renamed=LEGACY)
-    settings = read_settings(kind, part.mapping("data"))
-    shown = {name: part.part[name] for name in SHOWN if part.part.get(name) is not None}
-    return NodePart(id, kind, part.path, settings, _exits(kind, settings), shown)
-
-
-def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
-    """Note what is no single start."""
-    starts = [node for node in nodes if node.kind == START]
-    if not starts:
-        notes.problem(("nodes",), "there is no start; expected exactly one node of type start")
-    for node in starts[1:]:
-        told = f"node {node.id!r} is a second start beside {starts[0].id!r}; expected exactly one"
-        notes.problem(node.path, told)
-
-
-def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
-    source, target = part.endpoint(("source",), "from", nodes), part.endpoint(("target",), "to", nodes)
-    return EdgePart(source, target, part.path, part.text("sourceHandle"), part.text("targetHandle"))
-
-
-def _exits(kind: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
-    if kind == IF:
-        return (*(f"condition-{number}" for number in range(len(settings["conditions"]))), "false")
-    return ("approve", "reject") if kind == APPROVAL else (OUTPUT,)
-
-
-def _port(edge: EdgePart, nodes: Mapping[str, NodePart]) -> str:
-    """Return the port that an edge leaves from, an empty text for a handle that is none."""
-    node = nodes.get(edge.source)
-    if node is None or not node.branches:
-        return OUTPUT
-    handle = FIRST if edge.handle == TRUE and node.kind == IF else edge.handle
-    return handle if handle in node.exits else ""
+def text_of(value: Any) -> str:
+    """Return a string unchanged, an empty string for None, and any other value as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

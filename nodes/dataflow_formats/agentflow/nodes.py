@@ -1,4 +1,4 @@
-"""The node types that only flows of AgentFlow need."""
+"""The node types of AgentFlow flows: start, agents, conditions, approvals, and joins."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
 APPROVAL_NOTE: Final = "{{APPROVAL_NOTE}}"
-#: Whatever is JSON, a text first, so that words on the command line are one.
+#: Any JSON; the string comes first, so that words on the command line are a string.
 Answer: TypeAlias = str | dict[str, Any] | list[Any] | float | bool | None
 Decision: TypeAlias = Literal["approve", "reject"]
 APPROVE: Final = "approve"
@@ -42,9 +42,9 @@ REJECT: Final = "reject"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What one node hands to the next: what was given before, and the note of the last approval.
+    """What one node passes to the next: the previous output, and the note of the last approval.
 
-    `is_beside` says that something else went on beside it, somewhere on its way.
+    `is_beside` is set once the flow has fanned out, so that other nodes run concurrently.
     """
 
     previous_output: Any = ""
@@ -53,17 +53,17 @@ class Passed:
 
     @property
     def text(self) -> str:
-        """What was given before, as a text."""
+        """The previous output as a string."""
         return text_of(self.previous_output)
 
 
 class Passing(Config):
-    """Config of what passes something on: the ports that it leaves in several ways."""
+    """Config of a node that passes a value on; `fans_out` are the ports that several connections leave."""
 
     fans_out: list[str] = Field(default=[])
 
     def on(self, port: str, passed: Passed) -> Passed:
-        """Return what leaves at a port."""
+        """Return the value for an output port."""
         return replace(passed, is_beside=True) if port in self.fans_out else passed
 
 
@@ -75,11 +75,16 @@ class Start(Passing):
 
 @node(ports=Ports({"input": Port(Passed | None, default=None)}, {"output": Passed, "value": Any}))
 async def start(inputs: Mapping[str, Any], config: Start) -> NodeOutput:
-    """Begin with the initial input, also where a round of a loop begins here."""
+    """Begin with the initial input, also when an iteration of a loop begins here."""
     value = config.initial_input
     passed = replace(inputs["input"] or Passed(), previous_output=value)
-    told = _told(passed, "initial_input", value)
-    return NodeOutput({"output": config.on("output", passed), "value": value}, metadata=told)
+    metadata = _metadata(passed, "initial_input", value)
+    return NodeOutput({"output": config.on("output", passed), "value": value}, metadata=metadata)
+
+
+def _metadata(passed: Passed, what: str, given: Any) -> dict[str, Any]:
+    """Return metadata with an output, and whether the flow has fanned out before it."""
+    return {what: given, "is_beside": True} if passed.is_beside else {what: given}
 
 
 class Prompt(Config):
@@ -91,14 +96,14 @@ class Prompt(Config):
 
 @node(ports=Ports({"input": Passed}, {"prompt": str, "conversation": ExecutionContext}))
 async def tell(inputs: Mapping[str, Any], config: Prompt) -> NodeOutput:
-    """Write what an agent is told, whose conversation begins anew."""
+    """Write the prompt of an agent, and begin a conversation for it."""
     prompt = filled(config.user_prompt, inputs["input"])
     context = ExecutionContext("", system_instructions=config.system or None)
     return NodeOutput({"prompt": prompt, "conversation": context}, metadata={"start_prompt": prompt})
 
 
 def filled(prompt: str, passed: Passed) -> str:
-    """Fill the placeholders of a prompt, literally and once; a blank one is what the node before gave."""
+    """Fill the placeholders of a prompt, literally and once; a blank prompt is the previous output."""
     if not prompt.strip():
         return passed.text
     parts = (part.replace(APPROVAL_NOTE, passed.note) for part in prompt.split(PREVIOUS_OUTPUT))
@@ -111,12 +116,7 @@ async def pass_on(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
     text = inputs["text"].strip()
     passed = replace(inputs["input"], previous_output=text)
     outputs = {"output": config.on("output", passed), "text": text}
-    return NodeOutput(outputs, metadata=_told(passed, "llm_response", text))
-
-
-def _told(passed: Passed, what: str, given: Any) -> dict[str, Any]:
-    """Tell what was given, and whether that was beside something else."""
-    return {what: given, "is_beside": True} if passed.is_beside else {what: given}
+    return NodeOutput(outputs, metadata=_metadata(passed, "llm_response", text))
 
 
 class If(Passing):
@@ -134,21 +134,21 @@ def _branches(config: If) -> Ports:
 
 @node(ports=_branches)
 async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
-    """Pass on what came to the exit of the first condition that holds of it, else to `false`.
+    """Pass the input on to the exit of the first condition that holds, else to `false`.
 
-    Where nothing leaves that exit the path ends, and the run warns of it.
+    If no connection leaves that exit, the path ends with a warning.
     """
     passed: Passed = inputs["input"]
     found = checks(config.conditions, passed.text)
     port = f"condition-{len(found) - 1}" if found and found[-1] else "false"
-    told = [
+    results = [
         {**condition.model_dump(), "holds": holds}
         for condition, holds in zip(config.conditions, found, strict=False)
     ]
     if port in config.ends:
         here = this_firing()
         here.warn("unrouted", f"node {here.path!r}: no connection leaves {port!r}, so the path ends there")
-    return NodeOutput({port: config.on(port, passed)}, metadata={"checks": told})
+    return NodeOutput({port: config.on(port, passed)}, metadata={"checks": results})
 
 
 class Question(Config):
@@ -159,7 +159,7 @@ class Question(Config):
 
 @node(ports=Ports({"input": Passed}, {"out": Any}))
 async def ask(inputs: Mapping[str, Any], config: Question) -> NodeOutput:
-    """Ask whether what came may go on, which is shown; anything answers (`normalised`)."""
+    """Ask for approval, showing the previous output; any JSON is an answer (see `normalised`)."""
     shown = inputs["input"].previous_output
     asking = {"prompt": config.prompt, "show": shown, "schema": json_schema(Answer)}
     return NodeOutput(status="paused", metadata={"ask": asking})
@@ -177,7 +177,7 @@ _DECISION: Final = Ports(
 
 @node(ports=_DECISION)
 async def decide(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
-    """Pass on what came before the question to the exit that the answer means; its note has a port too."""
+    """Pass the input on to the exit of the decision in the answer, and its note to another port."""
     passed: Passed = inputs["input"]
     decision, note = normalised(inputs["answer"])
     outputs = {decision: config.on(decision, replace(passed, note=note)), "note": note}
@@ -186,7 +186,7 @@ async def decide(inputs: Mapping[str, Any], config: Passing) -> NodeOutput:
 
 @node(ports=Ports({"arrivals": Port(Passed, many=True)}, {"out": Passed}))
 async def join(inputs: Mapping[str, Any]) -> NodeOutput:
-    """Make one of all that arrive: one alone is itself, of several the texts, with a line between them."""
+    """Join all arrivals: a single one is unchanged, the texts of several are joined by blank lines."""
     arrivals: Sequence[Passed] = inputs["arrivals"]
     if len(arrivals) == 1:
         return NodeOutput({"out": arrivals[0]})
@@ -200,7 +200,7 @@ loop: Final = gate_type(Passed)
 
 
 def normalised(answer: Any) -> tuple[Decision, str]:
-    """Return decision and note: a text rejects by the word in it, a mapping by its decision."""
+    """Return decision and note: a string rejects by containing the word, a mapping by its decision."""
     if isinstance(answer, str):
         return (REJECT if REJECT in answer.lower() else APPROVE), ""
     if not isinstance(answer, dict):

@@ -1,4 +1,4 @@
-"""Agents that are tools of others: what is wrong with such edges, and the trees that they make."""
+"""Agents that are tools of other agents: check their edges, and write their nested configs."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 __all__ = ["agent_config", "check_subagents", "tool_name"]
 
-#: How much of what it is told the model above sees of an agent, and how many names of those below it.
+#: The most characters of a system prompt, and of names of subagents, in the description of a subagent.
 MOST_TOLD: Final = 280
 MOST_NAMED: Final = 4
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 
 
 def check_subagents(workflow: Workflow, notes: Notes) -> None:
-    """Note each edge that cannot make an agent the tool of another: the first reason of each."""
+    """Note each edge that cannot make an agent a tool of another, with the first reason."""
     walked = {end for edge in (*workflow.edges, *workflow.dead) for end in (edge.source, edge.target)}
     parents: dict[str, str] = {}
     for edge in workflow.below:
         if edge.source not in workflow.nodes or edge.target not in workflow.nodes:
-            continue  # has been noted
+            continue  # noted as a problem before
         fault = _fault(edge, workflow.nodes, parents, walked)
         if fault is not None:
             notes.problem(edge.path, f"subagent {edge.target!r} of node {edge.source!r}: {fault}")
         parents.setdefault(edge.target, edge.source)
     for cycle in _cycles(parents):
         first = next(edge for edge in workflow.below if edge.target == cycle[0])
-        told = " > ".join([*reversed(cycle), cycle[-1]])
+        text = " > ".join([*reversed(cycle), cycle[-1]])
         notes.problem(
-            first.path, f"subagent {cycle[0]!r} of node {first.source!r}: it is below itself: {told}"
+            first.path, f"subagent {cycle[0]!r} of node {first.source!r}: it is below itself: {text}"
         )
 
 
@@ -62,7 +62,7 @@ def _fault(
 
 
 def _cycles(parents: Mapping[str, str]) -> Iterator[list[str]]:
-    """Find agents that are below themselves, from each upwards; an agent has one above it."""
+    """Yield the cycles of agents below themselves; `parents` has one agent above each."""
     seen: set[str] = set()
     for id in parents:
         path: list[str] = []
@@ -76,8 +76,8 @@ def _cycles(parents: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 def agent_config(node: NodePart, workflow: Workflow) -> JsonDict:
-    """Write the config of an agent, those below it inside; their edges have been checked."""
-    configs: dict[str, JsonDict] = {node.id: _own(node)}
+    """Return the config of an agent with the configs of its subagents inside."""
+    configs: dict[str, JsonDict] = {node.id: _base_config(node)}
     waiting = [node.id]
     while waiting:
         above = waiting.pop()
@@ -85,7 +85,7 @@ def agent_config(node: NodePart, workflow: Workflow) -> JsonDict:
             below = workflow.nodes[edge.target]
             settings = below.settings
             config = {
-                **_own(below),
+                **_base_config(below),
                 "name": tool_name(below),
                 "description": _description(below, workflow),
                 "system": settings["system"],
@@ -97,12 +97,12 @@ def agent_config(node: NodePart, workflow: Workflow) -> JsonDict:
 
 
 def tool_name(node: NodePart) -> str:
-    """Return the name by which the agent above calls one."""
+    """Return the name of the tool that an agent is for the agent above it."""
     slugs = (_OTHER.sub("_", text.lower()).strip("_") for text in (node.settings["name"], node.id))
     return "_".join((SUBAGENT, *filter(None, slugs)))
 
 
-def _own(node: NodePart) -> JsonDict:
+def _base_config(node: NodePart) -> JsonDict:
     settings = node.settings
     config: JsonDict = {"name": settings["name"], "model": settings["model"]}
     config["reasoning_effort"] = settings["reasoning_effort"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.authoring import Format, choices, describe_value, get_mappings
 from dataflow_formats.agentflow.file import APPROVAL, read_workflow
-from dataflow_formats.agentflow.order import planned
+from dataflow_formats.agentflow.order import plan_workflow
 from dataflow_formats.agentflow.subagents import check_subagents, tool_name
 from dataflow_formats.agentflow.words import META, AgentFlowWords
 from dataflow_formats.agentflow.writer import LIMIT, document
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from dataflow_formats.agentflow.order import Plan
 
 
-__all__ = ["FORMAT", "remark"]
+__all__ = ["FORMAT"]
 
-#: What a node does at which several arrive: it runs once for each of them, or once on all.
+#: Whether a node with several arrivals runs once for each of them, or once on all.
 JOINS: Final = ("each", "once")
-#: What of a workflow becomes the flow itself.
+#: The keys of a file that become the flow; all others are kept in its meta.
 USED: Final = {"nodes", "connections", "name"}
 
 
 def recognises(data: Any) -> bool:
-    """Tell whether what a file holds is a workflow of AgentFlow."""
+    """Return whether the content of a file is a workflow of AgentFlow."""
     return bool(get_mappings(data, "nodes")) and "connections" in data
 
 
 def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
-    """Translate a file that has been read into a native document."""
+    """Translate the content of a file into a native document; problems and remarks are noted."""
     if not isinstance(data, dict):
         found = describe_value(data)
         notes.problem((), f"is no workflow: expected a mapping with `nodes` and `connections`, found {found}")
@@ -44,10 +44,10 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     if notes.problems:
         return {}
     is_each = joins == "each"
-    plan = planned(workflow, each=is_each)
+    plan = plan_workflow(workflow, each=is_each)
     if is_each:
         _refuse_tangled(workflow, plan, notes)
-    remark(workflow, plan, notes, each=is_each)
+    _remark(workflow, plan, notes, each=is_each)
     for node in workflow.nodes.values():
         notes.origin(node.id, node.path)
     name = data.get("name")
@@ -60,14 +60,17 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     }
 
 
+FORMAT: Final = Format("agentflow", recognises, translate, frozenset({"joins"}), AgentFlowWords)
+
+
 def _refuse_tangled(workflow: Workflow, plan: Plan, notes: Notes) -> None:
     for node, reason in plan.tangled.items():
-        told = f"node {node!r} cannot run once for each arrival: {reason}; load the file with joins=once"
-        notes.problem(workflow.nodes[node].path, told)
+        text = f"node {node!r} cannot run once for each arrival: {reason}; load the file with joins=once"
+        notes.problem(workflow.nodes[node].path, text)
 
 
 def _meta(data: JsonDict, workflow: Workflow) -> JsonDict:
-    """Keep what is no part of the flow: other fields of the file, and whose tools are agents."""
+    """Return the other fields of the file, and the agents that are tools by the names of the tools."""
     kept = {key: value for key, value in data.items() if key not in USED}
     below = [workflow.nodes[edge.target] for edge in workflow.below]
     if below:
@@ -77,16 +80,13 @@ def _meta(data: JsonDict, workflow: Workflow) -> JsonDict:
     return kept
 
 
-FORMAT: Final = Format("agentflow", recognises, translate, frozenset({"joins"}), AgentFlowWords)
-
-
-def remark(workflow: Workflow, plan: Plan, notes: Notes, *, each: bool) -> None:
-    """Note all remarks on a workflow that runs."""
+def _remark(workflow: Workflow, plan: Plan, notes: Notes, *, each: bool) -> None:
+    """Note where the flow behaves differently from the original, or as unexpectedly."""
     for edge in workflow.dead:
-        told = (
+        text = (
             f"the connection to {edge.target!r} is never followed, as {edge.handle!r} is no exit of the node"
         )
-        notes.remark(edge.source, told, "it is not followed either")
+        notes.remark(edge.source, text, "it is not followed either")
     for loop in plan.loops:
         first = next(id for id in workflow.nodes if id in loop.heads)
         original = "the loop that begins here has no limit"
@@ -99,11 +99,11 @@ def remark(workflow: Workflow, plan: Plan, notes: Notes, *, each: bool) -> None:
         if node in plan.unreached:
             notes.remark(node, "never runs, as nothing leads to it", "it is left out as well")
         if node in plan.meeting or node in plan.again:
-            _on_arrivals(node, plan, notes, each=each)
-    _on_approvals(workflow, plan, notes)
+            _remark_on_arrivals(node, plan, notes, each=each)
+    _remark_on_approvals(workflow, plan, notes)
 
 
-def _on_arrivals(node: str, plan: Plan, notes: Notes, *, each: bool) -> None:
+def _remark_on_arrivals(node: str, plan: Plan, notes: Notes, *, each: bool) -> None:
     numbers = [
         *(plan.into(node) if node in plan.meeting else ()),
         *(plan.back_to(node) if node in plan.again else ()),
@@ -118,7 +118,7 @@ def _on_arrivals(node: str, plan: Plan, notes: Notes, *, each: bool) -> None:
     notes.remark(node, original, here)
 
 
-def _on_approvals(workflow: Workflow, plan: Plan, notes: Notes) -> None:
+def _remark_on_approvals(workflow: Workflow, plan: Plan, notes: Notes) -> None:
     leading: dict[tuple[str, str], list[str]] = {}
     for edge in plan.edges:
         leading.setdefault((edge.source, edge.port), []).append(edge.target)

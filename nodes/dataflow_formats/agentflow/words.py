@@ -1,4 +1,4 @@
-"""A run in the words of AgentFlow: its log entries as they come, and at the end the record of the run."""
+"""Report a run as AgentFlow does: log entries as they happen, and the record of the run at the end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import EventKind
-from dataflow.authoring import node_of_path
+from dataflow.authoring import get_mapping, node_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,26 +16,25 @@ if TYPE_CHECKING:
 
 __all__ = ["META", "AgentFlowWords"]
 
-#: Where the meta of a document have what is no part of the flow.
+#: The key in the meta of a document.
 META: Final = "agentflow"
-#: The parts of a node by which it asks, and by which it calls its model.
+#: The nodes in a subflow that ask, and that call the model.
 ASK: Final = "/ask"
 CALLS: Final = "/agent/"
 SYSTEM: Final = "system"
 SAID: Final = {"approve": "Approved", "reject": "Rejected"}
-#: How the parts of a subagent's call are called, by what they are called here.
+#: The keys of a call of a subagent, by their names in the metadata.
 CALL: Final = {"call_id": "callId", "depth": "depth", "message": "message"}
 
 
 class AgentFlowWords:
-    """Tells the log entries of a run, each as JSON, and the record of the run, which has its state.
+    """Reports the log entries of a run, each as JSON, and at its end the record with the state of the run.
 
-    Of a run that goes on they are those since then.
+    Of a resumed run it reports what happens since then.
     """
 
     def __init__(self, document: JsonDict) -> None:
-        kept = document.get("meta", {}).get(META)
-        about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
+        about = get_mapping(get_mapping(document, "meta"), META)
         self._subagents: Mapping[str, Any] = about.get("subagents") or {}
         self._shown: dict[str, Any] = {}  # by the node that asks
         self._waiting: list[str] = []
@@ -45,7 +44,7 @@ class AgentFlowWords:
         self._run = self._status = ""
 
     def see(self, event: Event) -> Iterator[str]:
-        """Return the lines that an event comes to."""
+        """Yield the lines for an event."""
         match event.kind:
             case EventKind.RUN_STARTED | EventKind.RUN_RESUMED:
                 self._run = event.run
@@ -63,10 +62,10 @@ class AgentFlowWords:
             case EventKind.RUN_FINISHED:
                 self._status = str(event.data["status"])
             case _:
-                pass  # the system has no word for it
+                pass  # the original does not report it
 
     def end(self, outputs: Mapping[str, Any]) -> Iterator[str]:
-        """Return the record of the run, in JSON."""
+        """Yield the record of the run, in JSON."""
         state = {**outputs, **self._decisions}
         if self._previous is not None:
             state["previous_output"] = self._previous
@@ -84,29 +83,29 @@ class AgentFlowWords:
         yield json.dumps(record, ensure_ascii=False, default=str)
 
     def _finished(self, event: Event) -> Iterator[str]:
-        told: Mapping[str, Any] = event.data["metadata"]
+        metadata: Mapping[str, Any] = event.data["metadata"]
         around = node_of_path(event.path.rpartition("/")[0])
-        if "initial_input" in told:
-            self._came_to(told, told["initial_input"])
+        if "initial_input" in metadata:
+            self._keep_output(metadata, metadata["initial_input"])
             yield _entry(event, node_of_path(event.path), "step_start", "start")
-        if "start_prompt" in told:
+        if "start_prompt" in metadata:
             yield _entry(event, around, "step_start", "agent")
-            yield _entry(event, around, "start_prompt", told["start_prompt"])
-        if "llm_response" in told:
-            self._came_to(told, told["llm_response"])
-            yield _entry(event, around, "llm_response", told["llm_response"])
-        if "checks" in told:
-            yield from _checked(event, told["checks"])
-        if "decision" in told:
-            yield self._decided(event, around, told["decision"])
-        if str(told.get("type", "")).startswith("subagent_call_"):
-            yield self._called(event, told)
+            yield _entry(event, around, "start_prompt", metadata["start_prompt"])
+        if "llm_response" in metadata:
+            self._keep_output(metadata, metadata["llm_response"])
+            yield _entry(event, around, "llm_response", metadata["llm_response"])
+        if "checks" in metadata:
+            yield from _checked(event, metadata["checks"])
+        if "decision" in metadata:
+            yield self._decided(event, around, metadata["decision"])
+        if str(metadata.get("type", "")).startswith("subagent_call_"):
+            yield self._called(event, metadata)
         if (failure := event.data.get("failure")) is not None:
-            yield from self._told_failure(event, failure.message)
+            yield from self._failure(event, failure.message)
 
-    def _came_to(self, told: Mapping[str, Any], output: Any) -> None:
-        """Keep an output as the previous one, unless something else went on beside it."""
-        if not told.get("is_beside"):
+    def _keep_output(self, metadata: Mapping[str, Any], output: Any) -> None:
+        """Keep an output as the previous one, unless the flow has fanned out before it."""
+        if not metadata.get("is_beside"):
             self._previous = output
 
     def _decided(self, event: Event, node: str, decision: Mapping[str, str]) -> str:
@@ -115,18 +114,18 @@ class AgentFlowWords:
         said = SAID[decision["decision"]]
         return _entry(event, node, "input_received", f"{said}: {note}" if note else said)
 
-    def _called(self, event: Event, told: Mapping[str, Any]) -> str:
-        """Tell of the call of a subagent: under the agent above all, as JSON in the entry."""
+    def _called(self, event: Event, metadata: Mapping[str, Any]) -> str:
+        """Return the entry for a call of a subagent, of the outermost agent, with JSON as its content."""
         above = node_of_path(event.path.partition(CALLS)[0])
-        known = self._subagents.get(told["subagent"], {})
-        content = {"type": told["type"], "parentNodeId": above}
-        content["subagentNodeId"] = known.get("id", told["subagent"])
-        content["subagentName"] = known.get("name", told["subagent"])
-        content |= {CALL[name]: value for name, value in told.items() if name in CALL}
-        return _entry(event, above, told["type"], json.dumps(content, ensure_ascii=False))
+        known = self._subagents.get(metadata["subagent"], {})
+        content = {"type": metadata["type"], "parentNodeId": above}
+        content["subagentNodeId"] = known.get("id", metadata["subagent"])
+        content["subagentName"] = known.get("name", metadata["subagent"])
+        content |= {CALL[name]: value for name, value in metadata.items() if name in CALL}
+        return _entry(event, above, metadata["type"], json.dumps(content, ensure_ascii=False))
 
-    def _told_failure(self, event: Event, message: str) -> Iterator[str]:
-        """Tell what fails first in a node; the nodes around it fail for the same reason."""
+    def _failure(self, event: Event, message: str) -> Iterator[str]:
+        """Yield the entry for the first failure in a node; enclosing nodes fail for the same reason."""
         before, calls, _ = f"{event.path}/".partition(CALLS)
         node = node_of_path(before.removesuffix("/"))
         if node not in self._failed:
@@ -139,8 +138,8 @@ def _checked(event: Event, checks: Sequence[Mapping[str, Any]]) -> Iterator[str]
     yield _entry(event, node, "step_start", "if")
     for number, check in enumerate(checks, 1):
         holds = "true" if check["holds"] else "false"
-        told = f'Condition {number} ({check["operator"]} "{check["value"]}"): {holds}'
-        yield _entry(event, node, "logic_check", told)
+        text = f'Condition {number} ({check["operator"]} "{check["value"]}"): {holds}'
+        yield _entry(event, node, "logic_check", text)
 
 
 def _entry(event: Event, node: str, type: str, content: Any) -> str:

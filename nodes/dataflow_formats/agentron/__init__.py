@@ -1,10 +1,13 @@
-"""The format of Agentron Studio: workflows of Agentron Studio, in JSON."""
+"""Agentron Studio, a desktop editor for workflows of agents that take turns, saved as JSON.
+
+Rooms: file -> agents -> writer -> translation -> nodes -> words -> listing.
+"""
 
 from __future__ import annotations
 
 from lazy_loader import attach as _attach
 
-#: What documents name.
+#: The functions that documents name.
 __getattr__, __dir__, __all__ = _attach(__name__, submod_attrs={"nodes": ["request_user_help"]})
 
 __stored_as__ = "agentron"

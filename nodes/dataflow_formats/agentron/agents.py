@@ -1,4 +1,4 @@
-"""The agents that nodes name: they are in the file itself, in another, or known by their names alone."""
+"""The agents that nodes name: defined in the file itself, in another file, or known by name alone."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow_formats.agentron.file import NodePart
 
-__all__ = ["HELP", "Agent", "Agents", "read_agents"]
+__all__ = ["HELP", "WRITE", "Agent", "Agents", "read_agents"]
 
-#: The tool by which an agent asks somebody.
+#: The tool by which an agent asks the user.
 HELP: Final = "request_user_help"
-#: What may stand in a list of tools.
+#: The allowed entries of a list of tools.
 TOOL: Final = f"{HELP}, a function as module:name, or a server with `command` or `url`"
-#: Where a file has its agents.
+#: The key of the agents in a file.
 AGENTS: Final = "agents"
-#: What to write for agents that are not defined.
+#: How to define missing agents, for an error message.
 WRITE: Final = (
     "write them as `agents` into the file or into the file of the option agents=FILE, each as "
     "{id, name, model, instructions, tools}, or give one model to all with the option model=provider/name"
@@ -28,7 +28,7 @@ WRITE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent. `tools` are functions, each as `module:qualname`, and `servers` what `agent.tools` takes."""
+    """An agent; its tools are functions as `module:qualname`, and servers for the config of `agent.tools`."""
 
     id: str
     name: str
@@ -41,14 +41,14 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """All agents that are defined, as far as they could be read, and the model of those that have none."""
+    """The agents of the files, and the model of those that have none; `is_whole` if all could be read."""
 
     known: tuple[Agent, ...]
     model: str | None
     is_whole: bool
 
     def of(self, node: NodePart) -> Agent | None:
-        """Return the agent of a node, by its id, else by its name; None where nobody knows its model."""
+        """Return the agent of a node, by its id, else by its name; None if its model is unknown."""
         found = [one for one in self.known if node.agent_id and one.id == node.agent_id]
         found += [one for one in self.known if node.agent_name and one.name == node.agent_name]
         agent = found[0] if found else Agent(node.agent_id, node.agent_name or node.agent_id, "")
@@ -58,7 +58,7 @@ class Agents:
 
 
 def read_agents(data: JsonDict, options: FormatOptions, notes: Notes) -> Agents:
-    """Read the agents of the file, and those of the file that is given besides, which count before them."""
+    """Read the agents of the file, and those of the option `agents`, which take precedence."""
     before = len(notes.problems)
     own = _listed(PartReader(notes, data), needed=False)
     given = _given(options["agents"], notes) if "agents" in options else []
@@ -69,11 +69,11 @@ def read_agents(data: JsonDict, options: FormatOptions, notes: Notes) -> Agents:
 
 
 def _given(written: str, notes: Notes) -> list[Agent]:
-    """Read the agents of a file beside the workflow; its name and places stand before its problems."""
+    """Read the agents of another file; problems name this file and the positions in it."""
 
-    def read(data: Any, beside: Notes) -> list[Agent]:
+    def read(data: Any, other: Notes) -> list[Agent]:
         part = data if isinstance(data, dict) else {AGENTS: data}
-        return _listed(PartReader(beside, part), needed=True)
+        return _listed(PartReader(other, part), needed=True)
 
     return notes.read_other(written, "option agents", read) or []
 
@@ -101,7 +101,7 @@ def _model(part: PartReader) -> str:
 
 
 def _tools(part: PartReader) -> tuple[tuple[str, ...], tuple[JsonDict, ...], bool]:
-    """Return the functions and the servers of an agent, and whether it may ask somebody."""
+    """Return the functions and the servers of an agent, and whether it may ask the user."""
     given = part.items("tools")
     functions = [tool for tool in given if isinstance(tool, str) and is_function_name(tool)]
     servers = [tool for tool in given if isinstance(tool, dict)]

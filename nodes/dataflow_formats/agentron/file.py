@@ -1,4 +1,4 @@
-"""The file of an Agentron Studio workflow: its parts, conditions and schedules, and reading them."""
+"""The parts of an Agentron Studio file, and reading them: graphs, conditions, schedules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AGENT",
     "KINDS",
-    "MODES",
     "WAIT",
     "Condition",
     "EdgePart",
@@ -33,9 +32,9 @@ __all__ = [
     "read_graph",
 ]
 
-#: The types of conditions that are known; any other holds always.
+#: The known types of conditions; a condition of another type always holds.
 KINDS: Final = ("message_type", "content_contains")
-#: When a graph runs by itself.
+#: The execution modes of a graph.
 MODES: Final = ("one_time", "interval", "continuous")
 _SECONDS: Final = re.compile(r"[1-9]\d{0,8}")
 _DAILY: Final = re.compile(r"daily@([01]\d|2[0-3]):[0-5]\d")
@@ -45,12 +44,12 @@ INTERVALS: Final = f'{SECONDS}, "daily@09:00" or "weekly@1,3,5" with Sunday = 0'
 AGENT: Final = "agent"
 WAIT: Final = "wait_for_user"
 NODE_KINDS: Final = (AGENT, WAIT)
-#: What the keys of an edge have been called.
+#: The present and former keys of an edge.
 SOURCE: Final = ("source", "from", "sourceId")
 TARGET: Final = ("target", "to", "targetId")
-#: How a node names its agent.
+#: The keys by which a node names its agent.
 NAMING: Final = ("agentId", "agentName")
-#: What of a node is kept for those who look at it.
+#: The keys of a node that are kept for drawing it.
 SHOWN: Final = ("name", "position")
 
 
@@ -61,50 +60,22 @@ class Condition(Config):
     value: str = ""
 
 
-def holds(condition: Condition | None, output: str) -> bool:
-    """Tell whether an edge may be followed after an output; one without a condition always may.
-
-    `message_type` is the whole output, or the `type` of an output that is an object in JSON;
-    `content_contains` is a part of it in any case of letters.
-    """
-    match condition:
-        case Condition(type="message_type", value=value):
-            return output == value or _type_in(output) == value
-        case Condition(type="content_contains", value=value):
-            return value.casefold() in output.casefold()
-        case _:
-            return True
-
-
-def first_that_holds(conditions: list[Condition | None], output: str) -> int | None:
-    """Return the number of the first condition that holds, None where none does."""
-    return next((number for number, one in enumerate(conditions) if holds(one, output)), None)
-
-
-def _type_in(output: str) -> Any:
-    try:
-        read = json.loads(output)
-    except (ValueError, RecursionError):  # a text that is no JSON
-        return None
-    return read.get("type") if isinstance(read, dict) else None
-
-
 @dataclass(frozen=True, slots=True)
 class NodePart:
-    """A node; `agent_id` and `agent_name` are empty where they are not given."""
+    """A node; `agent_id` and `agent_name` are empty if missing."""
 
     id: str
     kind: str
     path: DocumentPath
     agent_id: str = ""
     agent_name: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # the other ones
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # without those that name the agent
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgePart:
-    """An edge; `id` is empty where it is not given."""
+    """An edge; `id` is empty if missing."""
 
     id: str
     source: str
@@ -128,32 +99,13 @@ class Graph:
     schedule: str | None = None
 
 
-def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> str | None:
-    """Say what is wrong with the schedule of a mode, None where nothing is."""
-    if mode == "interval":
-        if schedule is None:
-            own = " of its own, as that of the workflow does not count for branches" if of_branch else ""
-            return f"an interval needs a schedule{own}: {INTERVALS}"
-        forms = (_SECONDS, _DAILY, _WEEKLY)
-        is_right = any(form.fullmatch(schedule) for form in forms) and not _has_day_twice(schedule)
-        return None if is_right else f"expected {INTERVALS}, found {schedule!r}"
-    if mode == "continuous" and schedule is not None and not _SECONDS.fullmatch(schedule):
-        return f"expected the delay between runs as {SECONDS}, found {schedule!r}"
-    return None
-
-
-def _has_day_twice(schedule: str) -> bool:
-    days = schedule.removeprefix("weekly@").split(",") if schedule.startswith("weekly@") else []
-    return len(days) != len({*days})
-
-
 def read_graph(data: JsonDict, notes: Notes) -> Graph:
     """Read the main graph of a workflow."""
     return _graph(PartReader(notes, data), Graph(()))
 
 
 def read_branches(data: JsonDict, main: Graph, notes: Notes) -> list[Graph]:
-    """Read the branches, which have mode and turn instruction of the workflow unless they have their own."""
+    """Read the branches; mode and turn instruction default to those of the main graph."""
     inherited = Graph((), turn_instruction=main.turn_instruction, mode=main.mode)
     parts = PartReader(notes, data).entries("branches", "branch")
     unique_ids(parts)
@@ -206,3 +158,50 @@ def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
         given = part.mapping("condition", "a mapping with `type` and `value`")
         condition = Condition(type=given.text("type"), value=given.text("value"))
     return EdgePart(part.text("id"), source, target, part.path, condition)
+
+
+def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> str | None:
+    """Return what is wrong with the schedule of a mode, None for a valid one."""
+    if mode == "interval":
+        if schedule is None:
+            own = " of its own, as that of the workflow does not count for branches" if of_branch else ""
+            return f"an interval needs a schedule{own}: {INTERVALS}"
+        forms = (_SECONDS, _DAILY, _WEEKLY)
+        is_right = any(form.fullmatch(schedule) for form in forms) and not _has_day_twice(schedule)
+        return None if is_right else f"expected {INTERVALS}, found {schedule!r}"
+    if mode == "continuous" and schedule is not None and not _SECONDS.fullmatch(schedule):
+        return f"expected the delay between runs as {SECONDS}, found {schedule!r}"
+    return None
+
+
+def _has_day_twice(schedule: str) -> bool:
+    days = schedule.removeprefix("weekly@").split(",") if schedule.startswith("weekly@") else []
+    return len(days) != len({*days})
+
+
+def holds(condition: Condition | None, output: str) -> bool:
+    """Return whether an edge may be followed after an output; without a condition it always may.
+
+    `message_type` is compared to the whole output, and to the `type` of an output that is a JSON object;
+    `content_contains` is a substring of the output, ignoring case.
+    """
+    match condition:
+        case Condition(type="message_type", value=value):
+            return output == value or _type_in(output) == value
+        case Condition(type="content_contains", value=value):
+            return value.casefold() in output.casefold()
+        case _:
+            return True
+
+
+def _type_in(output: str) -> Any:
+    try:
+        read = json.loads(output)
+    except (ValueError, RecursionError):  # not JSON
+        return None
+    return read.get("type") if isinstance(read, dict) else None
+
+
+def first_that_holds(conditions: list[Condition | None], output: str) -> int | None:
+    """Return the index of the first condition that holds, None if none does."""
+    return next((number for number, one in enumerate(conditions) if holds(one, output)), None)

@@ -1,4 +1,4 @@
-"""The node types of an Agentron walk: begin, instruct an agent, choose the next node, ask the user, end."""
+"""The node types of Agentron flows: a walk from node to node, whose agents take turns."""
 
 from __future__ import annotations
 
@@ -21,48 +21,36 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "WALK",
-    "Exit",
-    "Next",
-    "Reply",
-    "Tell",
-    "Turn",
-    "Wait",
-    "Walk",
-    "filled",
     "loop",
-    "made_in",
     "next_node",
     "request_user_help",
     "result",
     "start",
-    "summaries",
     "tell",
-    "told",
     "wait",
 ]
 
-#: How many turns agents are told of.
+#: The most turns in the prompt of an agent.
 MOST_TURNS: Final = 12
-#: The input of a run that keeps what others said from every agent.
+#: The input of a run that hides the turns of other agents.
 NO_SHARING: Final = "noSharedOutput"
-#: The port with the walk, whichever way it goes on.
+#: The output port with the walk, whichever exit is taken.
 WALK: Final = "walk"
-#: What stands alone where there is nothing to tell.
+#: The prompt of an agent for which there is no other text.
 NOTHING: Final = "Do your task."
 FIRST: Final = "This is the first turn."
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*(\$input|(?:(?:input|context)\.)?(\w+))\s*\}\}")
-#: What the model is told of its call. The turn ends with its next answer, which the reply takes the place of.
+#: The result of a call of the tool. The turn ends with the next answer, which the reply replaces.
 ASKED: Final = "The user is asked when this turn has ended. End it now."
 MOST_OPTIONS: Final = 50
 Options = Annotated[list[str], Field(max_length=MOST_OPTIONS)]
-#: How many characters of arguments and of a result a summary has.
+#: The most characters of arguments and of a result in a summary.
 MOST_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What an agent gave, or what somebody replied whom it had asked."""
+    """The output of an agent, or the reply of the user."""
 
     speaker: str
     text: str
@@ -71,7 +59,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The inputs of the run, the last turns, and how many there were."""
+    """The inputs of the run, the last turns, and the number of all turns."""
 
     inputs: Mapping[str, Any] = field(default_factory=dict)
     turns: tuple[Turn, ...] = ()
@@ -79,25 +67,25 @@ class Walk:
 
     @property
     def last(self) -> Turn | None:
-        """The turn just before."""
+        """The previous turn."""
         return self.turns[-1] if self.turns else None
 
     @property
     def follows_reply(self) -> bool:
-        """Whether the turn just before was somebody's reply."""
+        """Whether the previous turn was a reply of the user."""
         return self.last is not None and self.last.is_reply
 
     @property
     def shared(self) -> tuple[Turn, ...]:
-        """The turns that an agent is told of."""
+        """The turns that an agent sees."""
         return () if self.inputs.get(NO_SHARING) is True else self.turns
 
     def parameters(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a node, over which the inputs of the run count."""
+        """Return the parameters of a node, overridden by the inputs of the run."""
         return {name: value for name, value in {**own, **self.inputs}.items() if name != NO_SHARING}
 
     def after(self, turn: Turn) -> Walk:
-        """Return the walk one turn later."""
+        """Return the walk with one more turn."""
         return replace(self, turns=(*self.turns, turn)[-MOST_TURNS:], count=self.count + 1)
 
 
@@ -117,20 +105,53 @@ class Tell(Config):
 
 @node(ports=Ports({"walk": Walk}, {"prompt": str}))
 async def tell(inputs: Mapping[str, Any], config: Tell) -> NodeOutput:
-    """Write what an agent is told in its turn, in a conversation that has its instructions.
+    """Write the prompt of an agent, in a conversation with its instructions.
 
-    The metadata have how the step of the turn begins, which is all there is of it if the turn fails.
+    The metadata have the beginning of the step of the turn, for the case that the turn fails.
     """
     walk: Walk = inputs["walk"]
-    prompt = told(walk, config.turn_instruction, config.parameters)
-    instructions = filled(config.instructions, walk.parameters(config.parameters), prompt)
+    prompt = _prompt(walk, config.turn_instruction, config.parameters)
+    instructions = _filled(config.instructions, walk.parameters(config.parameters), prompt)
     context = ExecutionContext("", system_instructions=instructions or None)
     begun = {"order": walk.count, "input": prompt, "follows_reply": walk.follows_reply}
     return NodeOutput({"prompt": prompt}, context=context, metadata={"turn": begun})
 
 
+def _prompt(walk: Walk, instruction: str, own: Mapping[str, Any]) -> str:
+    """Return the prompt of a node: instruction, recent turns, and the last output or the parameters."""
+    turns = walk.shared
+    recent = ["Recent turns:", *(f"{turn.speaker}: {turn.text}" for turn in turns)] if turns else []
+    before = _last_output(turns[-1]) if turns else _given(walk, own)
+    parts = [[instruction] if instruction else [], recent, before]
+    return "\n\n".join("\n".join(part) for part in parts if part) or NOTHING
+
+
+def _last_output(turn: Turn) -> list[str]:
+    return ["Reply of the user:" if turn.is_reply else f"Output from {turn.speaker}:", turn.text]
+
+
+def _given(walk: Walk, own: Mapping[str, Any]) -> list[str]:
+    lines = [f"{name}: {_written(value)}" for name, value in walk.parameters(own).items()]
+    return [FIRST, *lines] if lines and not walk.count else lines
+
+
+def _filled(instructions: str, parameters: Mapping[str, Any], prompt: str) -> str:
+    """Fill `{{ name }}`, `{{ input.name }}`, `{{ context.name }}`, `{{ $input }}`; unknown names are kept."""
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] == "$input":
+            return prompt
+        return _written(parameters[match[2]]) if match[2] in parameters else match[0]
+
+    return _PLACEHOLDER.sub(fill, instructions)
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 class Exit(Config):
-    """An edge to another node: the port that leads to it, and who is there."""
+    """An edge: its output port, the node that it leads to, and the agent of that node."""
 
     port: str
     to: str
@@ -139,7 +160,7 @@ class Exit(Config):
 
 
 class Next(Config):
-    """Config of `agentron.next`: whose turn it was, and the edges from there in their order."""
+    """Config of `agentron.next`: the node and agent of the turn, and the edges from there in their order."""
 
     node: str
     agent: str
@@ -156,10 +177,10 @@ def _ports(config: Next) -> Ports:
 
 @node(ports=_ports)
 async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any], config: Next) -> NodeOutput:
-    """Go to the first node whose condition holds after the text, and if none does to the first of all.
+    """Follow the first edge whose condition holds for the text, else the first edge of all.
 
-    A reply takes the place of the text. The metadata have the step, with the calls of tools in the turn that
-    the context ends with. Where no condition held they say `unrouted`, and the run warns of it.
+    A reply replaces the text. The metadata have the step, with the calls of tools in the last turn of the
+    context. If no condition holds, they have `unrouted`, and the run warns.
     """
     walk: Walk = inputs["walk"]
     reply: Reply | None = inputs["reply"]
@@ -173,7 +194,7 @@ async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any],
         "agent_id": config.agent_id,
         "agent": config.agent,
         "order": walk.count,
-        "calls": summaries(context),
+        "calls": _summaries(context),
         "input": inputs["told"],
         "output": text,
         "is_reply": is_reply,
@@ -184,53 +205,42 @@ async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any],
     metadata: dict[str, Any] = {"step": step}
     if taken is not None and number is None:
         metadata["unrouted"] = True
-        told = f"node {config.node!r}: no condition held, so the first edge was followed, to {taken.to!r}"
-        this_firing().warn("unrouted", told)
+        warning = f"node {config.node!r}: no condition held, so the first edge was followed, to {taken.to!r}"
+        this_firing().warn("unrouted", warning)
     return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
 
 
-#: A gate of a walk, which is at one node at a time.
+def _summaries(context: ExecutionContext | None) -> list[dict[str, str]]:
+    """Return name, arguments and result of each call in the last turn, shortened."""
+    if context is None:
+        return []
+    return [
+        {
+            "name": call.name,
+            "arguments": shortened(call.arguments, MOST_CHARACTERS),
+            "result": shortened(str(result.content), MOST_CHARACTERS),
+        }
+        for call, result in _calls_in(context)
+    ]
+
+
+def _calls_in(context: ExecutionContext) -> Iterator[tuple[ToolCall, Message]]:
+    """Yield the calls of tools in the last turn, each with its result."""
+    turn = context.turns()[-1]
+    results = {message.tool_call_id: message for message in turn if message.role == "tool"}
+    calls = (call for message in turn for call in message.tool_calls)
+    return ((call, results[call.id]) for call in calls if call.id in results)
+
+
+#: The gate of a loop; a walk is at one node at a time.
 loop: Final = gate_type(Walk)
 
 
 @node(ports=Ports({"walks": Port(Walk, many=True)}, {"output": Port(str, conditional=True)}))
 async def result(inputs: Mapping[str, Any]) -> NodeOutput:
-    """Give what the last node gave that ran; nothing where none has."""
+    """Return the output of the node that ran last, none if no node ran."""
     last = max(inputs["walks"], key=lambda walk: walk.count).last
     return NodeOutput({} if last is None else {"output": last.text})
-
-
-def told(walk: Walk, instruction: str, own: Mapping[str, Any]) -> str:
-    """Return the text for a node: instruction, the turns before it, and the last output or its parameters."""
-    turns = walk.shared
-    recent = ["Recent turns:", *(f"{turn.speaker}: {turn.text}" for turn in turns)] if turns else []
-    before = _partner(turns[-1]) if turns else _given(walk, own)
-    parts = [[instruction] if instruction else [], recent, before]
-    return "\n\n".join("\n".join(part) for part in parts if part) or NOTHING
-
-
-def filled(instructions: str, parameters: Mapping[str, Any], prompt: str) -> str:
-    """Fill `{{ name }}`, `{{ input.name }}`, `{{ context.name }}`, `{{ $input }}`; what is unknown stays."""
-
-    def fill(match: re.Match[str]) -> str:
-        if match[1] == "$input":
-            return prompt
-        return _written(parameters[match[2]]) if match[2] in parameters else match[0]
-
-    return _PLACEHOLDER.sub(fill, instructions)
-
-
-def _partner(turn: Turn) -> list[str]:
-    return ["Reply of the user:" if turn.is_reply else f"Output from {turn.speaker}:", turn.text]
-
-
-def _given(walk: Walk, own: Mapping[str, Any]) -> list[str]:
-    lines = [f"{name}: {_written(value)}" for name, value in walk.parameters(own).items()]
-    return [FIRST, *lines] if lines and not walk.count else lines
-
-
-def _written(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class Reply(RootModel[Annotated[str, StringConstraints(pattern=r"\S")]]):
@@ -240,7 +250,7 @@ class Reply(RootModel[Annotated[str, StringConstraints(pattern=r"\S")]]):
 
 
 class Wait(Config):
-    """Config of `agentron.wait`: what is asked in any case, if not empty."""
+    """Config of `agentron.wait`: the question that is always asked, unless it is empty."""
 
     question: str = ""
 
@@ -263,7 +273,7 @@ async def wait(
     context: ExecutionContext | None,
     config: Wait = Wait(),  # noqa: B008 - frozen
 ) -> NodeOutput:
-    """Wait for a reply if the agent has asked for one in its turn, or the node itself asks."""
+    """Wait for a reply if the agent asked for one in its turn, or the node itself asks."""
     asked = {"question": config.question} if context is None else _asked_in(context)
     if asked is None:
         return NodeOutput({"reply": None})
@@ -273,32 +283,10 @@ async def wait(
 
 
 def _asked_in(context: ExecutionContext) -> dict[str, Any] | None:
-    """Return the arguments of the last call by which the last turn asked, and that was made."""
+    """Return the arguments of the last call of the help tool in the last turn, None without one."""
     asking = [
         call
-        for call, result in made_in(context)
+        for call, result in _calls_in(context)
         if call.name == request_user_help.__name__ and ASKED in str(result.content)
     ]
     return dict(json.loads(asking[-1].arguments)) if asking else None
-
-
-def made_in(context: ExecutionContext) -> Iterator[tuple[ToolCall, Message]]:
-    """Go through the calls of the last turn, each with its result."""
-    turn = context.turns()[-1]
-    results = {message.tool_call_id: message for message in turn if message.role == "tool"}
-    calls = (call for message in turn for call in message.tool_calls)
-    return ((call, results[call.id]) for call in calls if call.id in results)
-
-
-def summaries(context: ExecutionContext | None) -> list[dict[str, str]]:
-    """Tell of each call its tool, its arguments and its result, shortened."""
-    if context is None:
-        return []
-    return [
-        {
-            "name": call.name,
-            "arguments": shortened(call.arguments, MOST_CHARACTERS),
-            "result": shortened(str(result.content), MOST_CHARACTERS),
-        }
-        for call, result in made_in(context)
-    ]

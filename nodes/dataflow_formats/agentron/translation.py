@@ -8,7 +8,7 @@ from dataflow.authoring import Format, choices, describe_value, get_mappings
 from dataflow_formats.agentron.agents import WRITE, read_agents
 from dataflow_formats.agentron.file import AGENT, KINDS, read_branches, read_graph
 from dataflow_formats.agentron.words import META, AgentronWords
-from dataflow_formats.agentron.writer import DEFAULT_ROUNDS, document, laid_out
+from dataflow_formats.agentron.writer import DEFAULT_ROUNDS, document, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow_formats.agentron.agents import Agent, Agents
     from dataflow_formats.agentron.file import EdgePart, Graph
-    from dataflow_formats.agentron.writer import Laid
+    from dataflow_formats.agentron.writer import Layout
 
 
-__all__ = ["FORMAT", "remark"]
+__all__ = ["FORMAT"]
 
-#: What of a workflow becomes the flow itself, or is kept in another form.
+#: The keys of a file that become the flow, or are kept in another form.
 USED: Final = {"nodes", "edges", "branches", "agents", "turnInstruction", "maxRounds"}
-#: The mode of what starts only when it is told to.
+#: The mode of a graph that starts on request only.
 ONCE: Final = "one_time"
 
 
 def recognises(data: Any) -> bool:
-    """Tell whether what a file holds is a workflow of Agentron Studio."""
+    """Return whether the content of a file is a workflow of Agentron Studio."""
     if not isinstance(data, dict) or "connections" in data:
         return False
     marks = {"executionMode", "maxRounds", "turnInstruction", "branches", "executionOrder"}
@@ -38,32 +38,36 @@ def recognises(data: Any) -> bool:
 
 
 def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
-    """Translate a file that has been read into a native document."""
+    """Translate the content of a file into a native document; problems and remarks are noted."""
     if not isinstance(data, dict):
         notes.problem((), f"is no workflow: expected a mapping with `nodes`, found {describe_value(data)}")
         return {}
     main = read_graph(data, notes)
     branches = read_branches(data, main, notes)
     known = read_agents(data, options, notes)
-    graph = _picked(main, branches, options, notes)
+    graph = _select_graph(main, branches, options, notes)
     agents = _agents_of(graph, known, notes)
     if notes.problems:
         return {}
-    laid = laid_out(graph)
-    remark(data, graph, branches, laid, notes)
+    layout = lay_out(graph)
+    _remark(data, graph, branches, layout, notes)
     for node in graph.nodes:
         notes.origin(node.id, node.path)
-    name = main.name and {"name": main.name}
     return {
         "dataflow": 1,
-        **(name or {}),
-        **document(graph, agents, laid),
+        **({"name": main.name} if main.name else {}),
+        **document(graph, agents, layout),
         "meta": {META: _meta(data, graph, branches)},
     }
 
 
-def _picked(main: Graph, branches: Sequence[Graph], options: FormatOptions, notes: Notes) -> Graph:
-    """Return the branch that is asked for, else the main graph."""
+FORMAT: Final = Format(
+    "agentron", recognises, translate, frozenset({"agents", "branch", "model"}), AgentronWords
+)
+
+
+def _select_graph(main: Graph, branches: Sequence[Graph], options: FormatOptions, notes: Notes) -> Graph:
+    """Return the branch that the option names, else the main graph."""
     if "branch" not in options:
         return main
     wanted = options["branch"]
@@ -75,19 +79,19 @@ def _picked(main: Graph, branches: Sequence[Graph], options: FormatOptions, note
 
 
 def _agents_of(graph: Graph, known: Agents, notes: Notes) -> dict[str, Agent]:
-    """Return the agents of the nodes; those that nobody knows are one problem."""
+    """Return the agents by the ids of the nodes; all that are missing are one problem."""
     nodes = [node for node in graph.nodes if node.kind == AGENT and (node.agent_id or node.agent_name)]
     found = {node.id: agent for node in nodes if (agent := known.of(node)) is not None}
     missing = [node for node in nodes if node.id not in found]
     if missing and known.is_whole:
-        told = dict.fromkeys(f"{node.agent_name or node.agent_id} of node {node.id!r}" for node in missing)
-        problem = f"agents without a model: {', '.join(told)}; {WRITE}"
+        names = dict.fromkeys(f"{node.agent_name or node.agent_id} of node {node.id!r}" for node in missing)
+        problem = f"agents without a model: {', '.join(names)}; {WRITE}"
         notes.problem(missing[0].path, problem)
     return found
 
 
 def _meta(data: JsonDict, graph: Graph, branches: Sequence[Graph]) -> JsonDict:
-    """Keep what is no part of the flow: who it is, and when it and its branches run by themselves."""
+    """Return the other fields of the file, and the schedules of the branches."""
     kept = {key: value for key, value in data.items() if key not in USED}
     if graph.path:
         kept["branch"] = graph.id
@@ -101,27 +105,22 @@ def _schedule(branch: Graph) -> JsonDict:
     return {key: value for key, value in shown.items() if value}
 
 
-FORMAT: Final = Format(
-    "agentron", recognises, translate, frozenset({"agents", "branch", "model"}), AgentronWords
-)
-
-
-def remark(data: JsonDict, graph: Graph, branches: Sequence[Graph], laid: Laid, notes: Notes) -> None:
-    """Note all remarks on the graph of a workflow that runs."""
-    _on_workflow(data, graph, branches, notes)
-    _on_loops(graph, laid, notes)
+def _remark(data: JsonDict, graph: Graph, branches: Sequence[Graph], layout: Layout, notes: Notes) -> None:
+    """Note where the flow behaves differently from the original, or as unexpectedly."""
+    _remark_on_workflow(data, graph, branches, notes)
+    _remark_on_loops(graph, layout, notes)
     for node in graph.nodes:
-        if node.id in laid.unreached:
+        if node.id in layout.unreached:
             notes.remark(node.id, "never runs, as no edge leads to it", "it is left out as well")
             continue
-        _on_exits(node.id, [edge for edge in laid.edges if edge.source == node.id], notes)
-        incoming = [edge for edge in laid.edges if edge.target == node.id]
-        if len({edge.source for edge in incoming} - laid.unreached) > 1:
+        _remark_on_exits(node.id, [edge for edge in layout.edges if edge.source == node.id], notes)
+        incoming = [edge for edge in layout.edges if edge.target == node.id]
+        if len({edge.source for edge in incoming} - layout.unreached) > 1:
             original = f"is always told the output of {incoming[0].source!r}, which its first edge comes from"
             notes.remark(node.id, original, "it is told the output of the node that ran before it")
 
 
-def _on_workflow(data: Any, graph: Graph, branches: Sequence[Graph], notes: Notes) -> None:
+def _remark_on_workflow(data: Any, graph: Graph, branches: Sequence[Graph], notes: Notes) -> None:
     ids = ", ".join(branch.id for branch in branches)
     if branches and not graph.path and not graph.nodes:
         notes.remark("", "the workflow itself has no nodes", f"only a branch that is named runs: {ids}")
@@ -141,8 +140,8 @@ def _on_workflow(data: Any, graph: Graph, branches: Sequence[Graph], notes: Note
         notes.remark("", "`executionOrder` is ignored", "it is ignored as well; the edges count")
 
 
-def _on_loops(graph: Graph, laid: Laid, notes: Notes) -> None:
-    for heads in dict.fromkeys(laid.heads.values()):
+def _remark_on_loops(graph: Graph, layout: Layout, notes: Notes) -> None:
+    for heads in dict.fromkeys(layout.heads.values()):
         [*_, first] = [node.id for node in reversed(graph.nodes) if node.id in heads]
         is_counted = graph.nodes[0].id in heads
         if graph.max_rounds is None:
@@ -157,18 +156,20 @@ def _on_loops(graph: Graph, laid: Laid, notes: Notes) -> None:
             notes.remark(first, "rounds of this loop begin at one node", here)
 
 
-def _on_exits(node: str, exits: Sequence[EdgePart], notes: Notes) -> None:
+def _remark_on_exits(node: str, exits: Sequence[EdgePart], notes: Notes) -> None:
     for edge in exits:
         if edge.condition is not None and edge.condition.type not in KINDS:
-            told = f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} holds"
-            notes.remark(node, told, "it holds as well")
+            original = f"the unknown condition {edge.condition.type!r} of the edge to {edge.target!r} holds"
+            notes.remark(node, original, "it holds as well")
     always = next((number for number, edge in enumerate(exits) if _always_holds(edge)), len(exits))
     for edge in exits[always + 1 :]:
-        told = f"the edge to {edge.target!r} is never followed, since one before it always is"
-        notes.remark(node, told, "it is not followed either")
+        original = f"the edge to {edge.target!r} is never followed, since one before it always is"
+        notes.remark(node, original, "it is not followed either")
     if exits and always == len(exits):
-        told = f"where no condition holds, the first edge, to {exits[0].target!r}, is followed all the same"
-        notes.remark(node, told, "so it is, and the run warns of it")
+        original = (
+            f"where no condition holds, the first edge, to {exits[0].target!r}, is followed all the same"
+        )
+        notes.remark(node, original, "so it is, and the run warns of it")
 
 
 def _always_holds(edge: EdgePart) -> bool:

@@ -1,4 +1,4 @@
-"""A run in the words of Agentron Studio: its events as they come, and at the end the record of the run."""
+"""Report a run as Agentron Studio does: events as they happen, and the record of the run at the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import EventKind
-from dataflow.authoring import node_of_path
+from dataflow.authoring import get_mapping, node_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["META", "AgentronWords"]
 
-#: Where the meta of a document have what the workflow was.
+#: The key in the meta of a document.
 META: Final = "agentron"
-#: The part of a node that begins its turn.
+#: The node in a subflow that begins a turn.
 TURN: Final = "/tell"
-#: The part that ends it.
+#: The node that ends it.
 NEXT: Final = "next"
-#: What the steps of a trail are called, by what steps are called here.
+#: The keys of the steps of a trail, by their names in the metadata.
 STEP: Final = {
     "node": "nodeId",
     "agent_id": "agentId",
@@ -36,35 +36,34 @@ STEP: Final = {
     "to": "sentToNodeId",
     "to_agent": "sentToAgentName",
 }
-#: What a step says of whose turn it is.
+#: The keys of a step that identify node and agent.
 SPEAKER: Final = ("node", "agent", "agent_id")
-#: What the parts of a call are called.
+#: The keys of a call of a tool, by their names in the metadata.
 CALL: Final = {"name": "name", "arguments": "argsSummary", "result": "resultSummary"}
-#: The round of a loop, in a path.
+#: The iteration of a loop, in a path.
 ROUND: Final = re.compile(r"\[(\d+)\]")
 STATUSES: Final = {"paused": "waiting_for_user"}
 
 
 class AgentronWords:
-    """Tells `RunStarted`, `NodeRequested`, `NodeCompleted`, `UserResponded`, and the record with its trail.
+    """Reports `RunStarted`, `NodeRequested`, `NodeCompleted`, `UserResponded`, and the record with its trail.
 
-    Of a run that goes on the trail has the steps since then.
+    Of a resumed run the trail has the steps since then.
     """
 
     def __init__(self, document: JsonDict) -> None:
-        kept = document.get("meta", {}).get(META)
-        about: Mapping[str, Any] = kept if isinstance(kept, dict) else {}
+        about = get_mapping(get_mapping(document, "meta"), META)
         self._target = about.get("id") or document["name"]
         self._branch = about.get("branch")
         self._speakers = _speakers(document)
-        self._turns: dict[str, Mapping[str, Any]] = {}  # how the steps of open turns begin, by path
+        self._turns: dict[str, Mapping[str, Any]] = {}  # by path of an open turn, the beginning of its step
         self._trail: list[dict[str, Any]] = []
         self._record: dict[str, Any] = {}
         self._asked: dict[str, Any] = {}
         self._error = ""
 
     def see(self, event: Event) -> Iterator[str]:
-        """Return the lines that an event comes to."""
+        """Yield the lines for an event."""
         data = event.data
         match event.kind:
             case EventKind.RUN_STARTED | EventKind.RUN_RESUMED:
@@ -85,10 +84,10 @@ class AgentronWords:
                 if event.kind is EventKind.RUN_FINISHED:
                     self._record["finishedAt"] = event.time.isoformat()
             case _:
-                pass  # the system has no word for it
+                pass  # the original does not report it
 
     def end(self, outputs: Mapping[str, Any]) -> Iterator[str]:
-        """Return the record of the run, in JSON."""
+        """Yield the record of the run, in JSON."""
         match self._record.get("status"):
             case "completed":
                 output = {"success": True, "output": outputs.get("output"), "trail": self._trail}
@@ -110,10 +109,10 @@ class AgentronWords:
             self._turns[around] = begun
         if step := data["metadata"].get("step"):
             self._keep(step, path)
-            yield _said(step)
+            yield _turn_line(step)
         failure = data.get("failure")
         inside = any(path.startswith(f"{turn}/") for turn in self._turns)
-        if failure is not None and not inside:  # what fails in a turn may be passed over, or fails the turn
+        if failure is not None and not inside:  # a failure in a turn may be handled there, or fails the turn
             self._error = self._error or failure.message
             if path in self._turns:
                 node = node_of_path(path)
@@ -123,16 +122,18 @@ class AgentronWords:
 
     def _keep(self, step: Mapping[str, Any], path: str) -> None:
         """Keep a step in the trail."""
-        told = {called: step[name] for name, called in STEP.items() if name in step and _is_said(step[name])}
-        if rounds := ROUND.findall(path):  # of the loops around it, the inner one last
-            told["round"] = int(rounds[-1])
+        fields = {
+            called: step[name] for name, called in STEP.items() if name in step and _is_given(step[name])
+        }
+        if rounds := ROUND.findall(path):  # the innermost loop is the last
+            fields["round"] = int(rounds[-1])
         if calls := step.get("calls"):
-            told["toolCalls"] = [{CALL[name]: value for name, value in call.items()} for call in calls]
-        self._trail.append(told)
+            fields["toolCalls"] = [{CALL[name]: value for name, value in call.items()} for call in calls]
+        self._trail.append(fields)
 
 
 def _speakers(document: JsonDict) -> dict[str, dict[str, Any]]:
-    """Return whose turn each node of a flow is, by id."""
+    """Return the node and agent of each turn, by the id of the node."""
     found = {}
     for id, node in document["nodes"].items():
         flow = node.get("flow")
@@ -142,15 +143,15 @@ def _speakers(document: JsonDict) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _said(step: Mapping[str, Any]) -> str:
+def _turn_line(step: Mapping[str, Any]) -> str:
     if step["is_reply"]:
         return _line("UserResponded", {"content": step["output"]})
     return _line("NodeCompleted", {"nodeId": step["node"], "output": step["output"]})
 
 
-def _line(word: str, told: Mapping[str, Any]) -> str:
-    return f"{word} {json.dumps(told, ensure_ascii=False)}"
+def _line(word: str, fields: Mapping[str, Any]) -> str:
+    return f"{word} {json.dumps(fields, ensure_ascii=False)}"
 
 
-def _is_said(value: object) -> bool:
+def _is_given(value: object) -> bool:
     return value is not None and value is not False and value != ""

@@ -1,4 +1,4 @@
-"""Writing a graph of a workflow as a native document: each node a flow of its own, and what leads on."""
+"""Write a graph as a native document, with a subflow for each node."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from dataflow_formats.agentron.agents import Agent
     from dataflow_formats.agentron.file import Graph, NodePart
 
-__all__ = ["DEFAULT_ROUNDS", "USER", "Laid", "document", "laid_out"]
+__all__ = ["DEFAULT_ROUNDS", "Layout", "document", "lay_out"]
 
-#: How often a loop is gone through where the workflow does not say.
+#: The most iterations of a loop where the workflow sets no limit.
 DEFAULT_ROUNDS: Final = 100
-#: What is asked by a node that says no more.
+#: The question of a waiting node that has none.
 QUESTION: Final = "The workflow waits for you."
 USER: Final = "user"
 WALK: Final = "walk"
@@ -40,45 +40,42 @@ _PLAIN: Final = re.compile(r"[^\W\d][\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
-    """How a graph is walked: its edges, which of them begin a new round, and which nodes are never come to.
-
-    `heads` are by the number of the edge those of its loop.
-    """
+class Layout:
+    """The edges of a graph; for those that begin a new iteration, by number, the heads of the loop."""
 
     edges: tuple[EdgePart, ...]
     heads: Mapping[int, frozenset[str]]
     unreached: frozenset[str]
 
 
-def laid_out(graph: Graph) -> Laid:
-    """Find the way through a graph; without any edges its nodes follow each other as they are listed."""
+def lay_out(graph: Graph) -> Layout:
+    """Find the loops of a graph; without any edges its nodes run in the listed order."""
     pairs = zip(graph.nodes, graph.nodes[1:], strict=False)
     edges = graph.edges or tuple(EdgePart("", one.id, other.id, other.path) for one, other in pairs)
     if not graph.nodes:
-        return Laid((), {}, frozenset())
+        return Layout((), {}, frozenset())
     first = graph.nodes[0].id
     ends = [(edge.source, edge.target) for edge in edges]
-    come_to = reachable(first, ends)
-    numbers = [number for number, (source, _) in enumerate(ends) if source in come_to]
+    reached = reachable(first, ends)
+    numbers = [number for number, (source, _) in enumerate(ends) if source in reached]
     found = find_loops(first, [ends[number] for number in numbers])
     heads = {numbers[number]: loop.heads for loop in found for number in loop.back}
-    unreached = frozenset(node.id for node in graph.nodes) - come_to
-    return Laid(edges, heads, unreached)
+    unreached = frozenset(node.id for node in graph.nodes) - reached
+    return Layout(edges, heads, unreached)
 
 
-def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
-    """Write a graph; `agents` are those of its nodes."""
+def document(graph: Graph, agents: Mapping[str, Agent], layout: Layout) -> JsonDict:
+    """Return the document of a graph; `agents` are by the ids of its nodes."""
     taken = {node.id for node in graph.nodes}
     start, result = free_name("start", taken), free_name("result", taken)
-    ports = _ports(laid.edges)
-    behind = find_gates(laid.heads.values(), taken | {start, result})
+    ports = _ports(layout.edges)
+    behind = find_gates(layout.heads.values(), taken | {start, result})
     before = dict.fromkeys(behind.values())
-    writing = _Writing(graph, agents, laid, ports, behind)
-    nodes = {node.id: writing.node(node, start) for node in graph.nodes}
-    edges = [write_edge(start, "out", *writing.way_to(graph.nodes[0].id))] if graph.nodes else []
-    walked = [node.id for node in graph.nodes if node.id not in laid.unreached]
-    edges += [writing.edge(number) for number, edge in enumerate(laid.edges) if edge.source in walked]
+    writer = _Writer(graph, agents, layout, ports, behind)
+    nodes = {node.id: writer.node(node, start) for node in graph.nodes}
+    edges = [write_edge(start, "out", *writer.entry(graph.nodes[0].id))] if graph.nodes else []
+    walked = [node.id for node in graph.nodes if node.id not in layout.unreached]
+    edges += [writer.edge(number) for number, edge in enumerate(layout.edges) if edge.source in walked]
     edges += [edge for gate in before for edge in gate.edges(WALK)]
     edges.append(write_edge(start, "out", result, "walks"))
     edges += [write_edge(node, WALK, result, "walks") for node in walked]
@@ -96,42 +93,42 @@ def document(graph: Graph, agents: Mapping[str, Agent], laid: Laid) -> JsonDict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Writing:
+class _Writer:
     """Writes the parts of one graph."""
 
     graph: Graph
     agents: Mapping[str, Agent]
-    laid: Laid
+    layout: Layout
     ports: Sequence[str]  # of the edges, by number
     gates: Mapping[str, Gate]  # by the nodes behind them
 
-    def way_to(self, node: str) -> tuple[str, str]:
-        """Return the port that leads to a node."""
+    def entry(self, node: str) -> tuple[str, str]:
+        """Return the node and input port for an edge to a node."""
         return entry_port(self.gates, node, WALK)
 
     def edge(self, number: int) -> JsonDict:
-        edge = self.laid.edges[number]
-        written = write_edge(edge.source, self.ports[number], *self.way_to(edge.target))
+        edge = self.layout.edges[number]
+        written = write_edge(edge.source, self.ports[number], *self.entry(edge.target))
         if edge.id:
             written["id"] = edge.id
-        if heads := self.laid.heads.get(number):
+        if heads := self.layout.heads.get(number):
             limit = (self.graph.max_rounds or DEFAULT_ROUNDS) * len(heads)
             written |= {"feedback": True, "limit": limit, "on_limit": "exit"}
         return written
 
     def node(self, node: NodePart, start: str) -> JsonDict:
-        exits = [number for number, edge in enumerate(self.laid.edges) if edge.source == node.id]
-        inner, comes = self._turn(node)
+        exits = [number for number, edge in enumerate(self.layout.edges) if edge.source == node.id]
+        inner, outcome = self._turn(node)
         inner["next"] = {
             "type": "agentron.next",
             "config": self._next(node, exits),
-            "inputs": {"walk": "$in.walk", "told": "tell.prompt", **comes},
+            "inputs": {"walk": "$in.walk", "told": "tell.prompt", **outcome},
         }
         ports = [WALK, *(self.ports[number] for number in exits)]
         outputs = {port: write_source("next", port) for port in ports}
         flow = {"dataflow": 1, "inputs": {WALK: {}}, "nodes": inner, "outputs": outputs}
         written: JsonDict = {"flow": flow, "meta": dict(node.meta)}
-        if node.id in self.laid.unreached:
+        if node.id in self.layout.unreached:
             written |= {
                 "policy": {"enabled": False},
                 "inputs": {WALK: write_source(start, "out")},
@@ -139,7 +136,7 @@ class _Writing:
         return written
 
     def _turn(self, node: NodePart) -> tuple[JsonDict, JsonDict]:
-        """Write the turn of a node, and tell where what it came to comes from."""
+        """Return the nodes of a turn, and the sources of its outcome."""
         nodes: JsonDict = {
             "tell": {"type": "agentron.tell", "config": self._tell(node), "inputs": {"walk": "$in.walk"}}
         }
@@ -157,13 +154,13 @@ class _Writing:
         elif functions:
             config["tools"] = functions
         nodes["agent"] = {"type": "agent.agent", "config": config, "inputs": reads}
-        comes = {"text": "agent.text"}
+        outcome = {"text": "agent.text"}
         if agent.servers or functions:
-            comes["context"] = "agent.context"
+            outcome["context"] = "agent.context"
         if agent.may_ask:
             nodes["wait"] = {"type": "agentron.wait", "inputs": {"context": "agent.context"}}
-            comes["reply"] = "wait.reply"
-        return nodes, comes
+            outcome["reply"] = "wait.reply"
+        return nodes, outcome
 
     def _tell(self, node: NodePart) -> JsonDict:
         agent = self.agents.get(node.id)
@@ -177,7 +174,7 @@ class _Writing:
     def _next(self, node: NodePart, exits: Sequence[int]) -> JsonDict:
         written = []
         for number in exits:
-            edge = self.laid.edges[number]
+            edge = self.layout.edges[number]
             one: JsonDict = {"port": self.ports[number], "to": edge.target, "agent": self._name(edge.target)}
             if edge.condition is not None:
                 one["condition"] = {"type": edge.condition.type, "value": edge.condition.value}
@@ -198,7 +195,7 @@ def _question(node: NodePart) -> str:
 
 
 def _ports(edges: Sequence[EdgePart]) -> list[str]:
-    """Name the port that each edge leaves from: by its id, if that can be the name of a port."""
+    """Name the output port of each edge: by its id if that is a valid name, else by its target."""
     taken = {WALK}
     ports = []
     for edge in edges:
