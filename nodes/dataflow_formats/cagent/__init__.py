@@ -1,4 +1,7 @@
-"""The format of cagent: the `workflow` of agent files of cagent, in YAML."""
+"""cagent, a runtime for agents that YAML files define, with a `workflow` of steps among them.
+
+Rooms: file -> reader -> order -> conditions -> writer -> translation -> nodes -> words -> listing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions of cagent: whether what a step gave counts as true."""
+"""Evaluate conditions, and fill references in instructions, over the outputs of steps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _PLACEHOLDER: Final = re.compile(r"\{\{\s*\$steps[^{}]*\}\}")
 
 
 def holds(condition: str, store: Mapping[str, Any]) -> bool:
-    """Tell whether a condition holds; raises ExpressionError, which quotes it.
+    """Return whether a condition holds; raise ExpressionError, which quotes it.
 
-    A text counts by what it says: `true`, `1` and `yes`, or `false`, `0`, `no` and nothing at all. Of an
-    output that is a JSON object the keys lead to a part: a boolean or such a text, anything else is false.
-    Of any other output the whole text counts.
+    The strings `true`, `1` and `yes` are true; `false`, `0`, `no` and an empty string are false. In an output
+    that is a JSON object the keys select a part: a boolean or such a string; any other part is false. Any
+    other output counts as a whole.
     """
     try:
         _, entry, keys = find(read_reference(condition), store)
@@ -53,15 +53,14 @@ def _says(text: str, condition: str) -> bool:
 
 
 def placeholders(text: str) -> list[str]:
-    """List the references in a text, each with its braces."""
+    """Return the references in a text, each with its braces."""
     return _PLACEHOLDER.findall(text)
 
 
 def filled(text: str, store: Mapping[str, Any]) -> str:
     """Fill the references in a text, once and literally.
 
-    A step that has given nothing so far, or a part that is missing, is an empty text; parts other than texts
-    are written as JSON.
+    A missing output or part is an empty string; a part that is not a string is written as JSON.
     """
     return _PLACEHOLDER.sub(lambda match: _written(match[0], store), text)
 

@@ -1,4 +1,4 @@
-"""The parts of a cagent workflow: steps, retries, agents, and references between them."""
+"""The parts of a cagent file: steps, retries and agents, and references to the outputs of steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataflow.authoring import choices
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dataflow.authoring import DocumentPath, JsonDict, PartReader
+    from dataflow.authoring import DocumentPath, PartReader
 
 
 __all__ = [
@@ -26,38 +26,28 @@ __all__ = [
     "Back",
     "ConditionStep",
     "ParallelStep",
-    "Reference",
     "Retry",
     "Step",
     "Unresolved",
     "Workflow",
     "find",
     "part_of",
-    "policy_of",
     "read_reference",
     "read_retry",
     "steps_in",
 ]
 
-#: How the id of an agent step begins that leads back to the step of the id behind it.
+#: The prefix of the id of an agent step that leads back; the rest is the id of the target.
 BACK: Final = "back_to_"
-#: Where the meta of a document have what is no part of the flow.
+#: The key in the meta of a document.
 META: Final = "cagent"
-#: How many passes a loop may have unless the file says so.
+#: The most passes of a loop where the file sets no limit.
 DEFAULT_LIMIT: Final = 100
-#: What steps have given by id: `{output, agent}`, or of a parallel block `{steps, order}`.
-Store: TypeAlias = "Mapping[str, Any]"
-OUTPUT: Final = "output"
-#: The words for the children of a parallel block: of templates, and of the value itself.
-CHILDREN: Final = ("outputs", "steps")
-_ACCESS: Final = re.compile(r"""\.([^\s.\[\]{}"']+)|\[(\d{1,6})\]|\["([^"\n]*)"\]|\['([^'\n]*)'\]""")
-Count = Annotated[int, Field(ge=0)]
-Wait = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a failed step is tried again: `attempts` are extra ones."""
+    """How a failed step is retried; `attempts` are further ones."""
 
     attempts: int
     backoff: Literal["none", "fixed", "exponential"] = "none"
@@ -90,7 +80,7 @@ class ConditionStep:
 
 @dataclass(frozen=True, slots=True)
 class ParallelStep:
-    """A step whose children run side by side."""
+    """A step whose children run concurrently."""
 
     id: str
     path: DocumentPath
@@ -101,13 +91,13 @@ class ParallelStep:
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """An entry of a branch that leads back to an earlier step: by its id, or its index in the workflow."""
+    """An entry of a branch that leads back to an earlier step, by its id or its index in the workflow."""
 
     id: str
     path: DocumentPath
     target: str | int
-    written: str = ""  # how the file has it, where it is no agent step
-    agent: str = ""  # that the file names, where it is written as an agent step
+    written: str = ""  # in the file, unless it is an agent step
+    agent: str = ""  # in the file, if it is an agent step
 
 
 Step: TypeAlias = AgentStep | ConditionStep | ParallelStep | Back
@@ -115,17 +105,17 @@ Step: TypeAlias = AgentStep | ConditionStep | ParallelStep | Back
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """An agent of the file: what it is told, and the config that its model is called with."""
+    """An agent of the file: its instruction, its model, and the other config of the model."""
 
     instruction: str = ""
     model: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
-    keys: frozenset[str] | None = None  # of its structured output, if that is declared
+    keys: frozenset[str] | None = None  # of its structured output, if declared
 
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A workflow that has been read."""
+    """A workflow and the agents that it uses."""
 
     steps: tuple[Step, ...]
     limit: int
@@ -134,7 +124,7 @@ class Workflow:
 
 
 def steps_in(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """Go through the steps of a list and of the branches in it, but not into parallel blocks."""
+    """Yield the steps of a list and of the branches in it, but not those in parallel blocks."""
     todo = [*reversed(steps)]
     while todo:
         step = todo.pop()
@@ -143,20 +133,28 @@ def steps_in(steps: tuple[Step, ...]) -> Iterator[Step]:
             todo += [*reversed(step.no), *reversed(step.yes)]
 
 
+#: The outputs of steps by id: `{output, agent}`, or for a parallel block `{steps, order}`.
+Store: TypeAlias = "Mapping[str, Any]"
+OUTPUT: Final = "output"
+#: The keys of the children of a parallel block, in templates and in the value itself.
+CHILDREN: Final = ("outputs", "steps")
+_ACCESS: Final = re.compile(r"""\.([^\s.\[\]{}"']+)|\[(\d{1,6})\]|\["([^"\n]*)"\]|\['([^'\n]*)'\]""")
+
+
 class Unresolved(Exception):
-    """Raised for a reference that leads nowhere; the text says why."""
+    """Raised for an invalid reference, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference that has been taken apart."""
+    """A parsed reference."""
 
     text: str
     accesses: tuple[str | int, ...]
 
 
 class Found(NamedTuple):
-    """Where a reference leads: the path of a step, its entry, and the keys into its output."""
+    """The target of a reference: the path of a step, its entry, and the keys into its output."""
 
     path: tuple[str, ...]
     entry: Mapping[str, Any]
@@ -164,7 +162,7 @@ class Found(NamedTuple):
 
 
 def read_reference(text: str) -> Reference:
-    """Take a reference apart, with or without braces around it; raises Unresolved for other text."""
+    """Parse a reference, with or without braces around it; raise Unresolved for other text."""
     inner = text.strip()
     if inner.startswith("{{") and inner.endswith("}}"):
         inner = inner[2:-2].strip()
@@ -180,7 +178,7 @@ def read_reference(text: str) -> Reference:
 
 
 def find(reference: Reference, store: Store) -> Found:
-    """Follow a reference into what steps have given; raises Unresolved."""
+    """Resolve a reference in the outputs of steps; raise Unresolved."""
     path: list[str] = []
     entry: Mapping[str, Any] = {"steps": store, "order": [*store]}
     rest = [*reference.accesses]
@@ -201,7 +199,7 @@ def find(reference: Reference, store: Store) -> Found:
 
 
 def _named(access: str | int, steps: Store, order: Sequence[str], around: str, rest: list[str | int]) -> str:
-    """Return the id of the step that an access means; what a flat name has besides goes to the rest."""
+    """Return the id of the step of an access; further parts of a name with dots are added to `rest`."""
     where = f" in {around!r}" if around else ""
     if isinstance(access, int):
         if not around:
@@ -218,7 +216,7 @@ def _named(access: str | int, steps: Store, order: Sequence[str], around: str, r
 
 
 def part_of(output: str, keys: Sequence[str]) -> tuple[bool, Any]:
-    """Follow keys into an output: whether it is a JSON object at all, and the part, None if it is missing."""
+    """Return whether an output is a JSON object, and the part of it under the keys, None if missing."""
     try:
         part = json.loads(output)
     except (ValueError, RecursionError):
@@ -230,8 +228,12 @@ def part_of(output: str, keys: Sequence[str]) -> tuple[bool, Any]:
     return True, part
 
 
-class _Part(BaseModel):
-    """What stands under `retry`."""
+Count = Annotated[int, Field(ge=0)]
+Wait = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class _RetryPart(BaseModel):
+    """The mapping under `retry`."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -250,11 +252,11 @@ _EXPECTED: Final = {
 
 
 def read_retry(step: PartReader) -> Retry | None:
-    """Read how a step is tried again; None where it is not."""
+    """Read the retry policy of a step, None if it has none."""
     given = step.mapping("retry")
     given.check_keys(_EXPECTED)
     try:
-        part = _Part.model_validate(given.part)
+        part = _RetryPart.model_validate(given.part)
     except ValidationError as error:
         for field in dict.fromkeys(str(fault["loc"][0]) for fault in error.errors()):
             given.expected(_EXPECTED[field], given.part[field], field)
@@ -263,16 +265,3 @@ def read_retry(step: PartReader) -> Retry | None:
         return None
     wait = part.initial_delay_seconds or 1.0
     return Retry(part.max_attempts, part.backoff or "none", wait, tuple(part.on))
-
-
-def policy_of(retry: Retry | None) -> JsonDict:
-    """Write a retry as the policy of a native node, with nothing where there is none."""
-    if retry is None:
-        return {}
-    written: JsonDict = {"retries": retry.attempts}
-    if retry.on:
-        written["on"] = [*retry.on]
-    if retry.backoff != "none":
-        written["backoff"] = retry.backoff
-        written["first"] = retry.first
-    return {"policy": {"retry": written}}

@@ -30,19 +30,19 @@ __all__ = [
     "start",
 ]
 
-#: The port of what goes on to one step; as fields of its own it would be kept twice.
+#: The only output port of most nodes; ports for the fields would store them twice.
 OUT: Final = "out"
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What steps have given so far.
+    """The outputs of the steps so far.
 
-    prompt: that of the run
-    steps: the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` as
-    long as it is not over
-    last: what the last step gave
-    passes: those of loops, by the step that each goes back to
+    prompt: the prompt of the run
+    steps: the outputs by id, as `{output, agent}`, of a parallel block as `{steps, order}`, with `open` while
+        the block is running
+    last: the output of the last step
+    passes: the number of passes of each loop, by the step that it goes back to
     """
 
     prompt: str
@@ -51,23 +51,16 @@ class State:
     passes: Mapping[str, int] = field(default_factory=dict)
 
 
-def output_at(state: State, path: Sequence[str]) -> str | None:
-    """Return the output of the agent step at a path, None if it has given none."""
-    entry = _entries_at(state, path[:-1]).get(path[-1], {})
-    output: str | None = entry.get("output")
-    return output
-
-
 def recorded(state: State, path: Sequence[str], agent: str, output: str) -> State:
-    """Return a state in which a step has given an output; one that it has given before is replaced."""
+    """Return a state with the output of a step; an earlier output of the step is replaced."""
     entry = {"output": output, "agent": agent}
     return replace(state, steps=_put(state.steps, path, entry), last=output)
 
 
 def gathered(before: State, path: Sequence[str], order: Sequence[str], after: Sequence[State]) -> State:
-    """Return a state with what the children of a parallel block have given, in their order.
+    """Return a state with the outputs of the children of a parallel block, in their order.
 
-    `before` is what all of them began with, `after` what each of them ended with.
+    `before` is the state in which all of them began, `after` are the states in which they ended.
     """
     old = _entries_at(before, path)
     found = dict(old)
@@ -80,18 +73,25 @@ def gathered(before: State, path: Sequence[str], order: Sequence[str], after: Se
 
 
 def gone_back(state: State, step: str, inner: Sequence[str]) -> State:
-    """Return a state with one more pass of the loop that goes back to a step; inner loops begin afresh."""
+    """Return a state with one more pass of the loop that goes back to a step; inner loops restart."""
     outer = {id: count for id, count in state.passes.items() if id not in inner}
     return replace(state, passes={**outer, step: outer.get(step, 1) + 1})
 
 
 def finished(state: State) -> dict[str, Any]:
-    """Return the outputs of the steps without those of parallel blocks that are not over."""
+    """Return the outputs of the steps without those of parallel blocks that are running."""
     return {id: entry for id, entry in state.steps.items() if "open" not in entry}
 
 
+def output_at(state: State, path: Sequence[str]) -> str | None:
+    """Return the output of the agent step at a path, None if it has not run."""
+    entry = _entries_at(state, path[:-1]).get(path[-1], {})
+    output: str | None = entry.get("output")
+    return output
+
+
 def _entries_at(state: State, path: Sequence[str]) -> Mapping[str, Any]:
-    """Return the entries of the parallel block at a path, those of the workflow for none."""
+    """Return the entries of the parallel block at a path, those of the workflow for an empty path."""
     found = state.steps
     for id in path:
         found = found.get(id, {}).get("steps", {})
@@ -99,7 +99,7 @@ def _entries_at(state: State, path: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _put(steps: Mapping[str, Any], path: Sequence[str], entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Put an entry at a path, into blocks that are made where they are not there yet."""
+    """Return a copy with an entry at a path; missing blocks are added."""
     id, *rest = path
     if not rest:
         return {**steps, id: entry}
@@ -109,7 +109,7 @@ def _put(steps: Mapping[str, Any], path: Sequence[str], entry: Mapping[str, Any]
 
 
 class LoopsExceeded(DataflowError):
-    """Raised when a workflow goes back to a step once more than it may."""
+    """Raised when a loop exceeds its limit of passes."""
 
     def __init__(self, step: str, limit: int) -> None:
         self.step = step
@@ -122,21 +122,21 @@ class _Strict(Config):
 
 
 class Place(_Strict):
-    """Config of `cagent.record`: whose output it is."""
+    """Config of `cagent.record`: the step and the agent of an output."""
 
     path: list[str] = Field(min_length=1, description="the parallel blocks around the step, and its id")
     agent: str = Field(description="the agent that the step runs")
 
 
 class Block(_Strict):
-    """Config of `cagent.gather`: the parallel block that is over."""
+    """Config of `cagent.gather`: the parallel block that has ended."""
 
     path: list[str] = Field(min_length=1, description="the blocks around it, and its own id")
     order: list[str] = Field(description="the ids of the steps in it")
 
 
 class Outputs(_Strict):
-    """Config of `cagent.outputs`: which outputs are told."""
+    """Config of `cagent.outputs`: the steps whose outputs are read."""
 
     steps: dict[str, list[str]] = Field(
         default={}, description="the path of a step by the port that has its output"
@@ -156,7 +156,7 @@ class Text(_Strict):
 
 
 class Loop(_Strict):
-    """Config of `cagent.back`: the loop that goes round once more."""
+    """Config of `cagent.back`: the loop that begins another pass."""
 
     step: str = Field(description="the step that it goes back to")
     limit: int = Field(ge=1, description="how many passes it may have")
@@ -164,7 +164,7 @@ class Loop(_Strict):
 
 
 class Finished(NamedTuple):
-    """What a workflow gives: all outputs, and what the last step gave."""
+    """The result of a workflow: all outputs, and the output of the last step."""
 
     steps: dict[str, Any]
     output: Any
@@ -172,7 +172,7 @@ class Finished(NamedTuple):
 
 @node(ports=Ports({"prompt": str}, {OUT: State}))
 async def start(inputs: Mapping[str, Any]) -> NodeOutput:
-    """Begin a workflow, of which no step has run."""
+    """Begin a workflow with a state without outputs."""
     return NodeOutput({OUT: State(inputs["prompt"])})
 
 
@@ -184,30 +184,30 @@ async def record(inputs: Mapping[str, Any], config: Place) -> NodeOutput:
 
 @node(ports=Ports({"before": State, "after": Port(State, many=True, default=())}, {"state": State}))
 async def gather(inputs: Mapping[str, Any], config: Block) -> NodeOutput:
-    """Put together what steps have given that ran side by side."""
+    """Merge the outputs of steps that ran concurrently."""
     state = gathered(inputs["before"], config.path, config.order, inputs["after"])
     return NodeOutput({"state": state})
 
 
-def _told(config: Outputs) -> Ports:
-    told = dict.fromkeys(config.steps, Port(str, conditional=True))
-    return Ports({"state": State}, {**told, "prompt": str})
+def _output_ports(config: Outputs) -> Ports:
+    texts = dict.fromkeys(config.steps, Port(str, conditional=True))
+    return Ports({"state": State}, {**texts, "prompt": str})
 
 
-@node(ports=_told)
+@node(ports=_output_ports)
 async def outputs(inputs: Mapping[str, Any], config: Outputs) -> NodeOutput:
-    """Tell the prompt of the run and outputs by name; a step that has given none has no value."""
+    """Return the prompt of the run and outputs by name; a step without an output has no value."""
     state: State = inputs["state"]
     found = {name: output_at(state, path) for name, path in config.steps.items()}
-    told = {name: output for name, output in found.items() if output is not None}
-    return NodeOutput({**told, "prompt": state.prompt})
+    given = {name: output for name, output in found.items() if output is not None}
+    return NodeOutput({**given, "prompt": state.prompt})
 
 
 @node(ports=Ports({"state": State}, {"true": Port(State, exit="true"), "false": Port(State, exit="false")}))
 async def condition(inputs: Mapping[str, Any], config: Condition) -> NodeOutput:
-    """Go on with `true` or with `false`, as a condition says.
+    """Continue at `true` or at `false`, by a condition.
 
-    Raises ExpressionError for one that is neither, or that reads a step that has given nothing.
+    Raises ExpressionError for a condition that is neither, or that reads a step without an output.
     """
     state: State = inputs["state"]
     return NodeOutput({"true" if holds(config.condition, state.steps) else "false": state})
@@ -215,13 +215,13 @@ async def condition(inputs: Mapping[str, Any], config: Condition) -> NodeOutput:
 
 @node
 async def instruction(config: Text, state: State) -> str:
-    """Fill the references in instructions; a step that has given nothing is an empty text."""
+    """Fill the references in instructions; a missing output is an empty string."""
     return filled(config.text, state.steps)
 
 
 @node(ports=Ports({"state": State}, {OUT: State}))
 async def back(inputs: Mapping[str, Any], config: Loop) -> NodeOutput:
-    """Go back to a step; raises LoopsExceeded once its loop has had as many passes as it may."""
+    """Go back to a step; raise LoopsExceeded after the last pass that its loop may have."""
     state = gone_back(inputs["state"], config.step, config.inner)
     if state.passes[config.step] > config.limit:
         raise LoopsExceeded(config.step, config.limit)

@@ -25,47 +25,19 @@ if TYPE_CHECKING:
     from dataflow_formats.cagent.file import Workflow
 
 
-__all__ = ["Order", "Ran", "arranged", "ends", "order_of", "shape_of"]
+__all__ = ["Order", "Ran", "arrange", "ends", "order_of", "shape_of"]
 
 Ids: TypeAlias = tuple[str, ...]
-Lanes: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
+Lanes: TypeAlias = tuple[tuple[Ids, int], ...]
 
 
-def shape_of(steps: tuple[Step, ...]) -> dict[str, Any]:
-    """Return what steps would have given had all of them run, with empty texts for outputs."""
-    shape: dict[str, Any] = {}
-    for step in steps_in(steps):
-        match step:
-            case AgentStep():
-                shape[step.id] = {"output": "", "agent": step.agent}
-            case ParallelStep():
-                inner = shape_of(step.steps)
-                shape[step.id] = {"steps": inner, "order": [*inner]}
-            case _:
-                pass
-    return shape
+def arrange(workflow: Workflow, notes: Notes) -> tuple[Step, ...]:
+    """Return the steps in execution order: conditions after what they read, nothing after a `Back`.
 
-
-def arranged(workflow: Workflow, notes: Notes) -> tuple[Step, ...]:
-    """Return the steps as they run: no condition before what it reads, and nothing behind a way back.
-
-    Ways back have ids as targets. Those that lead nowhere, and such references, are noted as problems.
+    Each `Back` has an id as its target. Unknown targets and invalid references are noted as problems.
     """
     ids = [step.id for step in workflow.steps]
     return _Arranging(shape_of(workflow.steps), ids, notes).steps(workflow.steps, (), ())
-
-
-def ends(steps: Sequence[Step]) -> bool:
-    """Tell whether steps never come to their end, as the last of them leads back in any case."""
-    if not steps:
-        return False
-    match steps[-1]:
-        case Back():
-            return True
-        case ConditionStep(yes=yes, no=no):
-            return ends(yes) and ends(no)
-        case _:
-            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +47,17 @@ class _Arranging:
     notes: Notes
 
     def steps(self, steps: tuple[Step, ...], around: Ids, above: Ids) -> tuple[Step, ...]:
-        """Arrange a list; `around` are the parallel blocks around it, `above` the steps to go back to."""
+        """Arrange a list; `around` are the enclosing parallel blocks, `above` the steps to go back to."""
         found: list[Step] = []
         for step in self._ordered(steps, around):
             if ends(found):
-                self._tell_unreached(step)
+                self._remark_unreached(step)
                 continue
             found.append(self._step(step, around, above))
             above = (*above, step.id)
         return tuple(found)
 
-    def _tell_unreached(self, step: Step) -> None:
+    def _remark_unreached(self, step: Step) -> None:
         for one in steps_in((step,)):
             if not isinstance(one, Back):
                 self.notes.remark(one.id, "stands behind a way back", "it is left out, as it can never run")
@@ -105,7 +77,7 @@ class _Arranging:
             case Back():
                 return replace(step, target=self._target(step, above))
 
-    def _target(self, step: Back, above: tuple[str, ...]) -> str:
+    def _target(self, step: Back, above: Ids) -> str:
         target = step.target
         if isinstance(target, int):
             if not 0 <= target < len(self.ids):
@@ -119,8 +91,8 @@ class _Arranging:
             self.notes.problem(step.path, f"{step.id!r}: {problem}")
         return target
 
-    def _ordered(self, steps: tuple[Step, ...], around: tuple[str, ...]) -> Sequence[Step]:
-        """Move each condition behind the last step of the list that it reads, the last condition first."""
+    def _ordered(self, steps: tuple[Step, ...], around: Ids) -> Sequence[Step]:
+        """Move each condition behind the last step of the list that it reads, beginning with the last one."""
         order = [*steps]
         for step in reversed(steps):
             if not isinstance(step, ConditionStep):
@@ -136,8 +108,8 @@ class _Arranging:
                 self.notes.remark(step.id, original, f"it is evaluated behind {order[behind[0] - 1].id!r}")
         return order
 
-    def _read(self, step: ConditionStep) -> tuple[str, ...]:
-        """Return the path of the step that a condition reads; what leads nowhere is a problem."""
+    def _read(self, step: ConditionStep) -> Ids:
+        """Return the path of the step that a condition reads; note an invalid reference as a problem."""
         try:
             return find(read_reference(step.condition), self.shape).path
         except Unresolved as error:
@@ -147,26 +119,54 @@ class _Arranging:
             return ()
 
 
+def ends(steps: Sequence[Step]) -> bool:
+    """Return whether nothing can follow the steps, since the last of them always leads back."""
+    if not steps:
+        return False
+    match steps[-1]:
+        case Back():
+            return True
+        case ConditionStep(yes=yes, no=no):
+            return ends(yes) and ends(no)
+        case _:
+            return False
+
+
 def _has(step: Step, id: str) -> bool:
-    """Tell whether a step is of an id, or has it in a branch."""
+    """Return whether a step has an id, or has a step with this id in a branch."""
     return any(one.id == id for one in steps_in((step,)) if isinstance(one, AgentStep | ParallelStep))
+
+
+def shape_of(steps: tuple[Step, ...]) -> dict[str, Any]:
+    """Return the outputs that steps have once all of them have run, each as an empty string."""
+    shape: dict[str, Any] = {}
+    for step in steps_in(steps):
+        match step:
+            case AgentStep():
+                shape[step.id] = {"output": "", "agent": step.agent}
+            case ParallelStep():
+                inner = shape_of(step.steps)
+                shape[step.id] = {"steps": inner, "order": [*inner]}
+            case _:
+                pass
+    return shape
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
     """An agent step or a condition in the order of the steps.
 
-    `lanes` are the lists that it stands in beside others, each by its step and its number there: the children
-    of parallel blocks and the branches of conditions.
+    `lanes` are the alternative or concurrent lists that contain it, each by its step and its number there:
+    the children of parallel blocks and the branches of conditions.
     """
 
-    path: tuple[str, ...]
+    path: Ids
     agent: str
     lanes: Lanes
 
     def is_beside(self, lanes: Lanes) -> bool:
-        """Tell whether it stands in another list of one step than what stands in these lists."""
-        if not self.lanes or not lanes:  # as most do
+        """Return whether it is in another list of some step than the owner of these lanes."""
+        if not self.lanes or not lanes:  # the usual case
             return False
         own = dict(self.lanes)
         return any(own.get(step, number) != number for step, number in lanes)
@@ -174,17 +174,21 @@ class Ran:
 
 @dataclass(slots=True)
 class Order:
-    """The steps in the order in which they run first."""
+    """The steps in the order of their first executions, and the loops among them.
+
+    ran: the agent steps and conditions
+    index: the position of each in `ran`
+    begins: for each step, the position of the first step inside
+    loops: for each way back, the step that it leads to and the positions of the steps that it repeats
+    """
 
     ran: list[Ran] = field(default_factory=list)
-    index: dict[tuple[str, ...], int] = field(default_factory=dict)
-    begins: dict[tuple[str, ...], int] = field(default_factory=dict)  # of each step, its first step inside
-    loops: list[tuple[tuple[str, ...], frozenset[int]]] = field(
-        default_factory=list
-    )  # steps by where it goes
+    index: dict[Ids, int] = field(default_factory=dict)
+    begins: dict[Ids, int] = field(default_factory=dict)
+    loops: list[tuple[Ids, frozenset[int]]] = field(default_factory=list)
 
-    def before(self, path: tuple[str, ...]) -> Iterator[Ran]:
-        """Go through the agent steps that may have given something when a step begins."""
+    def before(self, path: Ids) -> Iterator[Ran]:
+        """Yield the agent steps that may have an output when a step begins."""
         here = self.index[path]
         step = self.ran[here]
         around = [span for _, span in self.loops if here in span]
@@ -194,15 +198,15 @@ class Order:
             if other.agent and (is_earlier or any(number in span for span in around)):
                 yield other
 
-    def inner_loops(self, target: tuple[str, ...]) -> list[str]:
-        """List what loops behind a step go back to: they begin afresh when the step comes again."""
+    def inner_loops(self, target: Ids) -> list[str]:
+        """Return the targets of loops behind a step, which restart when the step runs again."""
         begin = self.begins[target]
         found = [step for step, _ in self.loops if step[:-1] == target[:-1] and self.begins[step] > begin]
         return list(dict.fromkeys(step[-1] for step in found))
 
 
 def order_of(steps: tuple[Step, ...]) -> Order:
-    """Find the order of steps that have been arranged."""
+    """Return the order of arranged steps."""
     order = Order()
     _walk(order, steps, (), ())
     return order
@@ -211,7 +215,7 @@ def order_of(steps: tuple[Step, ...]) -> Order:
 def _walk(
     order: Order,
     steps: tuple[Step, ...],
-    around: tuple[str, ...],
+    around: Ids,
     lanes: Lanes,
 ) -> None:
     for step in steps:

@@ -1,4 +1,4 @@
-"""Read a cagent file: its agents, models and steps; every problem is reported at its position."""
+"""Read a cagent file: its agents, models and steps; every problem is noted at its position."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from dataflow.authoring import DocumentPath, JsonDict, Notes
 
 
-__all__ = ["StepNames", "StepReader", "read_agents", "read_workflow"]
+__all__ = ["read_agents", "read_workflow"]
 
-#: Files of this version have workflows of another form.
+#: The version of files with workflows of another form.
 OLD_VERSION: Final = "2"
 LIMIT: Final = "max_loop_iterations"
 OPTIONS: Final = ("steps", LIMIT, "overrides")
-#: How deeply parallel blocks may stand inside each other; a native document takes more levels for each.
+#: The most levels of nested parallel blocks; each takes several levels of a native document.
 MOST_NESTED: Final = 20
-#: What stands in a branch of a condition.
+#: The allowed entries of a branch, for an error message.
 IN_BRANCH: Final = "a step, or the id or the index of an earlier one"
-#: The types of steps, and what each of them has.
+#: The types of steps, and the keys of each.
 TYPES: Final[dict[str, tuple[str, ...]]] = {
     "agent": ("id", "type", "name", "retry"),
     "condition": ("id", "type", "name", "retry", "condition", "true", "false"),
     "parallel": ("id", "type", "name", "retry", "steps"),
 }
-#: Fields of agents that change nothing of a workflow, or that are read here.
+#: The fields of agents that are read here, or that have no effect on a workflow.
 KNOWN: Final = frozenset(
     {"model", "instruction", "description", "welcome_message", "commands", "structured_output"}
 )
 
 
 def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
-    """Read a file; what is returned counts only if no problem is noted."""
+    """Read a file; the result is valid only if no problem is noted."""
     file = PartReader(notes, data)
-    reader = StepReader(get_mapping(data, "agents"))
+    reader = _StepReader(get_mapping(data, "agents"))
     _note_other_form(file)
     steps, limit = _workflow(file, reader) if "workflow" in data else ((), DEFAULT_LIMIT)
     if not notes.problems and not steps:
@@ -58,21 +58,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     return Workflow(steps, limit, read_agents(data, reader.used, notes), reader.is_whole)
 
 
-def _note_other_form(file: PartReader) -> None:
-    """Note which form the workflow has, if it is not the one that is read here."""
-    if not {"workflow", "workflows"} & file.part.keys():
-        agents = choices([*map(str, get_mapping(file.part, "agents"))])
-        besides = "of files without one an agent is named besides, as in FILE#agent=NAME"
-        file.problem(f"has no `workflow`; {besides}; {agents}")
-    elif "workflow" not in file.part:
-        form = "with `workflows`, `entry` and `nodes`, is not read here"
-        file.problem(f"the form of a fork of cagent, {form}; expected `workflow`", "workflows")
-    elif str(file.part.get("version")) == OLD_VERSION:
-        form = f"the older form of workflows, of files of version {OLD_VERSION}, is not read here"
-        file.problem(f"{form}: there each step gets only the output before it", "version")
-
-
-def _workflow(file: PartReader, reader: StepReader) -> tuple[tuple[Step, ...], int]:
+def _workflow(file: PartReader, reader: _StepReader) -> tuple[tuple[Step, ...], int]:
     """Return the steps, and the limit of the loops."""
     given = file.part["workflow"]
     if isinstance(given, list):
@@ -86,7 +72,7 @@ def _workflow(file: PartReader, reader: StepReader) -> tuple[tuple[Step, ...], i
 
 
 def _limit(workflow: PartReader) -> int:
-    """Return the limit of the loops: one in `overrides` wins, and 0 or less is the default."""
+    """Return the limit of the loops; `overrides` takes precedence, and 0 or less means the default."""
     overrides = workflow.mapping("overrides")
     overrides.check_keys((LIMIT,))
     own = workflow.whole(LIMIT) or 0
@@ -94,47 +80,25 @@ def _limit(workflow: PartReader) -> int:
     return limit if limit > 0 else DEFAULT_LIMIT
 
 
-class StepNames:
-    """The ids of the steps of a list and of the branches in it, which differ.
-
-    seen: the ids so far, and where the steps stand that have them
-    """
-
-    def __init__(self, steps: Sequence[Any]) -> None:
-        self.given = {id for id in _given_ids(steps) if isinstance(id, str)}
-        self.seen: dict[str, DocumentPath] = {}
-
-    def leads_back(self, id: str) -> bool:
-        """Tell whether an agent step of this id leads back to a step."""
-        return id.startswith(BACK) and id[len(BACK) :] in self.given
-
-    def unique(self, name: str, path: DocumentPath, *, is_own: bool = False) -> str:
-        """Return a name, or the next of it, that no step has; `is_own` says that the file gives it."""
-        found, number = name, 1
-        while found in self.seen or (found in self.given and not (is_own and found == name)):
-            number += 1
-            found = f"{name}_{number}"
-        self.seen[found] = path
-        return found
+def _note_other_form(file: PartReader) -> None:
+    """Note a missing workflow, and one of a form that is not supported."""
+    if not {"workflow", "workflows"} & file.part.keys():
+        agents = choices([*map(str, get_mapping(file.part, "agents"))])
+        besides = "of files without one an agent is named besides, as in FILE#agent=NAME"
+        file.problem(f"has no `workflow`; {besides}; {agents}")
+    elif "workflow" not in file.part:
+        form = "with `workflows`, `entry` and `nodes`, is not read here"
+        file.problem(f"the form of a fork of cagent, {form}; expected `workflow`", "workflows")
+    elif str(file.part.get("version")) == OLD_VERSION:
+        form = f"the older form of workflows, of files of version {OLD_VERSION}, is not read here"
+        file.problem(f"{form}: there each step gets only the output before it", "version")
 
 
-def _given_ids(steps: Sequence[Any]) -> Iterator[Any]:
-    """List the ids that a list of steps gives, and the branches in it; files may hold anything."""
-    todo: list[Any] = [*steps]
-    while todo:
-        step = todo.pop()
-        if not isinstance(step, dict):
-            continue
-        yield step.get("id")
-        for key in ("true", "false"):
-            todo += step[key] if isinstance(step.get(key), list) else ()
-
-
-class StepReader:
+class _StepReader:
     """Reads steps.
 
-    agents: the names that steps may name
-    used: the names that they do, in their order
+    agents: the names of all agents
+    used: the names of the agents that steps run, in the order of the steps
     is_whole: whether all steps could be read
     """
 
@@ -142,12 +106,12 @@ class StepReader:
         self.agents = agents
         self.used: dict[str, None] = {}
         self.is_whole = True
-        self._levels = 0  # of parallel blocks around what is being read
+        self._levels = 0  # of enclosing parallel blocks
 
     def steps(self, around: PartReader, key: str) -> tuple[Step, ...]:
-        """Read the list of steps under a key, which have ids of their own."""
+        """Read the list of steps under a key; their ids are separate from those of other lists."""
         given = around.items(key)
-        names = StepNames(given)
+        names = _StepNames(given)
         parts = replace(around, of="").entries(key, "step", "a step")
         found = [self._step(_Entry.of(part, names)) for part in parts]
         return self._whole(found, given)
@@ -238,26 +202,63 @@ class StepReader:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is read as a step: its id, empty where it has none, and the ids of those around it."""
+    """The mapping of a step, its id or an empty string, and the ids of its list."""
 
     part: PartReader
     id: str
-    names: StepNames
+    names: _StepNames
 
     @classmethod
-    def of(cls, part: PartReader, names: StepNames) -> _Entry:
+    def of(cls, part: PartReader, names: _StepNames) -> _Entry:
         """Read the id of a step."""
         has_id = part.part.get("id") is not None and not part.missing("id")
         return cls(part, part.text("id") if has_id else "", names)
 
     def named(self, otherwise: str) -> str:
-        """Return the id of the step: its own, or one made of its name, else of another."""
+        """Return the id of the step: its own, or one derived from its name or from `otherwise`."""
         found = self.id
         if not found:
             name = str(self.part.part.get("name") or otherwise)
             found = self.names.unique(name, self.part.path)
         self.names.seen.setdefault(found, self.part.path)
         return found
+
+
+class _StepNames:
+    """The unique ids of the steps of a list and of the branches in it.
+
+    given: the ids in the file
+    seen: the ids so far, with the positions of their steps
+    """
+
+    def __init__(self, steps: Sequence[Any]) -> None:
+        self.given = {id for id in _given_ids(steps) if isinstance(id, str)}
+        self.seen: dict[str, DocumentPath] = {}
+
+    def leads_back(self, id: str) -> bool:
+        """Return whether an agent step with this id leads back to a step."""
+        return id.startswith(BACK) and id[len(BACK) :] in self.given
+
+    def unique(self, name: str, path: DocumentPath, *, is_own: bool = False) -> str:
+        """Return a free id: the name, or the name with a number; `is_own` if the file has it as this id."""
+        found, number = name, 1
+        while found in self.seen or (found in self.given and not (is_own and found == name)):
+            number += 1
+            found = f"{name}_{number}"
+        self.seen[found] = path
+        return found
+
+
+def _given_ids(steps: Sequence[Any]) -> Iterator[Any]:
+    """Yield the ids in a list of steps and in the branches of it; the values may be of any type."""
+    todo: list[Any] = [*steps]
+    while todo:
+        step = todo.pop()
+        if not isinstance(step, dict):
+            continue
+        yield step.get("id")
+        for key in ("true", "false"):
+            todo += step[key] if isinstance(step.get(key), list) else ()
 
 
 def _goto(entry: _Entry) -> Step | None:
@@ -270,28 +271,8 @@ def _goto(entry: _Entry) -> Step | None:
     return None
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and value > 0
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-#: Settings of models: by their names there, what they are called here, what is expected.
-_SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
-    "max_tokens": ("max_tokens", _is_count, "a whole number of 1 or more"),
-    "temperature": ("temperature", _is_number, "a number of 0 or more"),
-    "base_url": ("base_url", _is_text, "text"),
-}
-
-
 def read_agents(data: JsonDict, used: Iterable[str], notes: Notes) -> dict[str, AgentDefinition]:
-    """Read all agents of a file; of those that are not used only what is wrong is told."""
+    """Read all agents of a file; remarks on agents that are not used are dropped."""
     agents, models = get_mapping(data, "agents"), _Models(get_mapping(data, "models"), {})
     ran = dict.fromkeys(name for name in used if name in agents)
     aside = replace(notes, remarks=[])
@@ -325,7 +306,7 @@ def _instruction(agent: PartReader) -> str:
 
 
 def _check_below(agent: PartReader, agents: JsonDict) -> None:
-    """Check that sub-agents are agents of the file; one with a slash or a colon is found elsewhere."""
+    """Note subagents that are not agents of the file; names with a slash or a colon are external."""
     given = agent.part.get("sub_agents")
     if not isinstance(given, list | None):
         agent.expected("a list of agents", given, "sub_agents")
@@ -334,8 +315,8 @@ def _check_below(agent: PartReader, agents: JsonDict) -> None:
         if not isinstance(below, str):
             agent.expected("the name of an agent", below, "sub_agents", index)
         elif below not in agents and "/" not in below and ":" not in below:
-            told = f"there is no agent {below!r}; {choices(agents, near=below)}"
-            agent.problem(told, "sub_agents", index)
+            problem = f"there is no agent {below!r}; {choices(agents, near=below)}"
+            agent.problem(problem, "sub_agents", index)
 
 
 def _schema(agent: PartReader) -> JsonDict:
@@ -348,7 +329,7 @@ def _schema(agent: PartReader) -> JsonDict:
 
 
 def _model(agent: PartReader, models: _Models) -> JsonDict:
-    """Make a config of what an agent says of its model: a name under `models`, or that of a model."""
+    """Return the config of the model of an agent, which names an entry of `models` or a model."""
     given = agent.part.get("model")
     if given is None:
         agent.problem(f"has no `model`; {_expected('', models.given)}")
@@ -372,25 +353,25 @@ def _expected(meant: str, models: JsonDict) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Models:
-    """The models of a file, each of which is read and remarked on once, however many agents name it."""
+    """The models of a file; each is read only once, so that its remarks are not repeated."""
 
     given: JsonDict
     read: dict[str, JsonDict]
 
     def config(self, name: str, notes: Notes) -> JsonDict:
-        """Return a config made of a model, the caller's own."""
+        """Return a copy of the config of a model."""
         if name not in self.read:
             self.read[name] = _defined(name, self.given, notes)
         return {**self.read[name]}
 
 
 def _defined(name: str, models: JsonDict, notes: Notes) -> JsonDict:
-    """Make a config of a model of the file."""
+    """Return the config of a model of the file."""
     reader = PartReader(notes, models, ("models",), f"model {name!r}")
     part = reader.entry(models[name], "", name, what="a model")
     if part is None:
         return {}
-    config = _named(part)
+    config = _named_model(part)
     for field, (here, fits, expected) in _SETTINGS.items():
         value = part.part.get(field)
         if value is not None and fits(value):
@@ -402,7 +383,7 @@ def _defined(name: str, models: JsonDict, notes: Notes) -> JsonDict:
     return config
 
 
-def _named(part: PartReader) -> JsonDict:
+def _named_model(part: PartReader) -> JsonDict:
     provider, model = part.part.get("provider", ""), part.part.get("model")
     if not (isinstance(provider, str) and isinstance(model, str)):
         part.problem("expected `provider` and `model`, each a text")
@@ -412,3 +393,23 @@ def _named(part: PartReader) -> JsonDict:
     if found is None:
         part.problem(f"{describe_value(written)} is no model; expected `provider` and `model`")
     return {"model": found or written}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value > 0
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+#: Settings of models, by their keys: the key of the config, a check, and the expected value.
+_SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
+    "max_tokens": ("max_tokens", _is_count, "a whole number of 1 or more"),
+    "temperature": ("temperature", _is_number, "a number of 0 or more"),
+    "base_url": ("base_url", _is_text, "text"),
+}

@@ -1,4 +1,4 @@
-"""Runs in the words of cagent: the outputs of the steps, as JSON, at the end."""
+"""Report a run as cagent does: the outputs of the steps at the end, as JSON."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import EventKind
+from dataflow.authoring import get_mapping
 from dataflow_formats.cagent.file import META
 from dataflow_formats.cagent.nodes import State, finished
 from dataflow_formats.cagent.writer import AGENT
@@ -22,23 +23,22 @@ HEADING: Final = "--- Step Context ---"
 
 
 class StepContext:
-    """Writes what the steps have given, also when the workflow has failed."""
+    """Writes the outputs of the steps, also those of a failed workflow."""
 
     def __init__(self, document: JsonDict) -> None:
-        kept = document.get("meta", {}).get(META)
-        self._is_talk = isinstance(kept, dict) and AGENT in kept
+        self._is_talk = AGENT in get_mapping(get_mapping(document, "meta"), META)
         self._steps: Mapping[str, Any] = {}
 
     def see(self, event: Event) -> Iterable[str]:
-        """Remember what the steps have given so far; nothing is written yet."""
+        """Keep the outputs of the steps so far; nothing is written yet."""
         if event.kind is EventKind.NODE_FINISHED:
-            given = (told.get("value") for told in event.data["ports"].values())
+            given = (port.get("value") for port in event.data["ports"].values())
             for state in (one for one in given if isinstance(one, State)):
                 self._steps = finished(state)
         return ()
 
     def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
-        """Return the heading and the outputs of the steps; a talk has none."""
+        """Return the heading and the outputs of the steps; a conversation with one agent has none."""
         if self._is_talk:
             return []
         steps = outputs.get("steps", self._steps)
