@@ -1,4 +1,7 @@
-"""The format of HiFide: flows of HiFide, in JSON."""
+"""HiFide, a development environment with a visual editor for chat flows, saved as JSON.
+
+Rooms: file -> config -> wires -> order -> writer -> translation -> nodes -> listing.
+"""
 
 from __future__ import annotations
 

@@ -1,51 +1,42 @@
-"""The configs of HiFide nodes, and the tools that a node offers."""
+"""The configs of HiFide nodes, the options of the format, and the tools that a node offers."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from dataflow.authoring import PartReader, is_function_name
+from dataflow.authoring import is_function_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.authoring import FormatOptions, JsonDict, Notes
-    from dataflow_formats.hifide.file import Node
 
 
 __all__ = [
     "CONFIGS",
     "OPTIONS",
     "Available",
-    "Cached",
-    "Injected",
-    "Manual",
     "Model",
-    "Portal",
-    "ReadFile",
     "Router",
     "Selected",
     "available",
     "offered",
-    "read_config",
     "selected",
 ]
-
-B = TypeVar("B", bound=BaseModel)
 OPTIONS: Final = frozenset({"tools", "servers"})
-#: How the tools of a plugin are called.
+#: The prefix of the names of tools of a plugin.
 _PLUGIN: Final = re.compile(r"mcp_([^_]+)_")
 _PART: Final = re.compile(r":(\w)")
 
 
 class _Given(BaseModel):
-    """Fields that the file spells with capitals inside."""
+    """Fields that the file spells in camel case."""
 
     model_config = ConfigDict(strict=True, extra="ignore", alias_generator=to_camel)
 
@@ -81,7 +72,7 @@ class Manual(_Given):
 
 
 class Injected(_Given):
-    """Messages that are put into a conversation."""
+    """Messages that are inserted into a conversation."""
 
     id: str | None = None
     static_user_message: str | None = None
@@ -123,21 +114,16 @@ CONFIGS: Final[dict[str, type[BaseModel]]] = {
 }
 
 
-def read_config(node: Node, model: type[B], notes: Notes) -> B | None:
-    """Read the config of a node; every problem is noted, and None returned if there is one."""
-    return PartReader(notes, node.config, node.config_path, f"node {node.id!r}").checked(model)
-
-
 @dataclass(frozen=True, slots=True)
 class Available:
-    """The tools that there are: functions, each as `module:qualname`, and servers, which may have a name."""
+    """The available tools: functions as `module:qualname`, and servers, each with a name or an empty one."""
 
     functions: tuple[str, ...] = ()
     servers: tuple[tuple[str, str], ...] = ()
 
 
 def available(options: FormatOptions, notes: Notes) -> Available:
-    """Read what was said besides the file: `tools` with commas between, `servers` with semicolons."""
+    """Read the options: `tools` separated by commas, `servers` by semicolons."""
     functions = [one.strip() for one in options.get("tools", "").split(",") if one.strip()]
     for name in functions:
         if not is_function_name(name):
@@ -157,7 +143,7 @@ def available(options: FormatOptions, notes: Notes) -> Available:
 
 
 def selected(config: Selected, names: Iterable[str]) -> list[str]:
-    """Return those of the tools that a node offers: those on its list, and those of plugins."""
+    """Return the names of the tools that a node offers: those on its list, and those of plugins."""
     if config.tools == "auto":
         wanted = None
     else:
@@ -174,7 +160,7 @@ def selected(config: Selected, names: Iterable[str]) -> list[str]:
 
 
 def offered(config: Selected, tools: Available) -> JsonDict:
-    """Make the config of the node that offers what was selected."""
+    """Return the config of the node that offers the selected tools."""
     by_name = {reference.rpartition(":")[2].rpartition(".")[2]: reference for reference in tools.functions}
     functions = [by_name[name] for name in selected(config, by_name)]
     servers = [one for name, start in tools.servers if (one := _server(config, name, start)) is not None]
@@ -194,10 +180,10 @@ def _server(config: Selected, name: str, start: str) -> JsonDict | None:
 
 
 def _is_on(config: Selected, plugin: str) -> bool:
-    said = (config.mcp_plugins or {}).get(plugin)
-    return config.mcp_enabled is not False if said is None else said
+    switch = (config.mcp_plugins or {}).get(plugin)
+    return config.mcp_enabled is not False if switch is None else switch
 
 
 def _plain(name: str) -> str:
-    """Write `kanban:getBoard` as the tool is called, `kanbanGetBoard`."""
+    """Return the name of a tool: `kanbanGetBoard` for `kanban:getBoard`."""
     return _PART.sub(lambda found: found[1].upper(), name)

@@ -1,4 +1,4 @@
-"""The node types of HiFide that no pack has, and its caches."""
+"""The node types of HiFide flows: messages, conversations, and caches."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ from dataflow_formats.hifide.file import MISSING
 __all__ = [
     "CONVERSATION",
     "Cache",
-    "Entry",
-    "Inputs",
     "Keep",
     "NoMessage",
+    "Told",
     "cache",
     "cache_by",
-    "context_of",
     "inject_messages",
     "is_fresh",
     "keep",
@@ -45,16 +43,16 @@ __all__ = [
     "said",
 ]
 
-#: The port of conversations; each raw node has one called `context` besides, which need not have a value.
+#: The port of conversations, since every raw node has an optional port `context`.
 CONVERSATION: Final = "conversation"
-#: The exit of a cache that has a value.
+#: The exit of a cache with a value.
 KEPT: Final = "kept"
-#: Tells the time of the day, in seconds.
+#: Returns the time in seconds since the epoch.
 Clock = Callable[[], float]
 
 
 class NoMessage(DataflowError):
-    """Raised by a node that has nothing to say; `chat` is the node that should have been told it."""
+    """Raised for a blank message; `chat` is the node that was to get it."""
 
     def __init__(self, wanted: str, chat: str = "", hint: str = "") -> None:
         self.wanted = wanted
@@ -64,7 +62,7 @@ class NoMessage(DataflowError):
 
 
 class Inputs(Config):
-    """Config of a node type that waits for what edges lead to."""
+    """Config of a node type that waits for all of its connected inputs."""
 
     model_config = ConfigDict(strict=True)
 
@@ -74,7 +72,7 @@ class Inputs(Config):
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """The inputs, each of which has to have a value."""
+        """The connected inputs, all of which need a value."""
         return {name: ExecutionContext if name == CONVERSATION else Any for name in self.wired}
 
 
@@ -84,37 +82,6 @@ class Told(Inputs):
     chat: str = Field(default="", description="the node that is told the message, for errors")
 
 
-class NewContext(Inputs):
-    """Config of `hifide.new_context`."""
-
-    model: str = Field(default="", description="the model, as provider/model")
-    system: str = Field(default="", description="the system text, where the input has none")
-
-
-class Inject(Inputs):
-    """Config of `hifide.inject_messages`."""
-
-    id: str = Field(min_length=1, description="the name of the pair")
-    user: str = Field(default="", description="the user's message, where the input has none")
-    assistant: str = Field(default="", description="the answer, where the input has none")
-
-
-class Manual(Inputs):
-    """Config of `hifide.manual_input`."""
-
-    message: str = Field(default="", description="the message; without one what comes in")
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def context_of(inputs: Mapping[str, Any]) -> ExecutionContext:
-    """Return the conversation that came in, else a new one."""
-    given: ExecutionContext | None = inputs.get(CONVERSATION)
-    return given or ExecutionContext(this_firing().key or "main")
-
-
 def _message_ports(config: Told) -> Ports:
     context = {CONVERSATION: ExecutionContext} if CONVERSATION in config.wired else {}
     return Ports(config.inputs, {"prompt": str, **context})
@@ -122,9 +89,9 @@ def _message_ports(config: Told) -> Ports:
 
 @node(ports=_message_ports)
 async def message(inputs: Mapping[str, Any], config: Told) -> NodeOutput:
-    """Find what a model is told: `message`, else `data`, else the current output of the conversation.
+    """Return the prompt of a model: `message`, else `data`, else the current output of the conversation.
 
-    What is no text is written as JSON. Raises NoMessage where all of that is blank.
+    A value that is not a string is written as JSON. Raises NoMessage if all of them are blank.
     """
     context: ExecutionContext | None = inputs.get(CONVERSATION)
     given = (inputs.get("message"), inputs.get("data"), context.current_output if context else None)
@@ -138,14 +105,21 @@ async def message(inputs: Mapping[str, Any], config: Told) -> NodeOutput:
 
 @node
 async def said(context: ExecutionContext, text: str) -> ExecutionContext:
-    """Make what somebody has said the current output of a conversation."""
+    """Make the message of the user the current output of a conversation."""
     return replace(context, current_output=text)
 
 
 @node
 async def latest(context: ExecutionContext) -> ExecutionContext:
-    """Give on what has been said last in a conversation that several share."""
+    """Pass on the last state of a conversation that several nodes share."""
     return context
+
+
+class NewContext(Inputs):
+    """Config of `hifide.new_context`."""
+
+    model: str = Field(default="", description="the model, as provider/model")
+    system: str = Field(default="", description="the system text, where the input has none")
 
 
 def _both(config: Inputs) -> Ports:
@@ -154,7 +128,7 @@ def _both(config: Inputs) -> Ports:
 
 @node(ports=_both)
 async def new_context(inputs: Mapping[str, Any], config: NewContext) -> NodeOutput:
-    """Begin a conversation that has nothing in common with any other; `data` is passed on."""
+    """Begin an isolated conversation; `data` is passed on."""
     given = inputs.get("system")
     context = ExecutionContext(
         this_firing().key or "isolated",
@@ -164,9 +138,17 @@ async def new_context(inputs: Mapping[str, Any], config: NewContext) -> NodeOutp
     return NodeOutput({CONVERSATION: context, **({"data": inputs["data"]} if "data" in inputs else {})})
 
 
+class Inject(Inputs):
+    """Config of `hifide.inject_messages`."""
+
+    id: str = Field(min_length=1, description="the name of the pair")
+    user: str = Field(default="", description="the user's message, where the input has none")
+    assistant: str = Field(default="", description="the answer, where the input has none")
+
+
 @node(ports=lambda config: Ports(config.inputs, {CONVERSATION: ExecutionContext}))
 async def inject_messages(inputs: Mapping[str, Any], config: Inject) -> NodeOutput:
-    """Put a pair of messages into a conversation to stay; doing it again replaces the pair."""
+    """Pin a pair of messages in a conversation; pinning it again replaces the pair."""
     context = context_of(inputs)
     texts = {"user": inputs.get("user", config.user), "assistant": inputs.get("assistant", config.assistant)}
     roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
@@ -174,13 +156,29 @@ async def inject_messages(inputs: Mapping[str, Any], config: Inject) -> NodeOutp
     return NodeOutput({CONVERSATION: context.append(*pair) if pair else context})
 
 
+class Manual(Inputs):
+    """Config of `hifide.manual_input`."""
+
+    message: str = Field(default="", description="the message; without one what comes in")
+
+
 @node(ports=lambda config: Ports(config.inputs, {CONVERSATION: ExecutionContext, "data": str}))
 async def manual_input(inputs: Mapping[str, Any], config: Manual) -> NodeOutput:
-    """Give the message of the file, or what comes in, without blanks around it; raises NoMessage."""
+    """Return the message of the file, else the input, without blanks around it; raise NoMessage."""
     found = config.message.strip() or _text(inputs.get("data", "")).strip()
     if not found:
         raise NoMessage("message")
     return NodeOutput({CONVERSATION: context_of(inputs), "data": found})
+
+
+def context_of(inputs: Mapping[str, Any]) -> ExecutionContext:
+    """Return the conversation of the inputs, else a new one."""
+    given: ExecutionContext | None = inputs.get(CONVERSATION)
+    return given or ExecutionContext(this_firing().key or "main")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class Cache(Inputs):
@@ -193,31 +191,19 @@ class Cache(Inputs):
     )
 
 
-class Keep(Inputs):
-    """Config of `hifide.keep`."""
-
-    name: str = Field(description="the node whose value is kept")
-    is_kept: bool = Field(default=True, description="whether it is kept at all")
-
-
-def _place(name: str) -> str:
-    """Return the variable of the conversation that has what was kept for a node."""
-    return f"hifide.cache/{name}"
-
-
 def _found(config: Cache) -> Ports:
     kept = {CONVERSATION: Port(ExecutionContext, exit=KEPT), "data": Port(Any, exit=KEPT)}
     return Ports(config.inputs, {**kept, MISSING: Port(ExecutionContext, exit=MISSING)})
 
 
 def cache_by(clock: Clock) -> Node[..., Any]:
-    """Make `hifide.cache`, which looks at a clock."""
+    """Return `hifide.cache` with a clock."""
 
     @node(name="cache", ports=_found)
     async def cache(inputs: Mapping[str, Any], config: Cache) -> NodeOutput:
-        """Give the value that was kept while it is fresh, else go on where it is made anew.
+        """Return the cached value while it is fresh, else continue where it is computed.
 
-        What is kept travels on the conversation. The metadata tell whether there is a value.
+        Cached values are variables of the conversation. The metadata have whether it was a hit.
         """
         context = context_of(inputs)
         entry: Entry | None = context.variables.get(_place(config.name))
@@ -228,6 +214,13 @@ def cache_by(clock: Clock) -> Node[..., Any]:
     return cache
 
 
+class Keep(Inputs):
+    """Config of `hifide.keep`."""
+
+    name: str = Field(description="the node whose value is kept")
+    is_kept: bool = Field(default=True, description="whether it is kept at all")
+
+
 def _kept(config: Keep) -> Ports:
     data = {"data": Port(Any, lazy=True)} if "data" in config.wired else {}
     given = {"data": Any} if data else {}
@@ -235,11 +228,11 @@ def _kept(config: Keep) -> Ports:
 
 
 def keep_by(clock: Clock) -> Node[..., Any]:
-    """Make `hifide.keep`, which looks at a clock."""
+    """Return `hifide.keep` with a clock."""
 
     @node(name="keep", ports=_kept)
     async def keep(inputs: Mapping[str, Any], config: Keep) -> NodeOutput:
-        """Keep what comes in on the conversation, and pass it on; it is asked for where nothing was kept."""
+        """Cache the data in the conversation, and pass it on; it is pulled only on a miss."""
         context: ExecutionContext = inputs[MISSING]
         if "data" not in inputs:
             return NodeOutput({CONVERSATION: context})
@@ -252,18 +245,21 @@ def keep_by(clock: Clock) -> Node[..., Any]:
 
 
 cache: Final = cache_by(time)
-
-
 keep: Final = keep_by(time)
 
 
 class Entry(TypedDict):
-    """A value, and when it was kept, in seconds."""
+    """A cached value, and its time in seconds since the epoch."""
 
     value: Any
     at: float
 
 
 def is_fresh(entry: Entry, ttl: float, invalidate: float | None, now: float) -> bool:
-    """Tell whether it is younger than `ttl` and was not kept before `invalidate`."""
+    """Return whether an entry is younger than `ttl` and not older than `invalidate`."""
     return now - entry["at"] < ttl and not (invalidate is not None and invalidate > entry["at"])
+
+
+def _place(name: str) -> str:
+    """Return the variable of the conversation with the cached value of a node."""
+    return f"hifide.cache/{name}"

@@ -1,4 +1,4 @@
-"""Write the native document of a HiFide flow, with its caches."""
+"""Write the native document of a HiFide flow: nodes, caches, edges and outputs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import qualified_model
-from dataflow_formats.hifide import config as configs
-from dataflow_formats.hifide.config import offered, selected
+from dataflow.authoring import PartReader, qualified_model, write_edge, write_source
+from dataflow_formats.hifide.config import CONFIGS, offered, selected
 from dataflow_formats.hifide.file import CACHE, CHAT, KINDS, MISSING, NEW, ROUTER, START, TOOLS
 from dataflow_formats.hifide.wires import route_name
 
@@ -16,31 +15,117 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.authoring import JsonDict, Notes
-    from dataflow_formats.hifide.config import Available
-    from dataflow_formats.hifide.file import HifideFlow, Node, Wire
-    from dataflow_formats.hifide.wires import Wired
+    from dataflow_formats.hifide.config import Available, Model, Router, Selected
+    from dataflow_formats.hifide.file import HifideFlow, Node
+    from dataflow_formats.hifide.wires import Wire, Wired
 
 
-__all__ = ["node_of", "read_lazily"]
+__all__ = ["document", "node_of", "read_lazily"]
 
-#: The model of a conversation that names none.
+#: The default model of a conversation.
 FALLBACK: Final = "openai/gpt-4o"
+#: The input with the messages before the flow begins.
+HISTORY: Final = "history"
+
+
+def document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence[Wire]) -> JsonDict:
+    """Return the document of a flow with its written nodes and its edges."""
+    start = next((id for id, node in flow.nodes.items() if node.kind == START), None)
+    inputs = {} if start is None else {HISTORY: {"type": "array", "default": []}}
+    edges = [_edge(wire) for wire in wires]
+    if start is not None:
+        edges.insert(0, write_edge("$in", HISTORY, start, "messages"))
+    kept = {key: data[key] for key in ("description", "version") if key in data}
+    name = data.get("name")
+    return {
+        "dataflow": 1,
+        **({"name": name} if isinstance(name, str) and name else {}),
+        "using": {"errors": "continue"},
+        "inputs": inputs,
+        "nodes": nodes,
+        "edges": edges,
+        "outputs": _outputs(flow, wires),
+        **({"meta": {"hifide": kept}} if kept else {}),
+    }
+
+
+def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:
+    """Return the values of the nodes that nothing reads, except in loops without an end."""
+    read = {wire.source for wire in wires}
+    endless = {wire.target for wire in wires if wire.feedback or wire.each_round}
+    found = {}
+    for id, node in flow.nodes.items():
+        kind = KINDS.get(node.kind)
+        port = "out" if kind is None else kind.outputs.get("data")
+        if id not in read and id not in endless and port:
+            found[id] = write_source(id, port)
+    return found
+
+
+def _edge(wire: Wire) -> JsonDict:
+    feedback = {"feedback": True, "limit": None} if wire.feedback else {}
+    each_round = {"each_round": True} if wire.each_round else {}
+    return write_edge(wire.source, wire.source_port, wire.target, wire.target_port, **feedback, **each_round)
 
 
 def node_of(node: Node, wires: Sequence[Wire], tools: Available, notes: Notes) -> JsonDict:
-    """Write the node that a node of the file becomes, without its edges."""
+    """Return the native node of a node of the file, without its edges."""
     if node.kind not in KINDS:
         return {"type": node.kind, **({"config": node.config} if node.config else {}), **_meta(node)}
-    expected = configs.CONFIGS.get(node.kind)
-    given: Any = None if expected is None else configs.read_config(node, expected, notes)
-    if expected is not None and given is None:
-        return {}
+    given: Any = None
+    if node.kind in CONFIGS:
+        part = PartReader(notes, node.config, node.config_path, f"node {node.id!r}")
+        given = part.checked(CONFIGS[node.kind])
+        if given is None:
+            return {}
     into = [wire for wire in wires if wire.target == node.id]
     config = _config(node, given, into, tools, notes)
     written: JsonDict = {"type": KINDS[node.kind].type}
     if node.kind == "readFile":
         return {**written, "values": {"path": _inside(node, given.path, notes)}, **_meta(node)}
     return {**written, **({"config": config} if config else {}), **_meta(node)}
+
+
+def read_lazily(flow: HifideFlow, made: Wired, notes: Notes) -> None:
+    """Add a companion to each cache, which reads its data lazily if the cache has no value.
+
+    Data of a cache that is read although no edge leads to it is noted as a problem.
+    """
+    for node in flow.nodes.values():
+        if node.kind == CACHE:
+            _add_keeping(flow, node, made, notes)
+
+
+def _add_keeping(flow: HifideFlow, node: Node, made: Wired, notes: Notes) -> None:
+    id = flow.free(f"{node.id}_kept")
+    read = any(wire.target == node.id and wire.target_port == "data" for wire in made.wires)
+    if not read:
+        _check_empty(node, made, notes)
+    made.between[id] = {
+        "type": "hifide.keep",
+        "config": {"name": node.id, **({"wired": ["data"]} if read else {}), **_keeping(node)},
+    }
+    made.behind[id] = node.id
+    wires = made.wires
+    made.wires = [
+        replace(wire, target=id) if (wire.target, wire.target_port) == (node.id, "data") else wire
+        for wire in wires
+    ]
+    made.wires += [replace(wire, source=id) for wire in wires if wire.source == node.id]
+    made.add(node.id, MISSING, id, MISSING)
+
+
+def _check_empty(node: Node, made: Wired, notes: Notes) -> None:
+    """Note the readers of the data of a cache without an edge to its data."""
+    for wire in made.wires:
+        if (wire.source, wire.source_port) == (node.id, "data"):
+            reader = made.behind.get(wire.target, wire.target)
+            notes.problem(wire.path, f"node {node.id!r} has nothing on data, which {reader!r} reads")
+
+
+def _keeping(node: Node) -> JsonDict:
+    """Return the config of a cache that keeps nothing; other problems of its config are noted elsewhere."""
+    return {"is_kept": False} if node.config.get("ttl") == 0 else {}
 
 
 def _meta(node: Node) -> JsonDict:
@@ -81,27 +166,27 @@ def _config(node: Node, given: Any, into: Sequence[Wire], tools: Available, note
             return {}
 
 
-def _model(node: Node, given: configs.Model, notes: Notes) -> str:
+def _model(node: Node, given: Model, notes: Notes) -> str:
     if not given.model:
         return ""
     name = given.model if not given.provider or "/" in given.model else f"{given.provider}/{given.model}"
     found = qualified_model(name)
     if found is None:
-        told = f"node {node.id!r}: {given.model!r} is no model that is known without a provider"
-        notes.problem((*node.config_path, "model"), f"{told}; expected `provider` as well")
+        problem = f"node {node.id!r}: {given.model!r} is no model that is known without a provider"
+        notes.problem((*node.config_path, "model"), f"{problem}; expected `provider` as well")
     return found or ""
 
 
-def _system(given: configs.Model) -> JsonDict:
+def _system(given: Model) -> JsonDict:
     return {"system": given.system_instructions} if given.system_instructions else {}
 
 
-def _sampling(given: configs.Model) -> JsonDict:
+def _sampling(given: Model) -> JsonDict:
     found = {"temperature": given.temperature, "reasoning_effort": given.reasoning_effort}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _router(node: Node, given: configs.Router, into: Sequence[Wire], notes: Notes) -> JsonDict:
+def _router(node: Node, given: Router, into: Sequence[Wire], notes: Notes) -> JsonDict:
     alone = not any(wire.target_port == "context" for wire in into)
     if not any(wire.target_port == "prompt" for wire in into):
         notes.problem(node.path, f"node {node.id!r} (intentRouter): no edge leads to its data")
@@ -113,7 +198,7 @@ def _router(node: Node, given: configs.Router, into: Sequence[Wire], notes: Note
     return {**({"model": model} if model else {}), "routes": routes}
 
 
-def _remark_on_tools(node: Node, given: configs.Selected, tools: Available, notes: Notes) -> None:
+def _remark_on_tools(node: Node, given: Selected, tools: Available, notes: Notes) -> None:
     names = [reference.rpartition(":")[2].rpartition(".")[2] for reference in tools.functions]
     if tools.servers or not isinstance(given.tools, list):
         if not names and not tools.servers:
@@ -134,48 +219,6 @@ def _remark_on_tools(node: Node, given: configs.Selected, tools: Available, note
 def _inside(node: Node, path: str, notes: Notes) -> str:
     found = PurePosixPath(path.replace("\\", "/"))
     if found.is_absolute() or ".." in found.parts or ":" in found.parts[0]:
-        told = f"node {node.id!r}: {path!r} leads out of the workspace; expected a path in it"
-        notes.problem((*node.config_path, "path"), told)
+        problem = f"node {node.id!r}: {path!r} leads out of the workspace; expected a path in it"
+        notes.problem((*node.config_path, "path"), problem)
     return path
-
-
-def read_lazily(flow: HifideFlow, made: Wired, notes: Notes) -> None:
-    """Place a node beside each cache that reads its data lazily, and gives what the cache does not have.
-
-    Data that is read though nothing leads to it is noted as a problem.
-    """
-    for node in flow.nodes.values():
-        if node.kind == CACHE:
-            _add_keeping(flow, node, made, notes)
-
-
-def _add_keeping(flow: HifideFlow, node: Node, made: Wired, notes: Notes) -> None:
-    id = flow.free(f"{node.id}_kept")
-    read = any(wire.target == node.id and wire.target_port == "data" for wire in made.wires)
-    if not read:
-        _check_empty(node, made, notes)
-    made.between[id] = {
-        "type": "hifide.keep",
-        "config": {"name": node.id, **({"wired": ["data"]} if read else {}), **_keeping(node)},
-    }
-    made.behind[id] = node.id
-    wires = made.wires
-    made.wires = [
-        replace(wire, target=id) if (wire.target, wire.target_port) == (node.id, "data") else wire
-        for wire in wires
-    ]
-    made.wires += [replace(wire, source=id) for wire in wires if wire.source == node.id]
-    made.add(node.id, MISSING, id, MISSING)
-
-
-def _check_empty(node: Node, made: Wired, notes: Notes) -> None:
-    """Note who reads the data of a cache to which none comes."""
-    for wire in made.wires:
-        if (wire.source, wire.source_port) == (node.id, "data"):
-            reader = made.behind.get(wire.target, wire.target)
-            notes.problem(wire.path, f"node {node.id!r} has nothing on data, which {reader!r} reads")
-
-
-def _keeping(node: Node) -> JsonDict:
-    """Say that a value is not kept at all; what of the config cannot be read is told elsewhere."""
-    return {"is_kept": False} if node.config.get("ttl") == 0 else {}
