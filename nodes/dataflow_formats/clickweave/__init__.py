@@ -1,4 +1,8 @@
-"""The format of Clickweave: workflows of Clickweave, in JSON."""
+"""Clickweave, a desktop automation tool whose workflows call the tools of an MCP server, saved as JSON.
+
+Rooms: file -> conditions -> calls -> checks -> layout -> writer -> translation -> nodes -> trace, folders
+(the words) -> listing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check a workflow: connections, names, and where it differs here from Clickweave."""
+"""Check the edges and names of a workflow, and remark on differences from Clickweave."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from dataflow_formats.clickweave.file import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from dataflow.authoring import Notes
+    from dataflow_formats.clickweave.calls import Settings
     from dataflow_formats.clickweave.conditions import Condition
     from dataflow_formats.clickweave.file import FileNode, Output, Placed, Workflow
     from dataflow_formats.clickweave.layout import Layout
-    from dataflow_formats.clickweave.translation import Settings
 
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "folder_name",
     "folder_names",
     "label_of",
+    "outputs_of",
     "prefix_of",
     "remark_on",
 ]
@@ -44,25 +45,18 @@ __all__ = [
 UNLABELLED: Final = "no output"
 _OTHERS: Final = re.compile(r"[^a-z0-9]+")
 UNNAMED: Final = "unnamed"
-#: The most characters of a folder: file systems take 255, and what makes names unique comes behind.
+#: The most characters of the name of a folder; file systems allow 255, and a number may follow.
 LONGEST: Final = 100
 MOST_RETRIES: Final = 10
 
 
-def label_of(output: Output | None) -> str:
-    """Return what an output is called: `IfTrue`, `SwitchCase(paid)`, nothing for an edge without one."""
-    if output is None:
-        return ""
-    return case_exit(output.name) if isinstance(output, CaseLabel) else output.type
-
-
 def check_workflow(workflow: Workflow, notes: Notes) -> None:
-    """Note what is wrong with a workflow whose nodes and edges have been read."""
+    """Note the problems of a workflow whose nodes and edges have been read."""
     for id, node in workflow.nodes.items():
         _check_leaving(workflow, id, node, notes)
     if workflow.nodes and not entries_of(workflow):
         notes.problem(("nodes",), "there is no entry point: an edge leads to each of the nodes")
-    _check_pairs(workflow, notes)
+    _check_loops(workflow, notes)
     _check_cycles(workflow, notes)
     _check_names(workflow, notes)
     for id, node in workflow.nodes.items():
@@ -76,7 +70,7 @@ def _check_leaving(workflow: Workflow, id: str, node: FileNode, notes: Notes) ->
     edges = workflow.leaving[id]
     kind = node.node_type
     place = ("nodes", workflow.places[id])
-    needed, allowed = _labels(kind)
+    needed, allowed = outputs_of(kind)
     if isinstance(kind, Switch):
         names = Counter(case.name for case in kind.cases)
         for name in [name for name, count in names.items() if count > 1]:
@@ -97,20 +91,7 @@ def _check_leaving(workflow: Workflow, id: str, node: FileNode, notes: Notes) ->
             notes.problem(("edges", placed.index), f"{node.name!r} has {told}; {offered}")
 
 
-def _labels(kind: object) -> tuple[list[str], list[str]]:
-    """Return the outputs that each have an edge, and those that may have one."""
-    match kind:
-        case If():
-            return [Exit.IF_TRUE, Exit.IF_FALSE], []
-        case Switch():
-            return [*dict.fromkeys(case_exit(case.name) for case in kind.cases)], [Exit.SWITCH_DEFAULT]
-        case Loop():
-            return [Exit.LOOP_BODY], [Exit.LOOP_DONE]
-        case _:
-            return [], [""]
-
-
-def _check_pairs(workflow: Workflow, notes: Notes) -> None:
+def _check_loops(workflow: Workflow, notes: Notes) -> None:
     ends: Counter[str] = Counter()
     for id, node in workflow.nodes.items():
         if not isinstance(node.node_type, EndLoop):
@@ -119,7 +100,7 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
         place = ("nodes", workflow.places[id], "node_type", "loop_id")
         ends[loop] += 1
         if loop in workflow.known and loop not in workflow.nodes:
-            continue  # it could not be read, which has been told
+            continue  # its Loop could not be read, which is noted
         if loop not in workflow.nodes or not isinstance(workflow.nodes[loop].node_type, Loop):
             notes.problem(place, f"{node.name!r} ends {_named(workflow, loop)}, which is no Loop")
         for placed in workflow.leaving[id]:
@@ -133,13 +114,8 @@ def _check_pairs(workflow: Workflow, notes: Notes) -> None:
             notes.problem(loop_place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
 
 
-def _named(workflow: Workflow, id: str) -> str:
-    """Call a node by its name, and by its id alone where there is none."""
-    return repr(workflow.nodes[id].name if id in workflow.nodes else id)
-
-
 def _check_cycles(workflow: Workflow, notes: Notes) -> None:
-    """Note one node of each cycle that no EndLoop closes: it would go on for ever."""
+    """Note one edge of each cycle without an EndLoop, which would never end."""
     forward = {
         id: [placed for placed in edges if not isinstance(workflow.nodes[id].node_type, EndLoop)]
         for id, edges in workflow.leaving.items()
@@ -153,15 +129,15 @@ def _check_cycles(workflow: Workflow, notes: Notes) -> None:
             waiting[placed.edge.target] -= 1
             if not waiting[placed.edge.target] and placed.edge.target in forward:
                 free.append(placed.edge.target)
-    closing = _closing({id: edges for id, edges in forward.items() if id not in done})
-    for placed in closing:
+    cyclic = {id: edges for id, edges in forward.items() if id not in done}
+    for placed in _back_edges(cyclic):
         name = workflow.nodes[placed.edge.source].name
         told = f"{name!r} leads back to {_named(workflow, placed.edge.target)}, which no Loop repeats"
         notes.problem(("edges", placed.index), told)
 
 
-def _closing(forward: dict[str, list[Placed]]) -> Iterable[Placed]:
-    """Return the edges that lead back, of a walk in depth from each node that has not been met."""
+def _back_edges(forward: dict[str, list[Placed]]) -> Iterator[Placed]:
+    """Yield the back edges of a depth-first search."""
     seen: set[str] = set()
     for first, leaving in forward.items():
         if first in seen:
@@ -182,17 +158,6 @@ def _closing(forward: dict[str, list[Placed]]) -> Iterable[Placed]:
                 path[target] = iter(forward[target])
 
 
-def entries_of(workflow: Workflow) -> list[str]:
-    """Return the nodes that no edge leads to, those of EndLoops aside."""
-    reached = {
-        placed.edge.target
-        for id, edges in workflow.leaving.items()
-        if not isinstance(workflow.nodes[id].node_type, EndLoop)
-        for placed in edges
-    }
-    return [id for id in workflow.nodes if id not in reached]
-
-
 def _check_names(workflow: Workflow, notes: Notes) -> None:
     """Note nodes whose variables would have the same names."""
     first: dict[str, str] = {}
@@ -206,26 +171,13 @@ def _check_names(workflow: Workflow, notes: Notes) -> None:
         first.setdefault(prefix, node.name)
 
 
-def prefix_of(name: str) -> str:
-    """Return what the variables of a node begin with: `Click (OK)` gives `click__ok_`."""
-    return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name.lower())
-
-
-def folder_name(name: str) -> str:
-    """Return the folder of a node or a workflow: `Click #5` gives `click-5`."""
-    return _OTHERS.sub("-", name.lower()).strip("-")[:LONGEST].strip("-") or UNNAMED
-
-
-def folder_names(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the folders of nodes by their ids: a name that is taken gets a number behind it."""
-    found: dict[str, str] = {}
-    for id, name in names.items():
-        found[id] = free_name(folder_name(name), found.values(), between="-")
-    return found
+def _named(workflow: Workflow, id: str) -> str:
+    """Return the quoted name of a node, its id if it is unknown."""
+    return repr(workflow.nodes[id].name if id in workflow.nodes else id)
 
 
 def remark_on(workflow: Workflow, layout: Layout, settings: Settings, notes: Notes) -> None:
-    """Remark on each node what there is to say of it."""
+    """Note where the flow behaves differently from the original, or as unexpectedly."""
     setting = {
         prefix_of(node.name) for id, node in workflow.nodes.items()
         if id in layout.exits and node.node_type.type not in CONTROL
@@ -272,7 +224,7 @@ def _remark_settings(node: FileNode, notes: Notes) -> None:
 
 
 def _unset(kind: Any, setting: set[str]) -> Iterable[str]:
-    """Return the variables that conditions read and no node of the walk sets."""
+    """Return the variables that conditions read but no node of the walk sets."""
     read = [
         side.name
         for condition in _conditions(kind)
@@ -292,3 +244,52 @@ def _conditions(kind: Any) -> list[Condition]:
             return [kind.exit_condition]
         case _:
             return []
+
+
+def entries_of(workflow: Workflow) -> list[str]:
+    """Return the nodes without incoming edges, except from EndLoops."""
+    reached = {
+        placed.edge.target
+        for id, edges in workflow.leaving.items()
+        if not isinstance(workflow.nodes[id].node_type, EndLoop)
+        for placed in edges
+    }
+    return [id for id in workflow.nodes if id not in reached]
+
+
+def outputs_of(kind: object) -> tuple[list[str], list[str]]:
+    """Return the outputs of a node that need an edge, and those that may have one."""
+    match kind:
+        case If():
+            return [Exit.IF_TRUE, Exit.IF_FALSE], []
+        case Switch():
+            return [*dict.fromkeys(case_exit(case.name) for case in kind.cases)], [Exit.SWITCH_DEFAULT]
+        case Loop():
+            return [Exit.LOOP_BODY], [Exit.LOOP_DONE]
+        case _:
+            return [], [""]
+
+
+def label_of(output: Output | None) -> str:
+    """Return the name of an output: `IfTrue`, `SwitchCase(paid)`, an empty string for None."""
+    if output is None:
+        return ""
+    return case_exit(output.name) if isinstance(output, CaseLabel) else output.type
+
+
+def prefix_of(name: str) -> str:
+    """Return the prefix of the variables of a node: `click__ok_` for `Click (OK)`."""
+    return "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name.lower())
+
+
+def folder_name(name: str) -> str:
+    """Return the name of the folder of a node or workflow: `click-5` for `Click #5`."""
+    return _OTHERS.sub("-", name.lower()).strip("-")[:LONGEST].strip("-") or UNNAMED
+
+
+def folder_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of the folders of nodes by their ids; a number makes them unique."""
+    found: dict[str, str] = {}
+    for id, name in names.items():
+        found[id] = free_name(folder_name(name), found.values(), between="-")
+    return found

@@ -16,19 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["Condition", "VariableSide", "holds", "number_in", "number_of", "side_of", "written"]
+__all__ = ["Condition", "VariableSide", "holds", "number_in", "side_of", "written"]
 
-#: The texts that Rust's parser of floats takes; Python's also takes blanks around them, and `1_000`.
+#: The strings that Rust parses as floats; Python also accepts blanks around them, and `1_000`.
 _FLOAT: Final = re.compile(
     r"[+-]?(?:inf|infinity|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.IGNORECASE
 )
-#: Below it Rust writes an exponent; Python does already below ten times as much.
+#: Below these limits Rust and Python write an exponent.
 _SMALLEST: Final = 1e-5
 _PYTHON_SMALLEST: Final = 1e-4
+#: The difference from which numbers are unequal.
+EPSILON: Final = float_info.epsilon
 
 
 class Operator(StrEnum):
-    """What a condition asks of its two sides."""
+    """The comparison of the two sides of a condition."""
 
     EQUALS = "Equals"
     NOT_EQUALS = "NotEquals"
@@ -47,14 +49,14 @@ class _Part(BaseModel):
 
 
 class StringLiteral(_Part):
-    """A text."""
+    """A string."""
 
     type: Literal["String"]
     value: str
 
 
 class NumberLiteral(_Part):
-    """A number, which is always a float."""
+    """A number, always a float."""
 
     type: Literal["Number"]
     value: float = Field(allow_inf_nan=False)
@@ -68,14 +70,14 @@ class BoolLiteral(_Part):
 
 
 class LiteralSide(_Part):
-    """A side that is written down."""
+    """A literal side."""
 
     type: Literal["Literal"]
     value: Annotated[StringLiteral | NumberLiteral | BoolLiteral, Discriminator("type")]
 
 
 class VariableSide(_Part):
-    """A side that is a variable, by its name."""
+    """A side that is a variable."""
 
     type: Literal["Variable"]
     name: str
@@ -85,21 +87,17 @@ Side = Annotated[LiteralSide | VariableSide, Discriminator("type")]
 
 
 class Condition(_Part):
-    """A condition, as a file has it."""
+    """A condition of a file."""
 
     left: Side
     operator: Operator
     right: Side
 
-    model_config = ConfigDict(strict=False, frozen=True)  # the operator is a text in files
-
-
-#: How far apart equal numbers may be.
-EPSILON: Final = float_info.epsilon
+    model_config = ConfigDict(strict=False, frozen=True)  # the operator is a string in files
 
 
 def holds(condition: Condition, variables: Mapping[str, Any]) -> bool:
-    """Tell whether a condition holds; a variable that nobody has set is null."""
+    """Return whether a condition holds; a variable that is not set is null."""
     left, right = side_of(condition.left, variables), side_of(condition.right, variables)
     match condition.operator:
         case Operator.EQUALS:
@@ -147,14 +145,14 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def _boolean(value: Any) -> bool | None:
-    """Return a boolean, also of a text that is `true` or `false` in small letters."""
+    """Return a boolean, also for the strings `true` and `false`; None for other values."""
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value) if isinstance(value, str) else None
 
 
 def _compared(left: Any, right: Any, *signs: int) -> bool:
-    """Tell whether the order of two numbers is one of some signs; false for what are no numbers."""
+    """Return whether the order of two numbers is one of the signs; false for values that are not numbers."""
     first, second = number_in(left), number_in(right)
     if first is None or second is None or first != first or second != second:
         return False
@@ -162,12 +160,12 @@ def _compared(left: Any, right: Any, *signs: int) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Return the text of a value: JSON without blanks for all but a text."""
+    """Return a string unchanged, and any other value as JSON without blanks."""
     return value if isinstance(value, str) else _json(value)
 
 
 def _json(value: Any) -> str:
-    """Write JSON with numbers as Rust writes them; a value is no deeper than the JSON that it came from."""
+    """Return JSON with numbers as Rust writes them; values come from JSON, so the recursion is limited."""
     match value:
         case bool() | None | str():
             return json.dumps(value, ensure_ascii=False)
@@ -189,24 +187,24 @@ def _is_empty(value: Any) -> bool:
 
 
 def number_of(value: Any) -> float | None:
-    """Return a number as a float, None for what is none; a boolean is none."""
+    """Return a number as a float, None for another value or a boolean."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         return float(value)
-    except OverflowError:  # an integer that no float reaches
+    except OverflowError:  # an integer beyond the range of floats
         return inf if value > 0 else -inf
 
 
 def number_in(value: Any) -> float | None:
-    """Return the number that a value is, or that is written in a text."""
+    """Return the number of a value or of a string with a number, else None."""
     if not isinstance(value, str):
         return number_of(value)
     return float(value) if _FLOAT.fullmatch(value) else None
 
 
 def written(number: float) -> str:
-    """Write a float as Rust does in JSON: 5.0, 0.00001, 1e-6, 1e16; null for what JSON has no number for."""
+    """Return a float as Rust writes it in JSON: 5.0, 0.00001, 1e-6, 1e16; null for infinity and NaN."""
     if not isfinite(number):
         return "null"
     if _SMALLEST <= abs(number) < _PYTHON_SMALLEST:

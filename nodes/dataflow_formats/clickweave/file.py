@@ -1,4 +1,4 @@
-"""The file of a Clickweave workflow: its nodes, edges and exits, and reading them."""
+"""The parts of a Clickweave file, and reading them: node types, edges, outputs."""
 
 from __future__ import annotations
 
@@ -18,23 +18,29 @@ if TYPE_CHECKING:
 __all__ = [
     "ACTIONS",
     "CONTROL",
-    "NODE_TYPES",
     "AiStep",
+    "AppDebugKitOp",
+    "CaseLabel",
     "Check",
     "Click",
-    "Edge",
     "EndLoop",
     "Exit",
     "FileNode",
+    "FindImage",
     "FindText",
     "FocusWindow",
     "If",
+    "ListWindows",
     "Loop",
+    "McpToolCall",
     "NodeKind",
     "Output",
     "Placed",
+    "PressKey",
+    "Scroll",
     "Switch",
     "TakeScreenshot",
+    "TypeText",
     "Workflow",
     "case_exit",
     "case_port",
@@ -52,7 +58,7 @@ OLDER: Final = (
 
 
 class Exit(StrEnum):
-    """What an output is called in files and in traces."""
+    """The names of outputs in files and in traces."""
 
     IF_TRUE = "IfTrue"
     IF_FALSE = "IfFalse"
@@ -63,28 +69,28 @@ class Exit(StrEnum):
 
 
 def case_exit(case: str) -> str:
-    """Return the output of a case, by the name of the case: `SwitchCase(paid)`."""
+    """Return the output of a case by its name: `SwitchCase(paid)`."""
     return f"{Exit.SWITCH_CASE.value}({case})"
 
 
 def case_port(case: str) -> str:
-    """Return the port of a case, which has no name of its own kind: a case may be called anything."""
+    """Return the port of a case; the prefix keeps any name of a case apart from other ports."""
     return f"{_CASE}{case}"
 
 
 def port_of(exit: str) -> str:
-    """Return the port of a node that stands for an output."""
+    """Return the port for an output."""
     begins = f"{Exit.SWITCH_CASE}("
     return case_port(exit[len(begins) : -1]) if exit.startswith(begins) else exit
 
 
 def exit_of(port: str) -> str:
-    """Return the output that a port stands for."""
+    """Return the output for a port."""
     return case_exit(port.removeprefix(_CASE)) if port.startswith(_CASE) else port
 
 
 class FilePart(BaseModel):
-    """What all parts share: unknown keys are left alone, as the original does."""
+    """A part of a file; unknown keys are ignored, as by the original."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
@@ -130,7 +136,7 @@ class FindImage(FilePart):
 
 
 class Click(FilePart):
-    """A click, at a place or on a target."""
+    """A click, at coordinates or on a target."""
 
     type: Literal["Click"]
     target: str | None = None
@@ -165,7 +171,7 @@ class Scroll(FilePart):
 
 
 class ListWindows(FilePart):
-    """A look at the windows."""
+    """A list of the windows."""
 
     type: Literal["ListWindows"]
     app_name: str | None = None
@@ -197,7 +203,7 @@ class AppDebugKitOp(FilePart):
 
 
 class If(FilePart):
-    """A way for a condition that holds, and one else."""
+    """A branch with outputs for true and false."""
 
     type: Literal["If"]
     condition: Condition
@@ -211,14 +217,14 @@ class Case(FilePart):
 
 
 class Switch(FilePart):
-    """A way for the first case whose condition holds."""
+    """A branch to the first case whose condition holds."""
 
     type: Literal["Switch"]
     cases: list[Case]
 
 
 class Loop(FilePart):
-    """What begins a loop."""
+    """The beginning of a loop."""
 
     type: Literal["Loop"]
     exit_condition: Condition
@@ -226,7 +232,7 @@ class Loop(FilePart):
 
 
 class EndLoop(FilePart):
-    """What ends the body of a loop."""
+    """The end of the body of a loop."""
 
     type: Literal["EndLoop"]
     loop_id: str
@@ -236,23 +242,16 @@ NodeKind: TypeAlias = (
     AiStep | TakeScreenshot | FindText | FindImage | Click | TypeText | PressKey | Scroll | ListWindows
     | FocusWindow | McpToolCall | AppDebugKitOp | If | Switch | Loop | EndLoop
 )  # fmt: skip
-
-
 CONTROL: Final = ("If", "Switch", "Loop", "EndLoop")
-
-
 ACTIONS: Final = (
     "AiStep", "TakeScreenshot", "FindText", "FindImage", "Click", "TypeText", "PressKey", "Scroll",
     "ListWindows", "FocusWindow", "McpToolCall", "AppDebugKitOp",
 )  # fmt: skip
-
-
-#: The node types that there are.
 NODE_TYPES: Final = (*ACTIONS, *CONTROL)
 
 
 class Check(FilePart):
-    """What is asked of a node after the run."""
+    """A check of a node after the run."""
 
     name: str
     check_type: Literal["TextPresent", "TextAbsent", "TemplateFound", "WindowTitleMatches"]
@@ -261,14 +260,14 @@ class Check(FilePart):
 
 
 class Position(FilePart):
-    """Where a node is drawn."""
+    """The position of a node in a drawing."""
 
     x: float
     y: float
 
 
 class FileNode(FilePart):
-    """A node; a missing `timeout_ms`, `settle_ms` or `expected_outcome` is null."""
+    """A node."""
 
     id: str = Field(min_length=1)
     node_type: Annotated[NodeKind, Discriminator("type")]
@@ -281,6 +280,11 @@ class FileNode(FilePart):
     trace_level: Literal["Off", "Minimal", "Full"]
     expected_outcome: str | None = None
     checks: list[Check]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the outcome of the node is judged after the run."""
+        return bool(self.checks or self.expected_outcome)
 
 
 class Label(FilePart):
@@ -300,7 +304,7 @@ Output: TypeAlias = Label | CaseLabel
 
 
 class Edge(FilePart):
-    """An edge; without an output it leads on from a node that has only one."""
+    """An edge; `output` is missing for a node with only one output."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -311,7 +315,7 @@ class Edge(FilePart):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An edge, and which one of the file it is."""
+    """An edge and its index in the file."""
 
     index: int
     edge: Edge
@@ -319,13 +323,13 @@ class Placed:
 
 @dataclass(slots=True)
 class Workflow:
-    """What a file says.
+    """A workflow.
 
-    name, id: of the workflow
-    nodes: by their ids, in the order of the file
-    places: which node of the file each is
-    leaving: the edges that leave each node, in the order of the file
-    known: the ids of all nodes, also of those that could not be read
+    name, id: those of the workflow
+    nodes: the nodes by their ids, in the order of the file
+    places: the index of each node in the file
+    leaving: the edges from each node, in the order of the file
+    known: the ids of all nodes, including those that could not be read
     """
 
     name: str
@@ -336,17 +340,8 @@ class Workflow:
     known: set[str] = field(default_factory=set)
 
 
-def is_older(data: Any) -> bool:
-    """Tell whether a file is of the form that Clickweave had before."""
-    nodes = data.get("nodes") if isinstance(data, dict) else None
-    return isinstance(nodes, list) and any(
-        isinstance(node, dict) and "node_type" not in node and {"kind", "params"} <= node.keys()
-        for node in nodes
-    )
-
-
 def read_workflow(data: Any, notes: Notes) -> Workflow | None:
-    """Read a file; every problem is noted, and None returned if nothing can be made of it."""
+    """Read the content of a file; every problem is noted; return None if nothing can be read."""
     if not isinstance(data, dict):
         notes.problem((), f"expected a workflow of Clickweave, found {describe_value(data)}")
         return None
@@ -379,12 +374,8 @@ def _add_node(workflow: Workflow, part: PartReader) -> None:
     workflow.leaving[node.id] = []
 
 
-def _index(part: PartReader) -> int:
-    return int(part.path[-1])
-
-
 def _has_type(part: PartReader) -> bool:
-    """Check the type of a node first: with another one nothing else can be said of it."""
+    """Return whether a node has a known type; without one, nothing else can be checked."""
     kind = part.part.get("node_type")
     if "node_type" not in part.part:
         part.missing("node_type")
@@ -403,3 +394,16 @@ def _add_edge(workflow: Workflow, part: PartReader) -> None:
         part.endpoint((key,), leads, workflow.known)
     if edge.source in workflow.leaving:
         workflow.leaving[edge.source].append(Placed(_index(part), edge))
+
+
+def _index(part: PartReader) -> int:
+    return int(part.path[-1])
+
+
+def is_older(data: Any) -> bool:
+    """Return whether the content of a file has the older form of workflows."""
+    nodes = data.get("nodes") if isinstance(data, dict) else None
+    return isinstance(nodes, list) and any(
+        isinstance(node, dict) and "node_type" not in node and {"kind", "params"} <= node.keys()
+        for node in nodes
+    )

@@ -1,4 +1,4 @@
-"""The folder of an execution, as Clickweave keeps it: what each node has done, and the events of all."""
+"""Write the folder of a run as Clickweave does: records, events and artifacts of each node."""
 
 from __future__ import annotations
 
@@ -24,45 +24,79 @@ ROOT: Final = ".clickweave/runs"
 EVENTS: Final = "events.jsonl"
 RECORD: Final = "run.json"
 ARTIFACTS: Final = "artifacts"
-#: How much of a UUID the name of an execution ends with.
+#: The number of characters of a UUID at the end of the name of an execution.
 CHARACTERS: Final = 12
 RUNNING: Final = "Running"
-#: What the texts of tools are kept as that look at the screen.
+#: The kinds of artifacts of tools with a text, by tool.
 _TEXTS: Final = {"take_screenshot": "ocr", "find_image": "template-match"}
 
 
 @dataclass(slots=True)
-class _Record:
-    """What `run.json` says of a pass through a node, as far as that has come."""
+class RunFolder:
+    """Writes the folder of one run below a project, event by event.
 
-    run_id: str
-    node_id: str
-    node_name: str
-    execution_dir: str
-    started_at: int
-    ended_at: int | None
-    status: str
-    trace_level: str
-    artifacts: list[str] = field(default_factory=list)
+    Each node has a folder with `run.json`, `events.jsonl` and `artifacts`; the second pass through a node in
+    a loop is written to the folder `2` in it. A resumed run continues in its folder.
+    """
 
-    @classmethod
-    def read(cls, file: Path) -> _Record | None:
-        """Read a record; None for what is none, as that of a machine that went down while it was written."""
-        try:
-            return TypeAdapter(cls).validate_json(file.read_bytes(), strict=True)
-        except ValidationError:
-            return None
+    document: JsonDict
+    project: Path
+    trace: Trace = field(init=False)
+    execution: Path | None = None
+    _visits: dict[str, _Visit] = field(default_factory=dict)
+    _names: dict[str, str] = field(init=False)
 
-    def write(self, file: Path) -> None:
-        """Write the record in one step: a process that dies leaves the one before."""
-        new = file.with_suffix(".new")
-        new.write_text(json.dumps(asdict(self), indent=2), encoding="utf-8")
-        new.replace(file)
+    def __post_init__(self) -> None:
+        self.trace = Trace.of(self.document)
+        self._names = folder_names({id: known.name for id, known in self.trace.nodes.items()})
+
+    def see(self, event: Event) -> None:
+        """Write the events of Clickweave for an event; raise OSError."""
+        if self.execution is None:
+            self.execution = self._execution(event)
+            self.execution.mkdir(parents=True, exist_ok=True)
+        for traced in self.trace.see(event):
+            if traced.node is None:
+                _append(self.execution / EVENTS, traced)
+            else:
+                self._visit(self.execution, traced.node, traced, event.run).take(traced)
+
+    def _execution(self, event: Event) -> Path:
+        """Return the folder of a run: the existing one, else one named by the time of its first event."""
+        runs = self.project / ROOT / folder_name(self.document["name"])
+        own = str(uuid5(NAMESPACE_URL, event.run))[:CHARACTERS]
+        return next(runs.glob(f"*_{own}"), runs / f"{event.time:%Y-%m-%d_%H-%M-%S}_{own}")
+
+    def _visit(self, execution: Path, node: Known, traced: Traced, run: str) -> _Visit:
+        """Return the pass of an event: the last one, or a new one.
+
+        A node may end without a beginning if it is cancelled, and may continue a pass from before an
+        interruption of the run.
+        """
+        visit = self._visits.get(node.id)
+        begins = traced.type == "node_started" and (visit is None or visit.is_over)
+        if visit is None or begins:
+            visit = self._opened(execution, node, traced.timestamp, run)
+            self._visits[node.id] = visit
+        return visit
+
+    def _opened(self, execution: Path, node: Known, began: int, run: str) -> _Visit:
+        folder = own = execution / self._names[node.id]
+        number = 1
+        while (folder / RECORD).exists():
+            known = _Record.read(folder / RECORD)
+            if known is not None and known.status == RUNNING:
+                return _Visit(folder, known)
+            number += 1
+            folder = own / str(number)
+        (folder / ARTIFACTS).mkdir(parents=True, exist_ok=True)
+        about = (run, node.id, node.name, execution.name)
+        return _Visit(folder, _Record(*about, began, None, RUNNING, node.trace_level))
 
 
 @dataclass(slots=True)
 class _Visit:
-    """A pass through a node: where it is kept, and what is known of it."""
+    """A pass through a node: its folder and its record."""
 
     folder: Path
     record: _Record
@@ -72,7 +106,7 @@ class _Visit:
         return self.record.status != RUNNING
 
     def take(self, traced: Traced) -> None:
-        """Write what an event tells."""
+        """Write an event, its artifacts, and the record."""
         if traced.type in ("node_completed", "node_failed"):
             is_stopped = traced.payload.get("state") == "cancelled"
             failed = "Stopped" if is_stopped else "Failed"
@@ -94,67 +128,32 @@ class _Visit:
 
 
 @dataclass(slots=True)
-class RunFolder:
-    """Writes the folder of one run below a project, event by event.
+class _Record:
+    """The content of `run.json`: a pass through a node."""
 
-    Each node has a folder of its own, with `run.json`, `events.jsonl` and `artifacts`; a second pass through
-    a node in a loop is kept in the folder `2` in that of the node. A run that goes on has the folder that it
-    had.
-    """
+    run_id: str
+    node_id: str
+    node_name: str
+    execution_dir: str
+    started_at: int
+    ended_at: int | None
+    status: str
+    trace_level: str
+    artifacts: list[str] = field(default_factory=list)
 
-    document: JsonDict
-    project: Path
-    trace: Trace = field(init=False)
-    execution: Path | None = None
-    _visits: dict[str, _Visit] = field(default_factory=dict)
-    _names: dict[str, str] = field(init=False)
+    @classmethod
+    def read(cls, file: Path) -> _Record | None:
+        """Read a record, None if it is malformed, as after a crash of the machine."""
+        try:
+            return TypeAdapter(cls).validate_json(file.read_bytes(), strict=True)
+        except ValidationError:
+            return None
 
-    def __post_init__(self) -> None:
-        self.trace = Trace.of(self.document)
-        self._names = folder_names({id: known.name for id, known in self.trace.nodes.items()})
-
-    def see(self, event: Event) -> None:
-        """Write what an event comes to; raises OSError."""
-        if self.execution is None:
-            self.execution = self._execution(event)
-            self.execution.mkdir(parents=True, exist_ok=True)
-        for traced in self.trace.see(event):
-            if traced.node is None:
-                _append(self.execution / EVENTS, traced)
-            else:
-                self._visit(self.execution, traced.node, traced, event.run).take(traced)
-
-    def _execution(self, event: Event) -> Path:
-        """Return the folder of a run: that which it has, else one of the time of its first event."""
-        runs = self.project / ROOT / folder_name(self.document["name"])
-        own = str(uuid5(NAMESPACE_URL, event.run))[:CHARACTERS]
-        return next(runs.glob(f"*_{own}"), runs / f"{event.time:%Y-%m-%d_%H-%M-%S}_{own}")
-
-    def _visit(self, execution: Path, node: Known, traced: Traced, run: str) -> _Visit:
-        """Return the pass that an event is of: the last one, or a new one.
-
-        A node may end that never began, as one that is cancelled, and one that had begun before the run was
-        interrupted may go on.
-        """
-        visit = self._visits.get(node.id)
-        begins = traced.type == "node_started" and (visit is None or visit.is_over)
-        if visit is None or begins:
-            visit = self._opened(execution, node, traced.timestamp, run)
-            self._visits[node.id] = visit
-        return visit
-
-    def _opened(self, execution: Path, node: Known, began: int, run: str) -> _Visit:
-        folder = own = execution / self._names[node.id]
-        number = 1
-        while (folder / RECORD).exists():
-            known = _Record.read(folder / RECORD)
-            if known is not None and known.status == RUNNING:
-                return _Visit(folder, known)
-            number += 1
-            folder = own / str(number)
-        (folder / ARTIFACTS).mkdir(parents=True, exist_ok=True)
-        about = (run, node.id, node.name, execution.name)
-        return _Visit(folder, _Record(*about, began, None, RUNNING, node.trace_level))
+    def write(self, file: Path) -> None:
+        """Write the record atomically: a crash leaves the previous one."""
+        new = file.with_suffix(".new")
+        new.write_text(json.dumps(asdict(self), indent=2), encoding="utf-8")
+        new.replace(file)
 
 
 def _append(file: Path, traced: Traced) -> None:

@@ -1,13 +1,14 @@
-"""The layout of a workflow: successors, loop bodies, and the sources of what nodes read."""
+"""The layout of a workflow: successors, loop bodies, and the sources of inputs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import write_source
-from dataflow_formats.clickweave.checks import entries_of, label_of
-from dataflow_formats.clickweave.file import EndLoop, Exit, If, Loop, Switch, case_exit, port_of
+from dataflow.authoring import reachable, write_source
+from dataflow_formats.clickweave.checks import entries_of, label_of, outputs_of
+from dataflow_formats.clickweave.file import EndLoop, Exit, If, Loop, Switch, port_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,25 +17,25 @@ if TYPE_CHECKING:
     from dataflow_formats.clickweave.file import FileNode, Workflow
 
 
-__all__ = ["ON", "WALK", "Layout", "Sources", "carry", "layout_of", "port"]
+__all__ = ["WALK", "Layout", "Sources", "carry", "lay_out"]
 
-#: The output of nodes that lead to one place.
+#: The output of nodes with only one.
 ON: Final = ""
-#: The port of a walk, on its way in and on its way out.
+#: The input and output port of a walk.
 WALK: Final = "walk"
 
 
 @dataclass(slots=True)
 class Layout:
-    """What the walk through a workflow may come to.
+    """The paths of the walk through a workflow.
 
-    entry: the node that it begins with
-    exits: where each node leads that it comes to, by output; None where it ends. An EndLoop has none: it
-        leads to its loop alone.
-    bodies: the nodes of each loop that is repeated, its EndLoop with them and the loop itself not
-    ends: the EndLoop of each of these loops
-    homes: the innermost loop that each node is in, None outside of all
-    others: what else is an entry point
+    entry: the node that the walk begins with
+    exits: the successor of each reached node by output, None at the end of the walk; an EndLoop has no
+        exits, since it leads only to its loop
+    bodies: the nodes of each loop, with its EndLoop but without the loop itself
+    ends: the EndLoop of each loop
+    homes: the innermost loop around each node, None outside of all
+    others: the other entry points
     """
 
     entry: str = ""
@@ -44,8 +45,8 @@ class Layout:
     homes: dict[str, str | None] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
 
-    def leading_to(self, id: str) -> list[tuple[str, str]]:
-        """Return the nodes and outputs that lead to a node."""
+    def leading_to(self, id: str | None) -> list[tuple[str, str]]:
+        """Return the nodes and outputs that lead to a node; None is the end of the walk."""
         return [
             (source, output)
             for source, exits in self.exits.items()
@@ -54,25 +55,15 @@ class Layout:
         ]
 
     def depth(self, loop: str) -> int:
-        """Tell how deeply a loop stands inside others: 1 outside of all."""
+        """Return the nesting level of a loop, 1 for an outermost one."""
         depth, around = 1, self.homes[loop]
         while around is not None:
             depth, around = depth + 1, self.homes[around]
         return depth
 
-    @property
-    def ending(self) -> list[tuple[str, str]]:
-        """The nodes and outputs with which the walk ends."""
-        return [
-            (source, output)
-            for source, exits in self.exits.items()
-            for output, target in exits.items()
-            if target is None
-        ]
 
-
-def layout_of(workflow: Workflow, notes: Notes) -> Layout:
-    """Lay out a workflow that has been checked; further problems are noted."""
+def lay_out(workflow: Workflow, notes: Notes) -> Layout:
+    """Lay out a checked workflow; further problems are noted."""
     layout = Layout()
     entries = entries_of(workflow)
     first = _through(workflow, entries[0])
@@ -90,7 +81,7 @@ def layout_of(workflow: Workflow, notes: Notes) -> Layout:
 
 
 def _through(workflow: Workflow, id: str | None) -> str | None:
-    """Go on from a node as long as nodes are disabled: each of them falls through."""
+    """Return the first enabled node from a node on; a disabled one falls through."""
     passed: set[str] = set()
     at = id
     while at is not None and at not in passed and _is_passed(workflow, workflow.nodes[at]):
@@ -100,7 +91,7 @@ def _through(workflow: Workflow, id: str | None) -> str | None:
 
 
 def _is_passed(workflow: Workflow, node: FileNode) -> bool:
-    if isinstance(node.node_type, EndLoop):  # it leads to its loop whether it is enabled or not
+    if isinstance(node.node_type, EndLoop):  # it leads to its loop even if it is disabled
         return not workflow.nodes[node.node_type.loop_id].enabled
     return not node.enabled
 
@@ -125,22 +116,8 @@ def _targets(workflow: Workflow, id: str) -> dict[str, str]:
     return {label_of(placed.edge.output): placed.edge.target for placed in workflow.leaving[id]}
 
 
-def _outputs(kind: object) -> Iterable[str]:
-    match kind:
-        case If():
-            return (Exit.IF_TRUE, Exit.IF_FALSE)
-        case Switch():
-            return (*(case_exit(case.name) for case in kind.cases), Exit.SWITCH_DEFAULT)
-        case Loop():
-            return (Exit.LOOP_BODY, Exit.LOOP_DONE)
-        case EndLoop():
-            return ()
-        case _:
-            return (ON,)
-
-
 def _follow(workflow: Workflow, layout: Layout) -> None:
-    """Find the nodes that the walk comes to, in the order of the file."""
+    """Set the exits of the reached nodes, in the order of the file, and the ends of loops."""
     found: dict[str, dict[str, str | None]] = {}
     todo = [layout.entry]
     for id in todo:  # grows while it is walked
@@ -148,7 +125,8 @@ def _follow(workflow: Workflow, layout: Layout) -> None:
             continue
         targets = _targets(workflow, id)
         kind = workflow.nodes[id].node_type
-        found[id] = {output: _through(workflow, targets.get(output)) for output in _outputs(kind)}
+        outputs = () if isinstance(kind, EndLoop) else chain.from_iterable(outputs_of(kind))
+        found[id] = {output: _through(workflow, targets.get(output)) for output in outputs}
         todo += [target for target in found[id].values() if target is not None]
         if isinstance(kind, EndLoop):
             layout.ends[kind.loop_id] = id
@@ -157,42 +135,32 @@ def _follow(workflow: Workflow, layout: Layout) -> None:
 
 
 def _find_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
-    onward: dict[str, list[str]] = {
-        id: [target for target in exits.values() if target is not None] for id, exits in layout.exits.items()
-    }
-    for loop, end in layout.ends.items():
-        onward[end].append(loop)
-    back: dict[str, list[str]] = {id: [] for id in onward}
-    for id, targets in onward.items():
-        for target in targets:
-            back[target].append(id)
+    """Set the bodies: the nodes from which the EndLoop can be reached without passing the loop again."""
+    steps = [
+        *(
+            (id, target)
+            for id, exits in layout.exits.items()
+            for target in exits.values()
+            if target is not None
+        ),
+        *((end, loop) for loop, end in layout.ends.items()),
+    ]
     for loop, exits in layout.exits.items():
         if not isinstance(workflow.nodes[loop].node_type, Loop):
             continue
-        closing = layout.ends.get(loop)
-        within = _reached(exits[Exit.LOOP_BODY], onward, loop)
-        if closing is None or closing not in within:
+        first, end = exits[Exit.LOOP_BODY], layout.ends.get(loop)
+        inner = [step for step in steps if loop not in step]
+        within = set() if first in (None, loop) else reachable(first, inner)
+        if end is None or end not in within:
             place = ("nodes", workflow.places[loop])
             name = workflow.nodes[loop].name
             notes.problem(place, f"the body of {name!r} never comes to its EndLoop, so nothing is repeated")
             continue
-        layout.bodies[loop] = within & _reached(closing, back, loop)
-
-
-def _reached(start: str | None, onward: Mapping[str, list[str]], cut: str) -> set[str]:
-    """Return the nodes that are reached from one, without passing another."""
-    found: set[str] = set()
-    todo = [] if start is None or start == cut else [start]
-    while todo:
-        id = todo.pop()
-        if id not in found:
-            found.add(id)
-            todo += [target for target in onward[id] if target != cut]
-    return found
+        layout.bodies[loop] = within & reachable(end, [(target, source) for source, target in inner])
 
 
 def _check_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
-    """Note edges that lead into a loop past its Loop node, and say which loop each node is in."""
+    """Set the innermost loop of each node, and note edges into a body that bypass its Loop."""
     by_size = sorted(layout.bodies, key=lambda loop: len(layout.bodies[loop]))
     for id in layout.exits:
         layout.homes[id] = next((loop for loop in by_size if id in layout.bodies[loop]), None)
@@ -200,19 +168,19 @@ def _check_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
         for output, target in exits.items():
             for loop, body in layout.bodies.items():
                 if target in body and id not in body and (id, output) != (loop, Exit.LOOP_BODY):
-                    told = _told_past(workflow, id, output, loop)
-                    notes.problem(("nodes", workflow.places[id]), told)
+                    problem = _bypass(workflow, id, output, loop)
+                    notes.problem(("nodes", workflow.places[id]), problem)
     for place, (loop, body) in enumerate(layout.bodies.items()):
         for other in [*layout.bodies][:place]:
             if body & layout.bodies[other] and not (
                 body < layout.bodies[other] or layout.bodies[other] < body
             ):
                 names = f"{workflow.nodes[loop].name!r} and {workflow.nodes[other].name!r}"
-                told = f"the bodies of {names} overlap; expected one inside the other"
-                notes.problem(("nodes", workflow.places[loop]), told)
+                problem = f"the bodies of {names} overlap; expected one inside the other"
+                notes.problem(("nodes", workflow.places[loop]), problem)
 
 
-def _told_past(workflow: Workflow, id: str, output: str, loop: str) -> str:
+def _bypass(workflow: Workflow, id: str, output: str, loop: str) -> str:
     source = f"{output} of {workflow.nodes[id].name!r}" if output else repr(workflow.nodes[id].name)
     if id == loop:
         return f"{source} leads into the body; expected what comes after the loop"
@@ -221,11 +189,11 @@ def _told_past(workflow: Workflow, id: str, output: str, loop: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Writes the sources of inputs, and the outputs of loops that these take.
+    """Writes the sources of inputs, and adds the outputs of loops that they need.
 
-    start: the node with which the document begins
-    outputs: those of each loop
-    left: the outputs that loops have besides their `LoopDone`, by what they are of
+    start: the first node of the document
+    outputs: the outputs of each loop
+    left: the further outputs of loops, by loop, node and port
     """
 
     layout: Layout
@@ -234,22 +202,22 @@ class Sources:
     left: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def of(self, id: str) -> Any:
-        """Write where the walk comes from to a node: each time from one of them."""
-        begins = [port(self.start, "out")] if id == self.layout.entry else []
+        """Return the source of the walk of a node, a merge if there are several."""
+        begins = [write_source(self.start, "out")] if id == self.layout.entry else []
         return self._walk(self.layout.leading_to(id), self.layout.homes[id], begins)
 
     def ending(self) -> Any:
-        """Write where the walk comes from to its end."""
-        return self._walk(self.layout.ending, None)
+        """Return the source of the walk at its end."""
+        return self._walk(self.layout.leading_to(None), None)
 
-    def lifted(self, node: str, port_name: str, home: str | None = None) -> str:
-        """Write a port of a node, as what leaves the loops around it that are not also around the reader."""
+    def lifted(self, node: str, port: str, home: str | None = None) -> str:
+        """Return a port of a node as a source, lifted out of the loops that do not contain the reader."""
         inside = self.layout.homes[node]
         while inside != home:
             assert inside is not None, "a walk leads into a loop by its Loop alone"
-            node, port_name = inside, self._left(inside, node, port_name)
+            node, port = inside, self._left(inside, node, port)
             inside = self.layout.homes[inside]
-        return port(node, port_name)
+        return write_source(node, port)
 
     def _walk(self, leading: Iterable[tuple[str, str]], home: str | None, begins: Iterable[str] = ()) -> Any:
         sources = [*begins, *(self._source(id, output, home) for id, output in leading)]
@@ -257,23 +225,18 @@ class Sources:
 
     def _source(self, id: str, output: str, home: str | None) -> str:
         if output == Exit.LOOP_BODY:
-            return port("$carry", carry(WALK, self.layout.depth(id)))
+            return write_source("$carry", carry(WALK, self.layout.depth(id)))
         return self.lifted(id, WALK if output == ON else port_of(output), home)
 
-    def _left(self, loop: str, node: str, port_name: str) -> str:
-        """Give what leaves a loop besides `LoopDone` a name."""
-        key = (loop, node, port_name)
+    def _left(self, loop: str, node: str, port: str) -> str:
+        """Return the name of a further output of a loop, which is added once."""
+        key = (loop, node, port)
         if key not in self.left:
             self.left[key] = f"exit {len(self.left) + 1}"
-            self.outputs[loop][self.left[key]] = port(node, port_name)
+            self.outputs[loop][self.left[key]] = write_source(node, port)
         return self.left[key]
 
 
 def carry(name: str, depth: int) -> str:
-    """Name a carried port: one in a loop inside another may not be called like one of the outer loop."""
+    """Return the name of a loop variable, which is unique among nested loops."""
     return name if depth == 1 else f"{name} {depth}"
-
-
-def port(node: str, name: str) -> str:
-    """Write a port of a node as a source."""
-    return write_source(node, name)

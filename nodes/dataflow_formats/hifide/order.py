@@ -27,7 +27,7 @@ Source: TypeAlias = tuple[str, str]
 
 
 def close_loops(nodes: Collection[str], wires: Sequence[Wire], waiting: Collection[str]) -> tuple[Wire, ...]:
-    """Make the wires back to a waiting node feedback; wires out of its loop are followed in each iteration."""
+    """Make wires back to a waiting node feedback; wires out of its loop are followed in each iteration."""
     found = tuple(wires)
     whole = find_cycles(nodes, found)
     while heads := [head for group in find_cycles(nodes, found) if (head := _head(group, found, waiting))]:

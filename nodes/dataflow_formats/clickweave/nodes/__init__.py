@@ -1,1 +1,1 @@
-"""The node types that flows of Clickweave are made of."""
+"""The node types of Clickweave flows: tool calls, searches, branches, checks."""

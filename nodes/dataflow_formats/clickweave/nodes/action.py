@@ -1,4 +1,4 @@
-"""What all acting nodes share: config, state, tool calls, results and errors."""
+"""What all acting nodes share: config, walk, tool calls, answers, variables and errors."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "MOST_CHARACTERS",
     "Action",
     "App",
     "AppNotFound",
     "Arguments",
     "Element",
     "ElementNotFound",
-    "Lookups",
-    "Matches",
     "Noted",
     "Target",
     "WalkFailed",
@@ -37,35 +36,34 @@ __all__ = [
     "lookups_of",
     "matches_in",
     "noted",
+    "object_in",
     "public_variables",
     "value_of",
-    "variables_of",
     "with_lookups",
-    "with_variables",
 ]
 
-#: The arguments of tools that are paths, below the folder of the document.
+#: The arguments of tools that are paths relative to the folder of the document.
 PATHS: Final = frozenset({"image_path", "imagePath", "path", "file", "template_path"})
-#: How much of an answer is quoted.
+#: The most characters of an answer in a message.
 MOST_CHARACTERS: Final = 120
-#: Where the lookups stand among the variables; a variable of a node has a dot in its name.
+#: The variable with the lookups; the variables of nodes have a dot in their names.
 KEY: Final = "clickweave"
 _DECODER: Final = json.JSONDecoder()
 
 
-def _found(arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    """Make paths absolute: a server of tools has a folder of its own."""
+def _resolved(arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    """Make paths absolute, since a tool server has another working directory."""
     paths = {key: arguments[key] for key in PATHS & arguments.keys()}
     found = {key: resolve_path(path, info) for key, path in paths.items() if isinstance(path, str)}
     return {**arguments, **found}
 
 
-#: What a tool is given.
-Arguments: TypeAlias = Annotated[dict[str, Any], AfterValidator(_found)]
+#: The arguments of a tool.
+Arguments: TypeAlias = Annotated[dict[str, Any], AfterValidator(_resolved)]
 
 
 class Action(Config):
-    """What all nodes have that do something."""
+    """Config of all acting nodes."""
 
     name: str = Field(description="what the node is called, which its variables begin with")
     alias: str = Field(default="", description="what a whole list is called besides `result`")
@@ -74,7 +72,7 @@ class Action(Config):
 
 
 class Noted(NamedTuple):
-    """The walk with what a node has found out, the variables that it has set, and what is to be judged."""
+    """The walk with the lookups of a node, the variables that it has set, and the evidence for its checks."""
 
     walk: ExecutionContext
     variables: dict[str, Any]
@@ -82,43 +80,35 @@ class Noted(NamedTuple):
 
 
 def call_tool(f: Flow, placed_as: str, tool: str, arguments: Any, tools: Any, **policy: Any) -> Any:
-    """Place a call of a tool; its ports are `text` and `images`."""
+    """Wire a call of a tool; return its ports `text` and `images`."""
     calling = InstalledNode("agent.call_tool").with_(name=placed_as, **policy)
     return f.add(calling, arguments=arguments, tools=tools, config=calling.config(tool=tool)).out
 
 
 async def noted(walk: ExecutionContext, value: Any, config: Action) -> Noted:
-    """Set the variables of a result, and wait for what the node has changed to settle."""
+    """Set the variables of a result, and wait until the screen has settled."""
     variables = dict(variables_of(prefix_of(config.name), value, config.alias))
     if config.settle:
         await anyio.sleep(config.settle)
     return Noted(with_variables(walk, variables), variables, SKIP)
 
 
-class AppNotFound(DataflowError):
-    """Raised where no running app is the one that is wanted."""
-
-    def __init__(self, wanted: str, reason: str) -> None:
-        self.wanted = wanted
-        super().__init__(f"the app {wanted!r} was not found: {reason}")
-
-
-class ElementNotFound(DataflowError):
-    """Raised where nothing on the screen is what a click aims at; quotes what the search has said."""
-
-    def __init__(self, target: str, answer: str) -> None:
-        self.target = target
-        quoted = shortened(answer, MOST_CHARACTERS)
-        super().__init__(f"nothing to click on was found for {target!r}; find_text said: {quoted}")
-
-
-class WalkFailed(DataflowError):
-    """Raised where a walk with checks ends by a failure, once the checks have been judged."""
-
-    def __init__(self, failure: Failure) -> None:
-        self.failure = failure
-        error = ": ".join(filter(None, (failure.type, failure.message)))
-        super().__init__(f"the walk has failed at {failure.path}: {error}")
+def variables_of(prefix: str, value: Any, alias: str = "") -> Mapping[str, Any]:
+    """Return the variables of a result, in the order in which they are set."""
+    named: dict[str, Any] = {"success": True}
+    match value:
+        case dict():
+            named |= {**value, "result": value}
+        case list():
+            first = value[0] if value and isinstance(value[0], dict) else {}
+            named |= {"found": bool(value), "count": len(value), **first}
+            named |= {alias: value} if alias else {}
+            named["result"] = value
+        case None:
+            named["result"] = ""
+        case _:
+            named["result"] = value
+    return {f"{prefix}.{key}": one for key, one in named.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +121,14 @@ class App:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What is called otherwise on the screen than by the user."""
+    """The name on the screen of an element that the user calls otherwise."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The place of a click."""
+    """The coordinates of a click."""
 
     x: float
     y: float
@@ -146,10 +136,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Lookups:
-    """What has been looked up so far.
+    """The apps and elements that have been looked up so far.
 
-    apps: the app by what the user calls it
-    elements: the name of an element by what the user calls it and by the app it is in
+    apps: the apps by the name that the user gives them
+    elements: the names of elements on the screen, by the name that the user gives them and the focused app
     focused: the name of the app that was focused last, empty for none
     """
 
@@ -158,15 +148,15 @@ class Lookups:
     focused: str = ""
 
     def element(self, target: str) -> str | None:
-        """Return what an element is called in the focused app, None if nobody has looked it up."""
+        """Return the name of an element in the focused app, None if it has not been looked up."""
         return self.elements.get(_key(target, self.focused))
 
     def with_app(self, wanted: str, app: App) -> Lookups:
-        """Remember an app."""
+        """Return a copy with an app."""
         return replace(self, apps={**self.apps, wanted: app})
 
     def with_element(self, target: str, name: str) -> Lookups:
-        """Remember what an element is called."""
+        """Return a copy with the name of an element."""
         return replace(self, elements={**self.elements, _key(target, self.focused): name})
 
 
@@ -175,21 +165,21 @@ def _key(target: str, app: str) -> str:
 
 
 def lookups_of(context: ExecutionContext) -> Lookups:
-    """Return what a walk has looked up."""
+    """Return the lookups of a walk."""
     kept = context.variables.get(KEY, {})
     apps = {wanted: App(**app) for wanted, app in kept.get("apps", {}).items()}
     return Lookups(apps, kept.get("elements", {}), kept.get("focused", ""))
 
 
 def with_lookups(context: ExecutionContext, lookups: Lookups) -> ExecutionContext:
-    """Return a conversation that carries these."""
+    """Return a walk with other lookups."""
     apps = {wanted: {"name": app.name, "pid": app.pid} for wanted, app in lookups.apps.items()}
     kept = {"apps": apps, "elements": dict(lookups.elements), "focused": lookups.focused}
     return with_variables(context, {KEY: kept})
 
 
 def with_variables(context: ExecutionContext, variables: Mapping[str, Any]) -> ExecutionContext:
-    """Return a conversation with further variables, or with other values of those that it has."""
+    """Return a walk with variables added or replaced."""
     return replace(context, variables={**context.variables, **variables})
 
 
@@ -199,15 +189,15 @@ def public_variables(context: ExecutionContext) -> dict[str, Any]:
 
 
 def is_repeated() -> bool:
-    """Tell whether the flow node around this firing is tried once more: then nothing remembered counts.
+    """Return whether the enclosing subflow is retried, so that no lookup is reused.
 
-    Its path ends with `~2` from the second attempt on (S2.2).
+    The path of a subflow ends with `~2` from the second attempt on (S2.2).
     """
     return "~" in this_firing().path.rpartition("/")[0].rpartition("/")[2]
 
 
 def value_of(text: str) -> Any:
-    """Read an answer as JSON, else as the text that it is; an empty one is null."""
+    """Return an answer as JSON, else as a string; None for an empty one."""
     if not text:
         return None
     try:
@@ -216,15 +206,27 @@ def value_of(text: str) -> Any:
         return text
 
 
+def object_in(text: str) -> dict[str, Any] | None:
+    """Return the first JSON object in an answer, with any text around it; None if there is none."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        found, _ = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 class Matches(NamedTuple):
-    """What `find_text` has found, and the elements that it names where it has found nothing."""
+    """The matches of `find_text`, and the available elements if there is no match."""
 
     found: list[Any]
     available: list[str]
 
 
 def matches_in(text: str) -> Matches:
-    """Read an answer of `find_text`: a list, and behind an empty one an object that names elements."""
+    """Read an answer of `find_text`: a list, and after an empty one an object with the available elements."""
     found: list[Any] = []
     available: list[str] = []
     for value in _values_in(text):
@@ -240,7 +242,7 @@ def matches_in(text: str) -> Matches:
 
 
 def _values_in(text: str) -> Iterable[Any]:
-    """Read JSON values that stand one behind the other."""
+    """Yield the JSON values in a sequence of them."""
     position = 0
     while position < len(text):
         if text[position].isspace():
@@ -259,19 +261,27 @@ def _name_of(element: Any) -> str:
     return element if isinstance(element, str) else ""
 
 
-def variables_of(prefix: str, value: Any, alias: str = "") -> Mapping[str, Any]:
-    """Return the variables that a result sets, in the order in which they are set."""
-    named: dict[str, Any] = {"success": True}
-    match value:
-        case dict():
-            named |= {**value, "result": value}
-        case list():
-            first = value[0] if value and isinstance(value[0], dict) else {}
-            named |= {"found": bool(value), "count": len(value), **first}
-            named |= {alias: value} if alias else {}
-            named["result"] = value
-        case None:
-            named["result"] = ""
-        case _:
-            named["result"] = value
-    return {f"{prefix}.{key}": one for key, one in named.items()}
+class AppNotFound(DataflowError):
+    """Raised if none of the running apps is the wanted one."""
+
+    def __init__(self, wanted: str, reason: str) -> None:
+        self.wanted = wanted
+        super().__init__(f"the app {wanted!r} was not found: {reason}")
+
+
+class ElementNotFound(DataflowError):
+    """Raised if the target of a click is not on the screen; quotes the answer of the search."""
+
+    def __init__(self, target: str, answer: str) -> None:
+        self.target = target
+        quoted = shortened(answer, MOST_CHARACTERS)
+        super().__init__(f"nothing to click on was found for {target!r}; find_text said: {quoted}")
+
+
+class WalkFailed(DataflowError):
+    """Raised when a walk with checks has failed, after the checks have been judged."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        error = ": ".join(filter(None, (failure.type, failure.message)))
+        super().__init__(f"the walk has failed at {failure.path}: {error}")

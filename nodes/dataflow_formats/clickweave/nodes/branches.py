@@ -1,4 +1,4 @@
-"""`clickweave.if`, `clickweave.switch`, `clickweave.end_loop` and `clickweave.end`."""
+"""Control flow: `clickweave.if`, `clickweave.switch`, `clickweave.end_loop` and `clickweave.end`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dataflow_formats.clickweave.conditions import Condition, holds, side_of
 from dataflow_formats.clickweave.file import Exit, case_port
 from dataflow_formats.clickweave.nodes.action import WalkFailed, public_variables
 
-__all__ = ["EndLoop", "If", "Switch", "end", "end_loop", "if_", "switch", "unused"]
+__all__ = ["end", "end_loop", "if_", "switch", "unused"]
 
 WALK: Final = "walk"
-# Names of ports are kept in stores, as plain texts.
+# The names of ports are stored, as plain strings.
 IF_TRUE: Final = Exit.IF_TRUE.value
 IF_FALSE: Final = Exit.IF_FALSE.value
 SWITCH_DEFAULT: Final = Exit.SWITCH_DEFAULT.value
@@ -27,6 +27,32 @@ class If(Config):
 
     name: str = Field(default="", description="what the node is called")
     condition: Condition = Field(description="what decides")
+
+
+@node(
+    name="if",
+    ports=Ports(
+        {WALK: ExecutionContext},
+        {
+            IF_TRUE: Port(ExecutionContext, exit=IF_TRUE),
+            IF_FALSE: Port(ExecutionContext, exit=IF_FALSE),
+        },
+    ),
+)
+async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
+    """Continue at `IfTrue` or `IfFalse`, by a condition."""
+    walk: ExecutionContext = inputs[WALK]
+    result = holds(config.condition, walk.variables)
+    taken = IF_TRUE if result else IF_FALSE
+    return NodeOutput({taken: walk}, metadata=_comparison(config.condition, walk, result) | {"taken": taken})
+
+
+def _comparison(condition: Condition, walk: ExecutionContext, result: bool) -> dict[str, Any]:
+    return {
+        "left": side_of(condition.left, walk.variables),
+        "right": side_of(condition.right, walk.variables),
+        "result": result,
+    }
 
 
 class Case(Config):
@@ -43,6 +69,20 @@ class Switch(Config):
     cases: list[Case] = Field(description="the cases, of which the first that holds is taken")
 
 
+def _exits(config: Switch) -> Ports:
+    names = [*(case_port(case.name) for case in config.cases), SWITCH_DEFAULT]
+    return Ports({WALK: ExecutionContext}, {name: Port(ExecutionContext, exit=name) for name in names})
+
+
+@node(ports=_exits)
+async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
+    """Continue at the first case that holds, else at `SwitchDefault`."""
+    walk: ExecutionContext = inputs[WALK]
+    holding = (case_port(case.name) for case in config.cases if holds(case.condition, walk.variables))
+    taken = next(holding, SWITCH_DEFAULT)
+    return NodeOutput({taken: walk}, metadata={"taken": taken})
+
+
 class EndLoop(Config):
     """Config of `clickweave.end_loop`."""
 
@@ -52,49 +92,12 @@ class EndLoop(Config):
 
 
 @node(
-    name="if",
-    ports=Ports(
-        {WALK: ExecutionContext},
-        {
-            IF_TRUE: Port(ExecutionContext, exit=IF_TRUE),
-            IF_FALSE: Port(ExecutionContext, exit=IF_FALSE),
-        },
-    ),
-)
-async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
-    """Go on where a condition leads."""
-    walk: ExecutionContext = inputs[WALK]
-    result = holds(config.condition, walk.variables)
-    taken = IF_TRUE if result else IF_FALSE
-    return NodeOutput({taken: walk}, metadata=_told(config.condition, walk, result) | {"taken": taken})
-
-
-def _told(condition: Condition, walk: ExecutionContext, result: bool) -> dict[str, Any]:
-    return {
-        "left": side_of(condition.left, walk.variables),
-        "right": side_of(condition.right, walk.variables),
-        "result": result,
-    }
-
-
-def _exits(config: Switch) -> Ports:
-    names = [*(case_port(case.name) for case in config.cases), SWITCH_DEFAULT]
-    return Ports({WALK: ExecutionContext}, {name: Port(ExecutionContext, exit=name) for name in names})
-
-
-@node(ports=_exits)
-async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
-    """Go on where the first case leads that holds, else where `SwitchDefault` does."""
-    walk: ExecutionContext = inputs[WALK]
-    holding = (case_port(case.name) for case in config.cases if holds(case.condition, walk.variables))
-    taken = next(holding, SWITCH_DEFAULT)
-    return NodeOutput({taken: walk}, metadata={"taken": taken})
-
-
-@node(
     name="end_loop",
     ports=Ports(
-        {WALK: ExecutionContext, "round": Port(int, lazy=True)},  # nothing of a round that the walk has left
+        {
+            WALK: ExecutionContext,
+            "round": Port(int, lazy=True),
+        },  # lazy: has no value in an iteration that the walk has left
         {
             WALK: ExecutionContext,
             "round": int,
@@ -104,9 +107,9 @@ async def switch(inputs: Mapping[str, Any], config: Switch) -> NodeOutput:
     ),
 )
 async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
-    """End a round of a loop: `done` says whether the condition ends it, `LoopDone` goes on behind the loop.
+    """End an iteration of a loop: `done` is whether the condition ends it, `LoopDone` continues after it.
 
-    The test comes before the limit; at the limit too the walk goes on behind the loop.
+    The condition is tested before the limit; at the limit, too, the walk continues after the loop.
     """
     walk: ExecutionContext = inputs[WALK]
     done = holds(config.exit_condition, walk.variables)
@@ -117,7 +120,7 @@ async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
         "done": done,
         **({LOOP_DONE: walk} if is_last else {}),
     }
-    return NodeOutput(outputs, metadata=_told(config.exit_condition, walk, done))
+    return NodeOutput(outputs, metadata=_comparison(config.exit_condition, walk, done))
 
 
 @node(
@@ -132,9 +135,9 @@ async def end_loop(inputs: Mapping[str, Any], config: EndLoop) -> NodeOutput:
     ),
 )
 async def end(inputs: Mapping[str, Any]) -> NodeOutput:
-    """End a walk: give the variables that its nodes have set.
+    """End a walk: return the variables that its nodes have set.
 
-    A failure that was held back until the checks had been judged is raised: `verdicts` are waited for.
+    Raises WalkFailed for a failure of the walk, after `verdicts` have been judged.
     """
     if failures := inputs["failures"]:
         raise WalkFailed(failures[0])
@@ -142,4 +145,4 @@ async def end(inputs: Mapping[str, Any]) -> NodeOutput:
 
 
 async def unused() -> None:
-    """Stand for a node that no walk comes to, or that is disabled; it is never run."""
+    """Represent a node that is disabled or that no walk reaches; it never runs."""

@@ -1,4 +1,4 @@
-"""`clickweave.call` and `clickweave.ai_step`, and the evidence that they keep for checks."""
+"""`clickweave.call` and `clickweave.ai_step`, and the evidence of acting nodes for checks."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from dataflow_formats.clickweave.nodes.action import (
     with_lookups,
 )
 
-__all__ = ["AiStep", "Call", "Evidence", "call", "watched"]
+__all__ = ["Evidence", "call", "watched"]
 
-#: How many lines are kept.
+#: The most lines of evidence.
 MOST_LINES: Final = 20
 AGENT: Final = "agent.agent"
 SYSTEM: Final = (
@@ -54,61 +54,17 @@ def call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Call) -> Note
 
 
 @node(name="request")
-async def request(walk: ExecutionContext, config: Call) -> dict[str, Any]:  # noqa: ARG001 - it is its turn
-    """Give the arguments of the call."""
+async def request(walk: ExecutionContext, config: Call) -> dict[str, Any]:  # noqa: ARG001 - waits for the walk
+    """Return the arguments of the call."""
     return dict(config.arguments)
 
 
 @node(name="note")
 async def note(walk: ExecutionContext, text: str, config: Call) -> Noted:
-    """Set variables of the answer, and go on."""
+    """Set variables of the answer."""
     if config.unfocuses and is_repeated():
         walk = with_lookups(walk, replace(lookups_of(walk), focused=""))
     return await noted(walk, value_of(text), config)
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a node has done the last time: a line for each answer, and an image in Base64 if there is one."""
-
-    name: str
-    lines: list[str]
-    image: str = ""
-    media_type: str = ""
-
-
-def watched(f: Flow, done: Noted, tools: Any, config: Action, *answers: Any) -> Noted:
-    """Keep the answers of a node with checks, and an image of the screen, if there is to be one."""
-    if not config.checked:
-        return Noted(done.walk, done.variables, done.seen)
-    where = f.add(ask_for_picture, walk=done.walk).out
-    picture = call_tool(f, "check_screenshot", "take_screenshot", where, tools, on_error="skip")
-    kept = f.add(witness, walk=done.walk, answers=gather(*answers), images=picture.images, config=config).out
-    return Noted(kept.walk, done.variables, kept.seen)
-
-
-class Witnessed(NamedTuple):
-    """The walk, which goes on when the screen has been seen, and what was seen."""
-
-    walk: ExecutionContext
-    seen: dict[str, Any]
-
-
-@node(name="ask_for_picture")
-async def ask_for_picture(walk: ExecutionContext) -> dict[str, Any]:
-    """Give the arguments of the image, of the app that has the focus if it is known."""
-    focused = lookups_of(walk).focused
-    return {"format": "png", **({"app_name": focused} if focused else {})}
-
-
-@node(name="witness")
-async def witness(
-    walk: ExecutionContext, answers: list[str], config: Action, images: list[Any] | None = None
-) -> Witnessed:
-    """Keep what was seen."""
-    lines = [json.dumps({"tool_result": answer}, ensure_ascii=False) for answer in answers][-MOST_LINES:]
-    shown = (b64encode(images[0].data).decode(), images[0].media_type) if images else ()
-    return Witnessed(walk, asdict(Evidence(config.name, lines, *shown)))
 
 
 class AiStep(Action):
@@ -124,7 +80,7 @@ class AiStep(Action):
 
 
 def _wired(f: Flow, walk: ExecutionContext, tools: Any, *, config: AiStep) -> Noted:
-    """Have a model work with the tools, and set a variable of its last text."""
+    """Let a model work with the tools, and set a variable of its last text."""
     agent = InstalledNode(AGENT)
     settings = agent.config(
         name=config.name, system=SYSTEM, max_tool_calls=config.max_tool_calls, time_limit=config.time_limit,
@@ -138,7 +94,7 @@ def _wired(f: Flow, walk: ExecutionContext, tools: Any, *, config: AiStep) -> No
 
 @cache
 def _ai_step() -> TypedFlow[..., Noted]:
-    """Make the node type; its tools are of the type that agents take, which only the pack knows."""
+    """Return the node type; the type of its tools is that of agents, which only their pack knows."""
     _wired.__annotations__["tools"] = InstalledNode(AGENT).type.inputs["tools"].type
     return flow(_wired)
 
@@ -150,8 +106,8 @@ def __getattr__(name: str) -> Any:
 
 
 @node(name="ask_for_step")
-async def ask_for_step(walk: ExecutionContext, config: AiStep) -> str:  # noqa: ARG001 - it is its turn
-    """Say what is to be done."""
+async def ask_for_step(walk: ExecutionContext, config: AiStep) -> str:  # noqa: ARG001 - waits for the walk
+    """Return the prompt of the step."""
     about = [
         f"It is about the button with the text {config.button_text!r}." if config.button_text else "",
         f"It is about what the image {config.template_image} shows." if config.template_image else "",
@@ -161,5 +117,49 @@ async def ask_for_step(walk: ExecutionContext, config: AiStep) -> str:  # noqa: 
 
 @node(name="note_step")
 async def note_step(walk: ExecutionContext, text: str, config: AiStep) -> Noted:
-    """Set variables of the last text, and go on."""
+    """Set variables of the last text."""
     return await noted(walk, text or None, config)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The last execution of a node: a line for each answer, and an image in Base64 if there is one."""
+
+    name: str
+    lines: list[str]
+    image: str = ""
+    media_type: str = ""
+
+
+def watched(f: Flow, done: Noted, tools: Any, config: Action, *answers: Any) -> Noted:
+    """Wire the evidence of a node with checks: its answers and an image of the screen."""
+    if not config.checked:
+        return Noted(done.walk, done.variables, done.seen)
+    where = f.add(ask_for_picture, walk=done.walk).out
+    picture = call_tool(f, "check_screenshot", "take_screenshot", where, tools, on_error="skip")
+    kept = f.add(witness, walk=done.walk, answers=gather(*answers), images=picture.images, config=config).out
+    return Noted(kept.walk, done.variables, kept.seen)
+
+
+class Witnessed(NamedTuple):
+    """The walk, which continues after the screenshot, and the evidence."""
+
+    walk: ExecutionContext
+    seen: dict[str, Any]
+
+
+@node(name="ask_for_picture")
+async def ask_for_picture(walk: ExecutionContext) -> dict[str, Any]:
+    """Return the arguments of the screenshot, of the focused app if it is known."""
+    focused = lookups_of(walk).focused
+    return {"format": "png", **({"app_name": focused} if focused else {})}
+
+
+@node(name="witness")
+async def witness(
+    walk: ExecutionContext, answers: list[str], config: Action, images: list[Any] | None = None
+) -> Witnessed:
+    """Collect the evidence."""
+    lines = [json.dumps({"tool_result": answer}, ensure_ascii=False) for answer in answers][-MOST_LINES:]
+    shown = (b64encode(images[0].data).decode(), images[0].media_type) if images else ()
+    return Witnessed(walk, asdict(Evidence(config.name, lines, *shown)))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -25,14 +24,13 @@ from dataflow_formats.clickweave.nodes.action import (
     lookups_of,
     matches_in,
     noted,
+    object_in,
     value_of,
     with_lookups,
 )
 from dataflow_formats.clickweave.nodes.calls import watched
 
-__all__ = ["AppCall", "Click", "FindText", "app_call", "click", "find_text", "object_in"]
-
-_DECODER: Final = json.JSONDecoder()
+__all__ = ["AppCall", "Click", "FindText", "app_call", "click", "find_text"]
 
 
 class FindText(Action):
@@ -51,16 +49,16 @@ class Click(FindText):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a model may choose from: the answer that names the elements, and what was asked for it."""
+    """The elements that a model chooses from: the answer that names them, and the arguments of the search."""
 
     answer: str
     asked: dict[str, Any]
 
 
 class Searched(NamedTuple):
-    """What a search has come to: an answer that stands, or a question which of the elements is meant.
+    """The outcome of a search: a final answer, or a question which of the elements is meant.
 
-    The walk and the choice go with the question, so that without one nothing waits for an answer.
+    The walk and the choice are skipped without a question, so that no model is called.
     """
 
     answer: Maybe[str]
@@ -70,7 +68,7 @@ class Searched(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The arguments of one more search and the name in them, or the first answer where nothing is chosen."""
+    """The arguments of a second search and the name in them, or the first answer without a choice."""
 
     again: Maybe[dict[str, Any]]
     element: Maybe[Element]
@@ -78,21 +76,21 @@ class Chosen(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the searches have come to, and the element that a model has chosen, if one was asked."""
+    """The answer of the last search, and the element that a model has chosen, if one was asked."""
 
     answer: str
     element: Element
 
 
 class Aimed(NamedTuple):
-    """The arguments of a click, and where it goes."""
+    """The arguments of a click, and its coordinates."""
 
     arguments: dict[str, Any]
     target: Target
 
 
 def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -> Found:
-    """Wire a search, and one more under the name that a model has chosen of those that there are."""
+    """Wire a search, and a second one for the name that a model chooses among the available ones."""
     asked = f.add(look_for, walk=walk, config=config).out
     first = call_tool(f, "find", "find_text", asked, tools)
     searched = f.add(read_search, walk=walk, text=first.text, asked=asked, config=config).out
@@ -105,7 +103,7 @@ def wire_search(f: Flow, walk: ExecutionContext, tools: Any, config: FindText) -
 
 @flow
 def find_text(f: Flow, walk: ExecutionContext, tools: Tools, *, config: FindText) -> Noted:
-    """Find text on the screen, and set variables of what was found."""
+    """Find text on the screen, and set variables of the matches."""
     found = wire_search(f, walk, tools, config)
     done = f.add(note_search, walk=walk, text=found.answer, element=found.element, config=config).out
     return watched(f, done, tools, config, found.answer)
@@ -113,9 +111,9 @@ def find_text(f: Flow, walk: ExecutionContext, tools: Tools, *, config: FindText
 
 @flow
 def click(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Click) -> Noted:
-    """Click on text on the screen, and set variables of what the click has come to.
+    """Click on text on the screen, and set variables of the result.
 
-    Raises ElementNotFound where nothing was found under any name.
+    Raises ElementNotFound if neither search has a match.
     """
     found = wire_search(f, walk, tools, config)
     aimed = f.add(aim, text=found.answer, config=config).out
@@ -126,7 +124,7 @@ def click(f: Flow, walk: ExecutionContext, tools: Tools, *, config: Click) -> No
 
 @node(name="look_up")
 async def look_for(walk: ExecutionContext, config: FindText) -> dict[str, Any]:
-    """Give the arguments of the first search: a name that was chosen before counts, unless it is repeated."""
+    """Return the arguments of the first search, with a name that was chosen before, except in a retry."""
     lookups = lookups_of(walk)
     name = None if is_repeated() else lookups.element(config.text)
     scope = {"app_name": lookups.focused} if config.in_focused and lookups.focused else {}
@@ -135,7 +133,7 @@ async def look_for(walk: ExecutionContext, config: FindText) -> dict[str, Any]:
 
 @node(name="read_search")
 async def read_search(walk: ExecutionContext, text: str, asked: dict[str, Any], config: FindText) -> Searched:
-    """Tell whether the first search has found something, or what else there is."""
+    """Return the answer of the first search, or a question about the available elements."""
     matches = matches_in(text)
     if matches.found or not matches.available:
         return Searched(text, SKIP, SKIP, SKIP)
@@ -149,7 +147,7 @@ async def read_search(walk: ExecutionContext, text: str, asked: dict[str, Any], 
 
 @node(name="choose")
 async def choose(answer: str, choice: Choice) -> Chosen:
-    """Read which element the model has chosen; one that is not listed is none."""
+    """Read which element the model has chosen; one that is not listed does not count."""
     name = (object_in(answer) or {}).get("name")
     if name in matches_in(choice.answer).available:
         return Chosen({**choice.asked, "text": name}, Element(name), SKIP)
@@ -158,7 +156,7 @@ async def choose(answer: str, choice: Choice) -> Chosen:
 
 @node(name="aim")
 async def aim(text: str, config: Click) -> Aimed:
-    """Aim at the first match; raises ElementNotFound."""
+    """Aim at the first match; raise ElementNotFound."""
     for match in matches_in(text).found:
         if isinstance(match, dict) and "x" in match and "y" in match:
             pressed = {"button": config.button, "click_count": config.click_count}
@@ -171,21 +169,21 @@ async def aim(text: str, config: Click) -> Aimed:
 async def note_search(
     walk: ExecutionContext, text: str, config: FindText, element: Element | None = None
 ) -> Noted:
-    """Remember the element that was chosen, set variables, and go on."""
+    """Remember the chosen element, and set variables."""
     whole = value_of(text)
     value = whole if isinstance(whole, dict) and "available_elements" not in whole else matches_in(text).found
-    return await noted(_remembering(walk, config, element), value, config)
+    return await noted(_with_element(walk, config, element), value, config)
 
 
 @node(name="note_click")
 async def note_click(
     walk: ExecutionContext, text: str, config: Click, element: Element | None = None
 ) -> Noted:
-    """Remember the element that was chosen, set variables, and go on."""
-    return await noted(_remembering(walk, config, element), value_of(text), config)
+    """Remember the chosen element, and set variables."""
+    return await noted(_with_element(walk, config, element), value_of(text), config)
 
 
-def _remembering(walk: ExecutionContext, config: FindText, element: Element | None) -> ExecutionContext:
+def _with_element(walk: ExecutionContext, config: FindText, element: Element | None) -> ExecutionContext:
     if element is None:
         return walk
     return with_lookups(walk, lookups_of(walk).with_element(config.text, element.name))
@@ -202,7 +200,7 @@ class AppCall(Action):
 
 
 class LookedUp(NamedTuple):
-    """An app that is known, or the arguments of the calls that tell which there are; the walk with these."""
+    """A known app, or the walk and the arguments of the calls that list apps and windows."""
 
     known: Maybe[App]
     walk: Maybe[ExecutionContext]
@@ -214,7 +212,7 @@ class LookedUp(NamedTuple):
 def app_call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: AppCall) -> Noted:
     """Find the app, call the tool for it, and set variables of its result.
 
-    An app that was found before is remembered, but not where the node is tried once more.
+    An app that was found before is reused, except in a retry.
     """
     looked = f.add(look_up_app, walk=walk, config=config).out
     apps = call_tool(f, "apps", "list_apps", looked.apps, tools)
@@ -232,7 +230,7 @@ def app_call(f: Flow, walk: ExecutionContext, tools: Tools, *, config: AppCall) 
 
 @node(name="look_up")
 async def look_up_app(walk: ExecutionContext, config: AppCall) -> LookedUp:
-    """Look for the app among those that were found before."""
+    """Look up the app among those that were found before."""
     known = None if is_repeated() else lookups_of(walk).apps.get(config.app)
     if known is not None:
         return LookedUp(known, SKIP, SKIP, SKIP)
@@ -241,10 +239,37 @@ async def look_up_app(walk: ExecutionContext, config: AppCall) -> LookedUp:
 
 @node(name="ask_for_app")
 async def ask_for_app(apps: str, windows: str, config: AppCall) -> str:
-    """Ask which of the running apps is meant; raises AppNotFound where there are none."""
+    """Ask which of the running apps is meant; raise AppNotFound if there are none."""
     if not _names_in(apps):
         raise AppNotFound(config.app, "no apps are running")
     return _question(apps, windows, config.app)
+
+
+@node(name="choose_app")
+async def choose_app(answer: str, apps: str, config: AppCall) -> App:
+    """Read which app the model has chosen; raise AppNotFound for none and for an unlisted one."""
+    running = _names_in(apps)
+    chosen = object_in(answer)
+    if chosen is None and "null" not in answer:
+        problem = f"the model has answered {shortened(answer, MOST_CHARACTERS)!r}; expected JSON"
+        raise AppNotFound(config.app, f'{problem}, {{"name": ..., "pid": ...}} or null')
+    chosen = chosen or {}
+    name, pid = chosen.get("name"), chosen.get("pid")
+    if name is None:
+        raise AppNotFound(config.app, f"it is not among the running apps; {choices(running)}")
+    if name not in running:
+        problem = f"{name!r}, which the model has chosen, is not among the running apps; {choices(running)}"
+        raise AppNotFound(config.app, problem)
+    if not isinstance(pid, int) or isinstance(pid, bool):
+        raise AppNotFound(config.app, f"the model has given no process of {name!r}")
+    return App(name, pid)
+
+
+def _names_in(apps: str) -> list[str]:
+    listed = value_of(apps)
+    entries = listed if isinstance(listed, list) else []
+    names = [entry.get("name", entry.get("app_name")) for entry in entries if isinstance(entry, dict)]
+    return [name for name in names if isinstance(name, str)]
 
 
 def _question(apps: str, windows: str, app: str) -> str:
@@ -255,55 +280,16 @@ def _question(apps: str, windows: str, app: str) -> str:
     )
 
 
-def _names_in(apps: str) -> list[str]:
-    listed = value_of(apps)
-    entries = listed if isinstance(listed, list) else []
-    names = [entry.get("name", entry.get("app_name")) for entry in entries if isinstance(entry, dict)]
-    return [name for name in names if isinstance(name, str)]
-
-
-@node(name="choose_app")
-async def choose_app(answer: str, apps: str, config: AppCall) -> App:
-    """Read which app the model has chosen; raises AppNotFound for none, and for one that is not listed."""
-    running = _names_in(apps)
-    chosen = object_in(answer)
-    if chosen is None and "null" not in answer:
-        told = f"the model has answered {shortened(answer, MOST_CHARACTERS)!r}; expected JSON"
-        raise AppNotFound(config.app, f'{told}, {{"name": ..., "pid": ...}} or null')
-    chosen = chosen or {}
-    name, pid = chosen.get("name"), chosen.get("pid")
-    if name is None:
-        raise AppNotFound(config.app, f"it is not among the running apps; {choices(running)}")
-    if name not in running:
-        told = f"{name!r}, which the model has chosen, is not among the running apps; {choices(running)}"
-        raise AppNotFound(config.app, told)
-    if not isinstance(pid, int) or isinstance(pid, bool):
-        raise AppNotFound(config.app, f"the model has given no process of {name!r}")
-    return App(name, pid)
-
-
 @node(name="address")
 async def address(app: App, config: AppCall) -> dict[str, Any]:
-    """Give the arguments of the call, with the app in them."""
+    """Return the arguments of the call, with the app in them."""
     return {**config.arguments, config.argument: app.pid if config.argument == "pid" else app.name}
 
 
 @node(name="note_app")
 async def note_app(walk: ExecutionContext, text: str, app: App, config: AppCall) -> Noted:
-    """Remember the app, set variables, and go on."""
+    """Remember the app, and set variables."""
     lookups = lookups_of(walk).with_app(config.app, app)
     if config.focuses:
         lookups = replace(lookups, focused=app.name)
     return await noted(with_lookups(walk, lookups), value_of(text), config)
-
-
-def object_in(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object in an answer, whatever stands around it; None if there is none."""
-    start = text.find("{")
-    if start < 0:
-        return None
-    try:
-        found, _ = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
