@@ -1,7 +1,4 @@
-"""AgentFlow, a web editor for workflows of agents, conditions and approvals, saved as JSON.
-
-Rooms: file -> order -> subagents -> writer -> translation -> nodes -> words -> listing.
-"""
+"""AgentFlow: workflows of agents, conditions and approvals, in JSON."""
 
 from __future__ import annotations
 

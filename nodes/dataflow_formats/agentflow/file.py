@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "AGENT",
     "APPROVAL",
-    "IF",
-    "KINDS",
-    "OPERATORS",
     "OUTPUT",
     "START",
     "SUBAGENT",
-    "SYSTEM",
     "Condition",
     "EdgePart",
     "NodePart",

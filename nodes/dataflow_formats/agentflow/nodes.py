@@ -13,13 +13,6 @@ from dataflow.authoring import gate_type, json_schema
 from dataflow_formats.agentflow.file import Condition, checks, text_of
 
 __all__ = [
-    "APPROVE",
-    "REJECT",
-    "Decision",
-    "If",
-    "Prompt",
-    "Question",
-    "Start",
     "ask",
     "decide",
     "if_",
@@ -42,7 +35,7 @@ REJECT: Final = "reject"
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What one node passes to the next: the previous output, and the note of the last approval.
+    """The value that a node passes to the next: the previous output, and the note of the last approval.
 
     `is_beside` is set once the flow has fanned out, so that other nodes run concurrently.
     """

@@ -1,7 +1,4 @@
-"""Agentron Studio, a desktop editor for workflows of agents that take turns, saved as JSON.
-
-Rooms: file -> agents -> writer -> translation -> nodes -> words -> listing.
-"""
+"""Agentron Studio: workflows of agents that take turns, in JSON."""
 
 from __future__ import annotations
 

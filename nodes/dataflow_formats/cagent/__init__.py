@@ -1,7 +1,4 @@
-"""cagent, a runtime for agents that YAML files define, with a `workflow` of steps among them.
-
-Rooms: file -> reader -> order -> conditions -> writer -> translation -> nodes -> words -> listing.
-"""
+"""cagent: agents and a workflow of steps among them, in YAML."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dataflow import Config, DataflowError, NodeOutput, Port, Ports, node
 from dataflow_formats.cagent.conditions import filled, holds
 
 __all__ = [
-    "Finished",
+    "Loop",
     "LoopsExceeded",
     "State",
     "back",
@@ -21,7 +21,6 @@ __all__ = [
     "finished",
     "gather",
     "gathered",
-    "gone_back",
     "instruction",
     "output_at",
     "outputs",

@@ -92,7 +92,7 @@ class _Arranging:
         return target
 
     def _ordered(self, steps: tuple[Step, ...], around: Ids) -> Sequence[Step]:
-        """Move each condition behind the last step of the list that it reads, beginning with the last one."""
+        """Move each condition after the last step of the list that it reads, beginning with the last one."""
         order = [*steps]
         for step in reversed(steps):
             if not isinstance(step, ConditionStep):
@@ -165,7 +165,7 @@ class Ran:
     lanes: Lanes
 
     def is_beside(self, lanes: Lanes) -> bool:
-        """Return whether it is in another list of some step than the owner of these lanes."""
+        """Return whether a step with other lanes is in an alternative or concurrent list."""
         if not self.lanes or not lanes:  # the usual case
             return False
         own = dict(self.lanes)
@@ -199,7 +199,7 @@ class Order:
                 yield other
 
     def inner_loops(self, target: Ids) -> list[str]:
-        """Return the targets of loops behind a step, which restart when the step runs again."""
+        """Return the targets of loops after a step, which restart when the step runs again."""
         begin = self.begins[target]
         found = [step for step, _ in self.loops if step[:-1] == target[:-1] and self.begins[step] > begin]
         return list(dict.fromkeys(step[-1] for step in found))

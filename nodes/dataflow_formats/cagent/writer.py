@@ -104,7 +104,7 @@ class _Block:
         return free_name(name, taken)
 
     def place(self, id: str, node: JsonDict, sources: list[Source], path: Any, port: str = "state") -> None:
-        """Place a node behind alternative sources."""
+        """Place a node after alternative sources."""
         self.nodes[id] = node
         if not self.around:
             self.notes.origin(id, path)

@@ -1,8 +1,4 @@
-"""Clickweave, a desktop automation tool whose workflows call the tools of an MCP server, saved as JSON.
-
-Rooms: file -> conditions -> calls -> checks -> layout -> writer -> translation -> nodes -> trace, folders
-(the words) -> listing.
-"""
+"""Clickweave: workflows that automate a desktop by the tools of an MCP server, in JSON."""
 
 from __future__ import annotations
 

@@ -38,8 +38,9 @@ __all__ = ["OPTIONS", "Settings", "action_of", "invocation_of", "read_settings"]
 
 #: A further variable for a list of results, by the type of the node.
 ALIASES: Final = {"ListWindows": "windows", "FindText": "matches", "FindImage": "matches"}
-#: The argument of `focus_window`, by method.
-_FOCUSED_BY: Final = {"AppName": "app_name", "WindowId": "window_id", "Pid": "pid"}
+#: The argument of `focus_window` with a number, by method.
+_FOCUSED_BY: Final = {"WindowId": "window_id", "Pid": "pid"}
+#: The options of the format.
 OPTIONS: Final = frozenset({"server", "model", "vision_model"})
 #: The command that starts the server of Clickweave.
 SERVER: Final = "npx -y native-devtools-mcp"

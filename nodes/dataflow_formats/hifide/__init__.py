@@ -1,7 +1,4 @@
-"""HiFide, a development environment with a visual editor for chat flows, saved as JSON.
-
-Rooms: file -> config -> wires -> order -> writer -> translation -> nodes -> listing.
-"""
+"""HiFide: flows of chats that share conversations, in JSON."""
 
 from __future__ import annotations
 

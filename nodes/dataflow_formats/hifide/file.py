@@ -27,7 +27,6 @@ __all__ = [
     "WAITING",
     "Edge",
     "HifideFlow",
-    "Kind",
     "Node",
     "is_of_a_kind",
     "kind_of_node",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["Checks", "checks"]
+__all__ = ["checks"]
 
 #: The name of the expected outcome of a node among its checks.
 OUTCOME: Final = "Expected outcome"

@@ -30,7 +30,7 @@ from dataflow_formats.clickweave.nodes.action import (
 )
 from dataflow_formats.clickweave.nodes.calls import watched
 
-__all__ = ["AppCall", "Click", "FindText", "app_call", "click", "find_text"]
+__all__ = ["app_call", "click", "find_text"]
 
 
 class FindText(Action):
