@@ -1,3 +1,3 @@
-"""The Python API that states a flow: steps, blocks, node declarations, built-in node types."""
+"""The Python API that builds flows: steps, blocks, node declarations, built-in node types."""
 
 from __future__ import annotations

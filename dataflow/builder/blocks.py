@@ -1,4 +1,4 @@
-"""Open blocks of a flow under construction: branches and loops."""
+"""Open blocks of a flow under construction: the root of the flow and the bodies of loops."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from dataflow.core.wiring import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
     from typing import Literal
 
     from dataflow.builder.sources import Operand
 
 
-__all__ = ["Carry", "Exits", "Loop", "OpenBlock", "When", "ids_within", "name_outside", "source_of"]
+__all__ = ["Carry", "Exits", "Loop", "OpenBlock", "When", "ids_within", "source_of"]
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -50,10 +50,10 @@ class OpenBlock:
     loop: LoopBlock | None = None
     within: set[str] = field(default_factory=set)  # ids of this block and of the blocks inside it
     counters: dict[str, int] = field(default_factory=dict)
-    left: dict[Source, str] = field(default_factory=dict)  # what has become an output of this loop
+    left: dict[Source, str] = field(default_factory=dict)  # the outputs of this loop by their source
 
     def around(self) -> Iterator[OpenBlock]:
-        """Go outwards, beginning with this block."""
+        """Yield this block and the blocks around it, innermost first."""
         block: OpenBlock | None = self
         while block is not None:
             yield block
@@ -62,8 +62,8 @@ class OpenBlock:
     def new_id(self, base: str) -> str:
         """Take the next free id: the base itself, then with `_2`, `_3` and so on.
 
-        An id is free if neither this block, one around it nor one inside it has it, since a document
-        looks names up outwards and refuses shadowing (S1.2).
+        An id is free if neither this block, one around it nor one inside it has it, since documents look
+        names up outwards and refuse shadowing (S1.2).
         """
         while True:
             count = self.counters[base] = self.counters.get(base, 0) + 1
@@ -72,7 +72,7 @@ class OpenBlock:
                 return name
 
     def take_id(self, name: str) -> bool:
-        """Take an id; returns False if it is taken."""
+        """Take an id; return False if it is taken."""
         if name in self.within:
             return False
         outer = self.parent
@@ -88,33 +88,30 @@ class OpenBlock:
         return True
 
     def new_carry(self, base: str = "carry") -> str:
-        """Take the next free name of a carried port."""
-        taken = {name for outer in self.around() if outer.loop for name in outer.loop.carries}
-        name, count = base, 1
-        while name in taken:
-            count += 1
-            name = f"{base}_{count}"
-        return name
+        """Return the next free name of a loop variable."""
+        return _free_name(
+            base, {name for outer in self.around() if outer.loop for name in outer.loop.carries}
+        )
 
     def problem(self, text: str) -> None:
         self.wiring.problems.append(text)
 
     def has_keys(self, reference: Reference) -> bool:
-        """Tell whether a port is the whole of a TypedDict, whose keys are ports."""
+        """Return whether a port is the whole of a TypedDict, whose keys are ports."""
         placed = self.block.nodes.get(reference.node)
         if reference.port != "out" or not isinstance(placed, PlacedNode):
             return False
         return isinstance(placed.type, NodeType) and placed.type.shape is Shape.KEYS
 
     def changed(self) -> None:
-        """Note that the flow is no longer what was compiled."""
+        """Mark the flow as changed since it was compiled."""
         self.wiring.version += 1
 
     def leave(self, reference: Reference) -> Reference:
         """Make a port of this loop's body an output of the loop: its last live value (S6.4).
 
-        Named alone, a carried port would be its final; as the one source of a merge it is what the last
-        round began with.
+        A reference to a loop variable alone would be its final value; as the only source of a merge it is
+        the value at the start of the last iteration.
         """
         if reference.node == CARRY:
             return self.leave_as(Merge((reference,)), name_outside(reference))
@@ -126,17 +123,14 @@ class OpenBlock:
         assert loop is not None, "only a loop's body is left"
         if source in self.left:
             return Reference(loop.id, self.left[source])
-        name, count = base, 1
-        while name in loop.body.outputs:
-            count += 1
-            name = f"{base}_{count}"
+        name = _free_name(base, loop.body.outputs)
         loop.body.outputs[name] = source
         self.left[source] = name
         self.changed()
         return Reference(loop.id, name)
 
     def reach(self, port: PortRef) -> Source:
-        """Name a port so that it can be read in this block, leaving the loops it is inside of."""
+        """Return the source that reads a port from this block, with outputs for the loops that it leaves."""
         home, reference = port._block, port._reference  # noqa: SLF001 - hidden from users, not from the wiring
         mine = list(self.around())
         while all(home is not block for block in mine):
@@ -145,21 +139,30 @@ class OpenBlock:
                     f"port '{reference}' belongs to flow {home.wiring.name!r}, not to this one; "
                     "make it an input of this flow"
                 )
-                return Literally(port)  # no constant either; told once
+                return Literally(port)  # not a constant either, so that only one problem is recorded
             reference = home.leave(reference)
             home = home.parent
         return reference
 
 
+def _free_name(base: str, taken: Container[str]) -> str:
+    """Return the first of `base`, `base_2`, `base_3` and so on that is not taken."""
+    name, count = base, 1
+    while name in taken:
+        count += 1
+        name = f"{base}_{count}"
+    return name
+
+
 def name_outside(reference: Reference) -> str:
-    """Name an output of a loop after the port of its body that it is."""
+    """Name an output of a loop after the port of the body that it exports."""
     if reference.node == CARRY:
         return reference.port
     return reference.node if reference.port == "out" else f"{reference.node}_{reference.port.lstrip('$')}"
 
 
 def source_of(block: OpenBlock, operand: Operand, reader: str) -> Source:
-    """Turn what was given for a port into a source, as seen from the block; problems are recorded."""
+    """Convert a value given for a port to a source as seen from the block; record problems."""
     if isinstance(operand, PortRef):
         return block.reach(operand)
     if isinstance(operand, Literally):
@@ -196,7 +199,7 @@ def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
 
 
 def ids_within(block: Block) -> Iterator[str]:
-    """Go through the ids of a block and of the blocks inside it."""
+    """Yield the ids of a block and of the blocks inside it."""
     todo = [block]
     for inner in todo:  # grows while it is walked
         yield from inner.nodes
@@ -207,21 +210,21 @@ def ids_within(block: Block) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class When(Handle, Generic[T]):
-    """The two exits of a branch: `yes` has the value if the predicate held, else `no` (S5)."""
+    """The two outputs of a branch: `yes` has the value if the predicate held, else `no`."""
 
     yes: T
     no: T
 
 
 class Exits(dict[K, T]):
-    """The exits of a switch by case."""
+    """The outputs of a switch by case."""
 
     def __missing__(self, case: K) -> T:
         raise KeyError(f"the switch has no case {case!r}; {choices([str(known) for known in self])}")
 
 
 class Carry(Handle, Generic[T]):
-    """A carried port: what each round begins with, and what the loop ended with."""
+    """A loop variable: the value that each iteration starts with, and the final value of the loop."""
 
     __slots__ = ("_block", "_loop", "_name")
 
@@ -232,14 +235,14 @@ class Carry(Handle, Generic[T]):
 
     @property
     def out(self) -> T:
-        """The value in the current round; read it inside the loop."""
+        """The value in the current iteration; read it inside the loop."""
         port: Any = PortRef(self._block, Reference(CARRY, self._name))
         value: T = port
         return value
 
     @property
     def final(self) -> T:
-        """The value tested last (S6.1); read it outside the loop."""
+        """The value tested last; read it outside the loop."""
         reference = self._block.leave_as(Reference(CARRY, self._name), self._name)
         assert self._block.parent is not None, "a loop's body is inside a block"
         port: Any = PortRef(self._block.parent, reference)
@@ -247,7 +250,7 @@ class Carry(Handle, Generic[T]):
         return value
 
     def next(self, value: T) -> None:
-        """Say what the next round begins with; a carried port takes one next value."""
+        """Set the value that the next iteration starts with; a loop variable takes one next value."""
         carried = self._loop.carries[self._name]
         where = f"next value of '$carry.{self._name}' of loop {self._loop.id!r}"
         if carried.next is not None:
@@ -257,7 +260,10 @@ class Carry(Handle, Generic[T]):
 
 
 class Loop(Handle):
-    """A loop being wired, as `Flow.loop` gives it (S6.1); it has one test, `until` or `while_`, or none."""
+    """A loop under construction, as returned by `Flow.loop`.
+
+    It has one test, `until` or `while_`, or none.
+    """
 
     __slots__ = ("_block", "_loop")
 
@@ -266,7 +272,7 @@ class Loop(Handle):
         self._loop = loop
 
     def carry(self, initial: T) -> Carry[T]:
-        """Carry a value from round to round, beginning with this one: a port from outside, or a constant."""
+        """Add a loop variable with this initial value: a port from outside, or a constant."""
         name = self._block.new_carry()
         assert self._block.parent is not None, "a loop's body is inside a block"
         home = initial._block if isinstance(initial, PortRef) else None  # noqa: SLF001 - as in blocks
@@ -285,22 +291,22 @@ class Loop(Handle):
         return Carry(self._block, self._loop, name)
 
     def until(self, value: T, predicate: Callable[[T], bool]) -> None:
-        """End the loop after the round in which the predicate holds of the value, a port of the body.
+        """End the loop after the iteration in which the predicate holds for the value, a port of the body.
 
-        The predicate is a plain function that gives a bool. What only next values need does not run in the
-        last round.
+        The predicate is a plain function that returns a bool. Nodes that only next values need do not run
+        in the last iteration.
         """
         self._test("until", value, predicate)
 
     def while_(self, value: T, predicate: Callable[[T], bool]) -> None:
-        """Begin a round only if the predicate holds of the carried value it would begin with.
+        """Start an iteration only if the predicate holds for the loop variable that it would start with.
 
-        The predicate is a plain function that gives a bool.
+        The predicate is a plain function that returns a bool.
         """
         self._test("while", value, predicate)
 
     def result(self, value: T) -> T:
-        """Read a port of the body outside: its last live value, a skip if no round gave one (S6.1)."""
+        """Read a port of the body outside: its last live value, a skip if no iteration had one."""
         source = source_of(self._block, literally(value), f"result of loop {self._loop.id!r}")
         assert self._block.parent is not None, "a loop's body is inside a block"
         if isinstance(source, Reference):
@@ -312,7 +318,7 @@ class Loop(Handle):
         return result
 
     def all(self, value: T) -> list[T]:
-        """List the values of a port of the body, one a round; a round without a value adds none (S6.4)."""
+        """List the values of a port of the body, one per iteration that has a value."""
         source = source_of(self._block, literally(value), f"all of loop {self._loop.id!r}")
         base = f"{name_outside(source)}_all" if isinstance(source, Reference) else "all"
         assert self._block.parent is not None, "a loop's body is inside a block"

@@ -1,6 +1,7 @@
-"""The typed builder: wiring only, no behaviour (S1.2, S1.3).
+"""The typed builder: it records the graph definition of a flow and runs nothing.
 
-A port is typed as the value it will carry, so a type checker checks the wiring without a plugin.
+A port is typed as the value that it will carry, so a type checker checks the connections without a plugin
+(S1.2, S1.3).
 """
 
 from __future__ import annotations
@@ -17,14 +18,7 @@ from dataflow.core.context import CONTEXT_ID
 from dataflow.core.inputs import ASK_ID
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type
 from dataflow.core.ports import MISSING, Signal, plain_type
-from dataflow.core.wiring import (
-    INPUT,
-    FlowInput,
-    LoopBlock,
-    PlacedNode,
-    Reference,
-    Wiring,
-)
+from dataflow.core.wiring import INPUT, FlowInput, LoopBlock, PlacedNode, Reference, Wiring
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.types.validation import check_value
 
@@ -43,15 +37,18 @@ K = TypeVar("K", bound=str)
 
 
 class Builder:
-    """Wires nodes into a flow. Mistakes are collected and raised together when the flow is checked."""
+    """Adds nodes to a flow and connects them.
+
+    Mistakes are collected and raised together when the flow is checked.
+    """
 
     def __init__(self, name: str = "flow") -> None:
         self._name = name
-        self._lock = threading.RLock()  # one thread at a time wires a typed flow or compiles
+        self._lock = threading.RLock()  # held while a typed flow is traced or compiled
         self._restart()
 
     def _restart(self, wiring: Wiring | None = None) -> None:
-        """Begin with nothing wired, or with what was wired elsewhere."""
+        """Reset to an empty graph definition, or to the given one."""
         self._wiring = wiring or Wiring(self._name)
         self._open = OpenBlock(self._wiring.block, self._wiring)
         self._open.within.update(ids_within(self._wiring.block))
@@ -62,7 +59,7 @@ class Builder:
 
     @property
     def name(self) -> str:
-        """The name of the flow, as messages and drawings call it."""
+        """The name of the flow in messages and drawings."""
         return self._name
 
     @overload
@@ -72,9 +69,9 @@ class Builder:
     @overload
     def input(self, name: str, type: Any, default: Any = ...) -> Any: ...
     def input(self, name: str, type: Any, default: Any = MISSING) -> Any:
-        """Declare an input of the flow and return its port; without a default every run must be given it.
+        """Declare an input of the flow and return its port; without a default every run requires it.
 
-        What is given is checked against the type and not converted, int into float excepted (S1.7).
+        Values are checked against the type and not converted, except from int to float.
         """
         root = self._root()
         root.changed()
@@ -99,8 +96,8 @@ class Builder:
     def add(self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Step[R]:
         """Place a node: an async function, a `Node` or a flow.
 
-        Each argument is a port, an expression over ports or a constant. The id of the node is its name, the
-        second of that name `name_2` (S1.2). What does not fit is told when the flow is checked.
+        Each argument is a port, an expression over ports or a constant. The id of the node is its name,
+        with `_2` for the second of that name. Mistakes are reported when the flow is checked.
         """
         given: object = fn
         if isinstance(given, Builder):
@@ -119,9 +116,9 @@ class Builder:
         return Step(self._open, placed.id)
 
     def when(self, value: T, predicate: Callable[[T], bool], *, name: str = "") -> When[T]:
-        """Pass the value on to `yes` or to `no`; the other exit is a skip.
+        """Branch: pass the value to `yes` if the predicate holds, else to `no`; the other output is a skip.
 
-        The predicate is a plain function that gives a bool; anything else fails the branch (S16.3).
+        The predicate is a plain function that returns a bool; any other result fails the branch.
         """
         placed = branch(self._open, IF_ID, "when", name or None, value, predicate=predicate)
         yes, no = (self._exit(placed, name) for name in ("yes", "no"))
@@ -130,10 +127,10 @@ class Builder:
     def switch(
         self, value: T, pick: Callable[[T], K], cases: Sequence[K], *, name: str = ""
     ) -> Mapping[K, T]:
-        """Pass the value on to the case that `pick` names; the other cases are skips.
+        """Branch: pass the value to the case that `pick` names; the other cases are skips.
 
-        A case called `default` takes what no other case does, without one that fails the branch; None picks
-        no case at all.
+        A case called `default` takes values that match no other case; without one such a value fails the
+        branch. If `pick` returns None, every case is a skip.
         """
         placed = branch(self._open, SWITCH_ID, "switch", name or None, value, pick=pick, cases=tuple(cases))
         return Exits({case: self._exit(placed, case) for case in cases})
@@ -152,10 +149,10 @@ class Builder:
         self, type: Any, prompt: str, *, show: object = None, name: str = "", default: Any = MISSING,
         expires: float | None = None,
     ) -> Step[Any]:  # fmt: skip
-        """Ask somebody for a value of the type; the run pauses when nothing else can run (S11.1).
+        """Ask a person for a value of the type (human in the loop); the run pauses when nothing else can run.
 
-        `show` is what the person is shown, a port or a constant. After `expires` seconds without an answer it
-        takes the default, or fails.
+        `show` is displayed to the person: a port or a constant. After `expires` seconds without an answer
+        the node uses the default, or fails.
         """
         given = {"default": default} if default is not MISSING else {}
         if expires is not None:
@@ -166,9 +163,9 @@ class Builder:
         return Step(self._open, placed.id)
 
     def context(self, name: str, *, system: str | None = None, model: str = "") -> ExecutionContext:
-        """Begin a conversation: a port with a new context in each run, of which no other run knows.
+        """Start a conversation: a port with a new context in each run, independent of other runs.
 
-        `system` are its instructions, `model` the model of nodes that name none themselves.
+        `system` are its instructions, `model` the model of nodes that do not name one themselves.
         """
         placed = configured(self._open, CONTEXT_ID, "context", name, system=system, model=model)
         port: Any = PortRef(self._open, Reference(placed.id))
@@ -178,10 +175,10 @@ class Builder:
     def loop(
         self, *, name: str = "", limit: int | None = 100, on_limit: Literal["fail", "exit"] = "exit"
     ) -> Iterator[Loop]:
-        """Open a loop; what is wired inside the `with` is its body, run once per round.
+        """Open a loop; nodes added inside the `with` block are its body, which runs once per iteration.
 
-        `limit` counts rounds, None is unlimited; at the limit the loop ends with its last values and a
-        warning, or fails with `on_limit="fail"` (S6.2).
+        `limit` is the maximum number of iterations, None is unlimited; at the limit the loop ends with its
+        last values and a warning, or fails with `on_limit="fail"`.
         """
         outer = self._open
         id = id_for(outer, name or None, "loop")
@@ -195,19 +192,19 @@ class Builder:
             self._open = outer
 
     def after(self, step: Step[Any], *signals: Signal) -> None:
-        """Let a node start only after these signals, each the `done` of a step.
+        """Start a node only after these signals, each the `done` of a step.
 
-        If none of them comes, as all of those nodes were skipped, the node is skipped.
+        If none of the signals arrives because all of those nodes were skipped, the node is skipped.
         """
         order_after(self._open, step, signals)
 
     def connect(self, source: str, target: str, **options: Any) -> None:
-        """Wire by name: `connect("split.title", "join.title")`; `id` and `meta` are kept with the edge.
+        """Connect ports by name: `connect("split.title", "join.title")`.
 
-        An input of the flow is `$in.name`. The names are looked up when the flow is checked. With
-        `feedback=True` the edge closes a loop, with a `limit` and `on_limit` of its own. An edge that leaves
-        one brings the last value, with `leave="all"` the list of all; with `each_round=True` its target is
-        part of the loop (S6.3, S6.4).
+        An input of the flow is `$in.name`; `id` and `meta` are kept with the edge. The names are looked up
+        when the flow is checked. With `feedback=True` the edge closes a loop, with its own `limit` and
+        `on_limit`. An edge that leaves a loop carries the last value, or with `leave="all"` the list of all
+        values; with `each_round=True` its target is part of the loop.
         """
         connect(self._open, source, target, options)
 
@@ -230,7 +227,7 @@ class Builder:
         return PortRef(self._open, Reference(placed.id, name))
 
     def _type_of(self, function: Callable[..., Any]) -> NodeType:
-        """Derive the type of a plain function, once a flow."""
+        """Derive the type of a plain function, once per flow."""
         try:
             known = self._types.get(function)
         except TypeError:  # a callable object may have no hash

@@ -1,4 +1,4 @@
-"""The built-in node types: branches, questions and conversations."""
+"""The built-in node types: branches, asks and conversations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ from pydantic import (
 
 from dataflow.base.wording import choices
 from dataflow.core.config import Config, FunctionReference, TypeField
-from dataflow.core.context import (
-    CONTEXT_ID,
-    ExecutionContext,
-)
+from dataflow.core.context import CONTEXT_ID, ExecutionContext
 from dataflow.core.firing import this_firing
 from dataflow.core.inputs import ASK, ASK_ID, MOST_SECONDS, USER_INPUT_ID
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, VALUE, NodeType, checked_answer, derive
@@ -34,26 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-__all__ = [
-    "BUILT_IN",
-    "CONTEXT",
-    "IF",
-    "QUESTION",
-    "SWITCH",
-    "USER_INPUT",
-    "Choose",
-    "Conversation",
-    "Decide",
-    "Question",
-    "UserInput",
-]
+__all__ = ["BUILT_IN", "IF", "SWITCH", "Choose", "Decide"]
 
 SHOW: Final = "show"
 TYPE: Final = "the type of the answer: a JSON Schema, or the name of a type"
 
 
 class Branching(Config):
-    """What the configs of the branches share: what is not given is not written either."""
+    """Base of the configs of branches: fields that are not given are not written."""
 
     @model_serializer(mode="wrap")
     def _given(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
@@ -61,7 +46,7 @@ class Branching(Config):
 
 
 class Decide(Branching):
-    """Config of `control.if`: a function of the value that gives a bool, or an expression over `value`."""
+    """Config of `control.if`: a function of the value that returns a bool, or an expression over `value`."""
 
     predicate: FunctionReference = None
     condition: str | None = None
@@ -86,7 +71,7 @@ Cases = Annotated[
 class Choose(Branching):
     """Config of `control.switch`: a function of the value that names a case; `default` may be one.
 
-    Or the cases with their conditions, expressions over `value`: the first that holds, in order.
+    Alternatively the cases with their conditions, expressions over `value`: the first that holds, in order.
     """
 
     pick: FunctionReference = None
@@ -108,20 +93,20 @@ class Choose(Branching):
 
 
 async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
-    """Pass the value on to `yes` or to `no`, as the predicate or the condition says of it.
+    """Pass the value to `yes` or to `no`, as the predicate or the condition decides.
 
-    Fails with NodeFailed if the answer is no bool, with ExpressionError if the condition cannot be
-    evaluated; nothing is guessed from a text or a number (S16.3).
+    Fails with NodeFailed if the answer is not a bool, with ExpressionError if the condition cannot be
+    evaluated; strings and numbers are not converted to a bool.
     """
     answer = checked_answer(config.predicate(value), node_of_path(this_firing().path), "predicate")
     return {"yes" if answer else "no": value}
 
 
 async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
-    """Pass the value on to the exit of one case: the one picked, or the first whose condition holds.
+    """Pass the value to the output of one case: the one picked, or the first whose condition holds.
 
-    Without any it goes to `default` if that is a case, else nowhere. Fails with NodeFailed for a picked
-    name that is no case.
+    If no case is picked, the value goes to `default` if that is a case, else every output is a skip. Fails
+    with NodeFailed for a picked name that is not a case.
     """
     case = config.pick(value)
     if case is None:
@@ -135,7 +120,7 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
 
 
 def _exits(names: Iterable[str]) -> dict[str, OutPort]:
-    """Make the exits of a branch: conditional ports that pass the value on, with its type."""
+    """Return the outputs of a branch: conditional ports that pass the value on, with its type."""
     return {
         name: OutPort(name, Any, PortKind.DATA, conditional=True, same_as=VALUE, exit=name) for name in names
     }
@@ -166,15 +151,13 @@ def _branching(
 
 
 IF: Final = _branching(IF_ID, _decide, Decide, ("yes", "no"))
-
-
 SWITCH: Final = _branching(
     SWITCH_ID, _choose, Choose, ports_of=lambda config: Ports(outputs=_exits(config.cases))
 )
 
 
 class Question(Config):
-    """Config of `control.ask`: what is asked, and the type of the answer."""
+    """Config of `control.ask`: the prompt, and the type of the answer."""
 
     prompt: str = Field(description="what is asked")
     type: TypeField = Field(default={}, validate_default=True, description=TYPE)
@@ -209,7 +192,7 @@ class Question(Config):
 
 
 class UserInput(Question):
-    """Config of `control.user_input`: what is asked, and the type of the answer, text unless it is given."""
+    """Config of `control.user_input`: the prompt, and the type of the answer, a string by default."""
 
     prompt: str = Field(default="", description="what is asked")
     type: TypeField = Field(default="string", validate_default=True, description=TYPE)
@@ -227,10 +210,10 @@ def _fitting(value: object, expected: object) -> object:
 
 
 async def _ask(inputs: dict[str, Any], config: Question) -> NodeOutput:
-    """Ask somebody; the answer is the value of `out`.
+    """Ask a person (human in the loop); the answer is the value of `out`.
 
-    The run goes on with everything that does not need the answer, and pauses when nothing else is left.
-    `show` is what the person is shown who answers.
+    The run continues with everything that does not need the answer, and pauses when nothing else is left.
+    `show` is displayed to the person who answers.
     """
     return NodeOutput(status="paused", metadata={ASK: config.asked(inputs[SHOW])})
 
@@ -240,11 +223,11 @@ async def _listen(
     context: ExecutionContext | None,
     config: UserInput = UserInput(),  # noqa: B008 - frozen
 ) -> NodeOutput:
-    """Ask somebody in a conversation, which passes on as it is; the answer is the value of `out`.
+    """Ask a person in a conversation, which is passed on unchanged; the answer is the value of `out`.
 
-    What is said becomes part of the conversation where it is answered: wire `out` to the message of the next
-    node and `context` to its context. `show` is what the person is shown who answers, without it what the
-    conversation has last come to.
+    The answer becomes part of the conversation where it is used: wire `out` to the message of the next node
+    and `context` to its context. `show` is displayed to the person who answers, by default the last output
+    of the conversation.
     """
     show = inputs[SHOW]
     if show is None and context is not None:
@@ -257,7 +240,7 @@ def _ports(config: Question) -> Ports:
 
 
 def _asking(id: str, call: Callable[..., Any], *, has_context: bool) -> NodeType:
-    """Make a node type that asks; of its ports only the answer depends on the config."""
+    """Return a node type that asks; only the port of the answer depends on the config."""
     made = derive(call, id=id, ports=_ports)
     show = {SHOW: InPort(SHOW, Any, PortKind.DATA, None)}
     if has_context:
@@ -266,8 +249,6 @@ def _asking(id: str, call: Callable[..., Any], *, has_context: bool) -> NodeType
 
 
 QUESTION: Final = _asking(ASK_ID, _ask, has_context=False)
-
-
 USER_INPUT: Final = _asking(USER_INPUT_ID, _listen, has_context=True)
 
 
@@ -279,7 +260,7 @@ class Conversation(Config):
 
 
 async def _begin(config: Conversation = Conversation()) -> ExecutionContext:  # noqa: B008 - frozen
-    """Begin a conversation whose id no other run, round or item has."""
+    """Start a conversation whose id is unique to the run, iteration and item."""
     firing = this_firing()
     context_id = f"{firing.run_id}/{firing.path}"
     return ExecutionContext(context_id, model=config.model, system_instructions=config.system)

@@ -1,4 +1,4 @@
-"""`node` and `threaded`: declare functions as node types; flows as node types."""
+"""Declare functions as node types with `node` and `threaded`, and derive node types from flows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Node", "configurable_type", "flow_type", "node", "threaded"]
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-# The marker for "not given", typed as every setting so that signatures show what a setting takes.
+# The marker for "not given"; it is Any so that signatures show the type of each setting.
 _UNSET: Any = MISSING
 
 
@@ -54,7 +54,7 @@ class Node(Generic[P, R]):
         in_thread: bool = False,
         placed_as: str | None = None,
     ) -> None:
-        self.placed_as = placed_as  # the id its placed nodes have, set by with_(name=)
+        self.placed_as = placed_as  # the id of its placed nodes, set by with_(name=)
         self.name: str = name or getattr(function, "__name__", type(function).__name__)
         self._function = function
         self._version = version
@@ -64,7 +64,7 @@ class Node(Generic[P, R]):
         update_wrapper(self, function, updated=())
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
-        """Call the function; an async generator is read to its end and gives the list of its yields.
+        """Call the function; an async generator is consumed and returns the list of its yields.
 
         Raises PortMisuse for a port, which has no value before the flow runs.
         """
@@ -85,13 +85,15 @@ class Node(Generic[P, R]):
 
     @cached_property
     def type(self) -> NodeType:
-        """The node type; raises FlowInvalid if the signature does not make one."""
+        """The node type; raises FlowInvalid if the signature is not valid for a node."""
         function = self._function
         call = self._call_in_thread if self._in_thread else None
         return derive(function, version=self._version, policy=self._policy, ports=self._ports, call=call)
 
     async def _call_in_thread(self, /, *args: Any, **kwargs: Any) -> Any:
-        from dataflow.core.threads import call_in_thread  # with asyncio, which wiring does without
+        from dataflow.core.threads import (
+            call_in_thread,
+        )  # it imports asyncio, which building a flow does not need
 
         return await call_in_thread(self._function, args, kwargs)
 
@@ -112,15 +114,15 @@ class Node(Generic[P, R]):
     ) -> Self:
         """Return the node with another name or other settings; this one is not changed.
 
-        The settings are those of `node`, and `enabled=False` leaves the node out: its ports are skips (S4.7).
-        What is not given stays as it is. Raises ValueError for a setting that cannot be.
+        The settings are those of `node`; `enabled=False` disables the node, so that its ports are skips.
+        Settings that are not given keep their values. Raises ValueError for an invalid setting.
         """
         policy = policy_of(
             retries=retries, timeout=timeout, deadline=deadline, memo=memo, on_error=on_error,
             default=default, limit=limit, effect=effect, enabled=enabled, cutoff=cutoff,
         )  # fmt: skip
         changed = copy(self)
-        vars(changed).pop("type", None)  # made of the settings
+        vars(changed).pop("type", None)  # derived from the settings
         changed._policy = policy.over(self._policy)  # noqa: SLF001 - of its own class
         if name is not _UNSET:
             changed.name = changed.placed_as = name
@@ -129,7 +131,7 @@ class Node(Generic[P, R]):
     def redeclared(
         self, name: str, version: str, policy: Policy, ports: Callable[[Any], Ports] | None
     ) -> Node[P, R]:
-        """Return the node declared once more, as `@node(...)` over `@threaded` does."""
+        """Return the node declared again, as `@node(...)` over `@threaded` does."""
         return Node(
             self._function,
             name=name or self.name,
@@ -140,7 +142,7 @@ class Node(Generic[P, R]):
         )
 
     def in_a_thread(self) -> Node[P, R]:
-        """Return the node with its function, which blocks, run in a worker thread."""
+        """Return the node with its blocking function run in a worker thread."""
         return Node(
             self._function,
             name=self.name,
@@ -163,8 +165,11 @@ class Node(Generic[P, R]):
         return f"<node {self.name}>"
 
 
-class Declaring(Protocol):
-    """What `node(...)` with settings gives: a decorator. A raw node is wired by the names of its ports."""
+class NodeDecorator(Protocol):
+    """The decorator that `node(...)` with settings returns.
+
+    A raw node is wired by the names of its ports.
+    """
 
     @overload
     def __call__(self, fn: Callable[..., Awaitable[NodeOutput]], /) -> Node[..., Any]: ...
@@ -201,7 +206,7 @@ def node(
     effect: bool = ...,
     cutoff: Callable[[Any, Any], bool] = ...,
     ports: Callable[[Any], Ports] | Ports = ...,
-) -> Declaring: ...
+) -> NodeDecorator: ...
 
 
 def node(
@@ -213,17 +218,18 @@ def node(
     ports: Callable[[Any], Ports] | Ports | None = None,
     **settings: Any,
 ) -> Any:
-    """Declare an async function as a node type, with settings if wanted.
+    """Declare an async function as a node type, optionally with settings.
 
-    `name` is that of its nodes, the function's unless given. `retries` are extra attempts, or a `Retry`;
-    `timeout` bounds one attempt and `deadline` all of them, in seconds. After the last, `on_error` says what
-    a failure does: `fail` the run, `skip` the node's ports, or `route` it to `step.error`; `default` is a
-    value for `out` instead (S9.3). `limit` is the name of a limit in `using(limits=)`, or how many firings of
-    the node may run at once. `ports` names the ports, or is a function of the config that does (S1.3). `memo`
-    says how far outcomes are remembered: `off`, for the `run`, the `process` or in the `store`; a `Memo`
-    says more (S13.1). `effect` says that a call changes something outside the run. In a live session
-    `cutoff` tells of the old and the new value of a port whether what follows need not be computed again, and
-    then the old one stands (S13.4). Raises ValueError for a setting that cannot be.
+    `name` is the name of its nodes, by default that of the function. `retries` is the number of extra
+    attempts, or a `Retry`; `timeout` bounds one attempt and `deadline` all of them, in seconds. After the
+    last attempt `on_error` decides what a failure does: `fail` the run, `skip` the node's ports, or `route`
+    it to `step.error`; `default` is a value for `out` instead. `limit` is the name of a limit in
+    `using(limits=)`, or the number of firings of the node that may run concurrently. `ports` names the
+    ports, or is a function of the config that returns them. `memo` sets the cache scope of outcomes: `off`,
+    the `run`, the `process` or the `store`; a `Memo` has more options. `effect` declares that a call
+    changes something outside the run. In a live session `cutoff` compares the old and the new value of a
+    port: if it returns True, the old value is kept and downstream nodes are not recomputed. Raises
+    ValueError for an invalid setting.
     """
     policy = policy_of(**settings) if settings else NO_POLICY
     ports_of = (lambda _: ports) if isinstance(ports, Ports) else ports
@@ -239,8 +245,8 @@ def node(
 def threaded(fn: Callable[P, R], /) -> Node[P, R]:
     """Declare a blocking function as a node type that runs in a worker thread.
 
-    Above or below `@node(...)`, whose settings it keeps. The thread sees the contextvars of its node and
-    `this_firing`; it cannot be ended, so code that takes long asks `this_firing().cancelled()` (S9.2).
+    It can be combined with `@node(...)`, above or below it. The thread sees the contextvars of its node and
+    `this_firing`; it cannot be interrupted, so long-running code checks `this_firing().cancelled()`.
     """
     given: object = fn
     return given.in_a_thread() if isinstance(given, Node) else Node(fn, in_thread=True)
@@ -253,7 +259,7 @@ def flow_type(
     policy: Policy,
     documented: object = None,
 ) -> NodeType:
-    """Make the node type of a flow: its inputs and outputs are the ports (S1.1)."""
+    """Return the node type of a flow: its inputs and outputs are the ports (S1.1)."""
     parameters = Parameters(tuple(inputs.values()), positional=tuple(inputs))
     made = NodeType(
         f"flow {flow.name}",
@@ -274,9 +280,9 @@ def flow_type(
 def configurable_type(
     function: Callable[..., Any], flow_of: Callable[[Any], Nested], name: str, policy: Policy
 ) -> NodeType:
-    """Make the node type of a function that wires a flow for a config; raises FlowInvalid.
+    """Return the node type of a function that builds a flow for a config; raises FlowInvalid.
 
-    `flow_of` wires it. The outputs are those that the signature tells of.
+    `flow_of` builds the flow. The outputs are those of the signature.
     """
     hints, problems = hints_of(function)
     parameters, more = read_parameters(partial(function, None), hints, False)

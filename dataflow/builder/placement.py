@@ -1,4 +1,4 @@
-"""Placing nodes in a block, and wiring what was given for their ports (S1.2)."""
+"""Place nodes in a block, and connect the values given for their ports (S1.2)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ __all__ = [
     "wire",
 ]
 
-#: What an edge may say of the rounds of loops, and what of each: for a limit, any that can be.
+#: The options of an edge that concern loops, with their possible values; `limit` is checked separately.
 ROUNDS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     {
         "feedback": (True, False),
@@ -56,12 +56,12 @@ ROUNDS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "leave": ("last", "all"),
     }
 )
-#: How deep flows nest in one another; documents nest no deeper either.
+#: The maximum depth of nested subflows, the same as in documents.
 MOST_NESTED: Final = 100
 
 
 def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
-    """Take the id that was asked for, or the next free one; an id used twice is a problem."""
+    """Take the requested id, or the next free one; an id used twice is a problem."""
     if explicit is None:
         return block.new_id(base)
     if block.take_id(explicit):
@@ -71,7 +71,7 @@ def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
 
 
 def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None = None) -> PlacedNode:
-    """Place a node of the type, not wired yet."""
+    """Place a node of the type without connecting it."""
     id = block.new_id(base) if explicit is None else id_for(block, explicit, base)
     placed = PlacedNode(id, (), NO_META, node_type)
     block.block.nodes[id] = placed
@@ -82,7 +82,7 @@ def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None
 def branch(
     block: OpenBlock, id: str, base: str, explicit: str | None, value: object, **settings: Any
 ) -> PlacedNode:
-    """Place a branch and wire its value."""
+    """Place a branch and connect its value."""
     placed = configured(block, id, base, explicit, **settings)
     feed(block, placed, VALUE, (value,))
     return placed
@@ -91,11 +91,9 @@ def branch(
 def configured(block: OpenBlock, id: str, base: str, explicit: str | None, **settings: Any) -> PlacedNode:
     """Place a node of a built-in type with a config of these settings.
 
-    Settings that cannot be are a problem like any other.
+    Invalid settings are a problem like any other.
     """
-    from dataflow.builder.builtin import (
-        BUILT_IN,  # their configs are pydantic models, which take a while to make
-    )
+    from dataflow.builder.builtin import BUILT_IN  # its configs are pydantic models, which load slowly
 
     node_type = BUILT_IN[id]
     config = node_type.parameters.config
@@ -118,7 +116,7 @@ def place_flow(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> PlacedNode:
-    """Place a flow as a node and wire it; its problems are those of the flow it is placed in (S1.1)."""
+    """Place a subflow and connect it; its problems become problems of the flow around it (S1.1)."""
     if any(inner is block.wiring for inner in flows_within(flow.wiring)):
         block.problem(f"flow {block.wiring.name!r} would contain itself, as part of node {flow.name!r}")
         return place(block, opaque_type(flow.name), flow.name, explicit)
@@ -139,7 +137,7 @@ def place_flow(
 
 
 def _is_too_deep(wiring: Wiring) -> bool:
-    """Tell whether flows are nested in flows so deep that one more level is refused."""
+    """Return whether subflows are nested so deep that one more level is refused."""
     level, depth = [wiring], 0
     while level and depth < MOST_NESTED:
         level = list({id(inner.wiring): inner.wiring for flow in level for inner in flow.nested}.values())
@@ -154,7 +152,7 @@ def wire(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> None:
-    """Wire what a node was added with, by position and by name, as a call would bind it."""
+    """Connect the arguments that a node was added with, bound by position and by name as in a call."""
     parameters = node_type.parameters
     positional = parameters.positional
     given = kwargs
@@ -184,7 +182,7 @@ def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -
 
 
 def feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[object]) -> None:
-    """Wire a port: plain ports become edges, anything else stands with the node."""
+    """Connect a port: plain ports become edges, other sources are kept with the node."""
     edges: list[Edge] = []
     for value in values:
         if not isinstance(value, PortRef) or value._block is not block:  # noqa: SLF001 - as in blocks
@@ -203,7 +201,7 @@ def feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[objec
 
 
 def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) -> None:
-    """Let a node of the block start only after these signals."""
+    """Start a node of the block only after these signals."""
     id = step._id  # noqa: SLF001 - as in blocks
     placed = block.block.nodes.get(id) if step._block is block else None  # noqa: SLF001 - as above
     if placed is None:
@@ -223,37 +221,38 @@ def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) ->
 
 
 def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, Any]) -> None:
-    """Wire an edge by the names of its ports, which are looked up when the flow is checked."""
-    wrong = {}
-    for name, told in _wrong_options(options):
-        wrong[name] = told
-        block.problem(f"edge {source} -> {target}: {told}")
-    said = {name: given for name, given in options.items() if name in ROUNDS and name not in wrong}
-    said = {} if Rounds(**said) == Rounds() else said
+    """Add an edge by the names of its ports, which are looked up when the flow is checked."""
+    wrong = set()
+    for name, problem in _wrong_options(options):
+        wrong.add(name)
+        block.problem(f"edge {source} -> {target}: {problem}")
+    rounds = Rounds(
+        **{name: given for name, given in options.items() if name in ROUNDS and name not in wrong}
+    )
     try:
         start, end = parse_reference(source), parse_reference(target)
     except ValueError as error:
         block.problem(f"edge {source} -> {target}: {error}")
         return
     edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
-    edge.rounds = Rounds(**said) if said else None
+    edge.rounds = None if rounds == Rounds() else rounds
     block.block.edges.append(edge)
     block.changed()
 
 
-def _is(given: object, known: object) -> bool:
-    return type(given) is type(known) and given == known
-
-
 def _wrong_options(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Tell which options of an edge are wrong, and what of each."""
+    """Yield the name of each invalid option of an edge with a description of the problem."""
     for unknown in sorted(set(options) - {"id", "meta", *ROUNDS}):
         yield unknown, f"unknown option {unknown!r}; {choices(('id', 'meta', *ROUNDS))}"
     for name in ("limit", "on_limit"):
         if name in options and options.get("feedback") is not True:
             yield name, f"`{name}` stands only beside feedback=True"
-    if "limit" in options and (told := wrong_limit(options["limit"])) is not None:
-        yield "limit", told
+    if "limit" in options and (problem := wrong_limit(options["limit"])) is not None:
+        yield "limit", problem
     for name, known in ROUNDS.items():
-        if known and name in options and not any(_is(options[name], one) for one in known):
+        if (
+            known
+            and name in options
+            and not any(type(options[name]) is type(one) and options[name] == one for one in known)
+        ):
             yield name, f"{name} cannot be {options[name]!r}; {choices([str(one) for one in known])}"

@@ -1,4 +1,4 @@
-"""What a port can be connected to: output ports of steps, expressions and joins."""
+"""The sources that a port can be connected to: output ports of steps, expressions and joins."""
 
 from __future__ import annotations
 
@@ -39,20 +39,21 @@ __all__ = [
     "Placeholder",
     "PortRef",
     "Step",
+    "cannot_be_constant",
     "collect",
     "each",
     "fallback",
     "gather",
-    "is_no_constant",
     "literally",
     "merge",
+    "merge_contexts",
     "ports_within",
     "race",
 ]
 
-#: How deep joins may be nested in one another.
+#: The maximum depth of nested joins.
 DEEPEST: Final = 100
-#: How many joins an expression may hold, one counted as often as it is used.
+#: The maximum number of joins in an expression, each counted as often as it is used.
 LARGEST: Final = 10_000
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
@@ -77,7 +78,7 @@ def _refusal(use: str) -> Callable[..., NoReturn]:
 
 
 class Placeholder(Valueless):
-    """Something that will carry a value when the flow runs, and has none yet."""
+    """Something that carries a value when the flow runs, and has none yet."""
 
     __slots__ = ()
 
@@ -113,9 +114,9 @@ class Placeholder(Valueless):
 
 
 class PortRef(Placeholder):
-    """A port of a placed node, an input of the flow or a carried port of a loop.
+    """A port of a placed node, an input of the flow or a loop variable.
 
-    The field of a result that has named fields is a port too: `step.out.title`.
+    The fields of a result with named fields are ports too: `step.out.title`.
     """
 
     __slots__ = ("_block", "_reference")
@@ -128,7 +129,7 @@ class PortRef(Placeholder):
         return f"'{self._reference}'"
 
     def __getitem__(self, name: object) -> PortRef:  # type: ignore[override]  # refused but for some ports
-        """Return the port of a key, where the result is a TypedDict."""
+        """Return the port of a key if the result is a TypedDict."""
         if isinstance(name, str) and self._block.has_keys(self._reference):
             return PortRef(self._block, Reference(self._reference.node, name))
         raise PortMisuse(repr(self), "[...]", _ADVICE["[...]"])
@@ -147,7 +148,7 @@ class PortRef(Placeholder):
 
 
 class Expression(Placeholder):
-    """A join, a map's item or a collected list; `build` makes the source of the operands' sources."""
+    """A join, the item of a map or a collected list; `build` combines the sources of the operands."""
 
     __slots__ = ("_build", "_depth", "_home", "_name", "_operands", "_size")
 
@@ -161,7 +162,7 @@ class Expression(Placeholder):
             raise ValueError(f"{name}(...) holds more than {LARGEST} joins; put a node in between")
         if self._depth > DEEPEST:
             raise ValueError(f"{name}(...) is nested more than {DEEPEST} deep; put a node in between")
-        self._home: OpenBlock | None = None  # of a map's item: the block in which it was read first
+        self._home: OpenBlock | None = None  # of the item of a map: the block that read it first
         self._name = name
         self._operands = operands
         self._build = build
@@ -179,23 +180,23 @@ Operand: TypeAlias = PortRef | Expression | Literally
 
 
 class Handle:
-    """Something that wiring hands back and that is no port itself: a step, a branch, a loop."""
+    """An object returned while a flow is built that is not a port itself: a step, a branch, a loop."""
 
     __slots__ = ()
 
 
 def literally(value: object) -> Operand:
-    """Return a placeholder as it is; wrap a copy of anything else as a constant, which then stays so."""
+    """Return a placeholder unchanged; wrap a copy of any other value as a constant."""
     return value if isinstance(value, PortRef | Expression) else Literally(own_copy(value))
 
 
-def is_no_constant(value: object) -> bool:
-    """Tell whether a value can be no constant: a handle, a marker, or a container of ports."""
+def cannot_be_constant(value: object) -> bool:
+    """Return whether a value is a handle, a marker, or a container of ports."""
     return isinstance(value, Handle) or type(value) is Marker or ports_within(value)
 
 
 def ports_within(value: object) -> bool:
-    """Tell whether a constant holds a placeholder or a handle in its lists, tuples, sets and dicts."""
+    """Return whether a constant contains a placeholder or a handle in its lists, tuples, sets and dicts."""
     todo: list[object] = [value]
     seen: set[int] = set()
     while todo:
@@ -222,23 +223,23 @@ class Step(Handle, Generic[R_co]):
 
     @property
     def out(self) -> R_co:
-        """The result; a result with named fields has a port a field: `step.out.title`."""
-        port: Any = PortRef(self._block, Reference(self._id, "out"))
-        return port  # type: ignore[no-any-return]  # a port is typed as its value
+        """The result; a result with named fields has a port for each: `step.out.title`."""
+        port: R_co = self._port("out")
+        return port
 
     @property
     def error(self) -> Failure:
-        """The failure of the node, a skip if it succeeded. Wiring it handles the failure (S9.3)."""
+        """The failure of the node, a skip if it succeeded. Connecting it handles the failure."""
         port: Failure = self._port(ERROR)
         return port
 
     @property
     def done(self) -> Signal:
-        """The signal that the node has succeeded, or failed with a `default=` (S1.3)."""
+        """The signal that the node has succeeded, or failed with a `default=`."""
         port: Signal = self._port(DONE)
         return port
 
-    if not TYPE_CHECKING:  # a type checker is to refuse any other name
+    if not TYPE_CHECKING:  # so that a type checker refuses any other name
 
         def __getattr__(self, name: str) -> NoReturn:
             if name.startswith("_"):
@@ -264,12 +265,11 @@ def each(
     max_concurrency: int | None = None,
     on_error: Literal["fail", "collect", "skip"] = "fail",
 ) -> T:
-    """Open a map over the list: what reads the item runs once per item, and so does what reads that.
+    """Open a map over the list (fan-out): nodes that read the item run once per item, as do their dependents.
 
-    With `key` the items are named by it instead of by position; equal keys fail. `max_concurrency` bounds
-    the items in flight. An item that fails fails the map; with `on_error="skip"` it is left out of the
-    lists, with `"collect"` a `Failure` stands in its place (S7.2). Raises ValueError for an option that
-    cannot be.
+    With `key` the items are named by it instead of by position; equal keys fail. `max_concurrency` is the
+    maximum number of items in flight. An item that fails fails the map; with `on_error="skip"` it is left
+    out of the lists, with `"collect"` a `Failure` takes its place. Raises ValueError for an invalid option.
     """
     options = EachOptions(key, max_concurrency, on_error)
     result: T = _expression("each", (xs,), lambda parts: Each(parts[0], options))
@@ -277,29 +277,32 @@ def each(
 
 
 def collect(x: T) -> list[T]:
-    """Close the innermost map: the items' values in item order, without those that are skips (S7.1)."""
+    """Close the innermost map (fan-in): the values of the items in item order, without skips."""
     result: list[T] = _expression("collect", (x,), lambda parts: Collect(parts[0]))
     return result
 
 
 def gather(*xs: T) -> list[T]:
-    """List the live values in declared order; none live is a skip."""
+    """List the live values in declared order; if no source is live, the result is a skip."""
     result: list[T] = _expression("gather", xs, Gather)
     return result
 
 
 def merge(*xs: T) -> T:
-    """Take the first in declared order that is not a skip, as soon as it is known; none live is a skip."""
+    """Take the first source in declared order that is not a skip, as soon as it is known.
+
+    If no source is live, the result is a skip.
+    """
     result: T = _expression("merge", xs, Merge)
     return result
 
 
 def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[..., Any]) -> ExecutionContext:
-    """Make one conversation of those that are live (S10.4).
+    """Merge the live conversations into one.
 
-    `pick` takes the first; `append` goes on from the first with the new messages of each other; `results`
-    goes on from what all have in common with the last answer of each. A function gets the list of them. In
-    documents the node type `agent.merge_contexts` does the same.
+    `pick` takes the first; `append` continues the first with the new messages of each other; `results`
+    continues the messages that all have in common with the last answer of each. A function gets the list of
+    contexts. In documents the node type `agent.merge_contexts` does the same.
     """
     result: ExecutionContext = _expression(
         "merge_contexts", contexts, lambda parts: MergeContexts(parts, how)
@@ -308,15 +311,16 @@ def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[...,
 
 
 def race(*xs: T) -> T:
-    """Take the first to settle with a value; what only the others need is cancelled (S5.3).
+    """Take the first source to settle with a value, and cancel nodes that only the others need.
 
-    A source that fails does not win; if all do, the failures count. None live is a skip.
+    A source that fails does not win; if all fail, the failures count. If no source is live, the result is a
+    skip.
     """
     result: T = _expression("race", xs, Race)
     return result
 
 
 def fallback(x: T, default: D) -> T | D:
-    """Take the value unless it is a skip, else the default, which may be a port (S5.3)."""
+    """Take the value unless it is a skip, else the default, which may be a port."""
     result: T | D = _expression("fallback", (x, default), lambda parts: Fallback(*parts))
     return result

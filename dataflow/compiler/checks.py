@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataflow.base.wording import choices
-from dataflow.builder.sources import is_no_constant
+from dataflow.builder.sources import cannot_be_constant
 from dataflow.compiler.graph import (
     CallAction,
     Constant,
@@ -108,7 +108,7 @@ class _Checker:
             )
 
     def check_constant(self, constant: Constant, port: InPort, where: Spot) -> None:
-        if is_no_constant(constant.value):  # told when it was wired
+        if cannot_be_constant(constant.value):  # told when it was wired
             return
         try:
             convert = check_json if constant.is_json else check_value
