@@ -1,3 +1,3 @@
-"""Packs of node types: their definition, their discovery by entry point, the lookup of a type by its id."""
+"""Packs of node types: definition, discovery by entry point, and lookup of a node type by its id."""
 
 from __future__ import annotations

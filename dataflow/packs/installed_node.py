@@ -1,4 +1,4 @@
-"""Node types of installed packs as nodes that Python code places by their ids, without importing the pack."""
+"""Place node types of installed packs by their ids, without importing the pack."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["InstalledNode"]
 class InstalledNode(Node[..., Any]):
     """A node type of an installed pack by its id, such as `agent.chat`, placed with `Flow.add`.
 
-    `with_` gives it a name and settings as it does any node. The pack is loaded on first use; `type`,
-    `config` and placing raise PackError where no installed pack has the type.
+    `with_` gives it a name and settings as for any node. The pack is loaded on first use; `type`, `config`
+    and placing raise PackError if no installed pack has the type.
     """
 
     def __init__(self, id: str) -> None:
@@ -30,12 +30,12 @@ class InstalledNode(Node[..., Any]):
 
     @cached_property
     def type(self) -> NodeType:
-        """The node type; raises PackError where there is none."""
+        """The node type; raises PackError if it does not exist."""
         found = find_type(self._id)
         return replace(found, policy=self._policy.over(found.policy))
 
     def config(self, **settings: Any) -> Config:
-        """Make a config of the type; raises ValidationError for settings that it refuses."""
+        """Return a config of the type; raises ValidationError for invalid settings."""
         config = self.type.parameters.config
         assert config is not None, "types without a config are given none"
         return config(**settings)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Pack", "type_of"]
 
 _NAME: Final = re.compile(r"[^\W\d_][\w-]*")
-#: What a pack says that has kept all its names.
+#: The former names of a pack that has renamed nothing.
 NOTHING_RENAMED: Final[Mapping[str, str]] = MappingProxyType({})
 NAMES: Final = "letters, digits, _ and -, the first of them a letter"
 
@@ -30,10 +30,9 @@ NAMES: Final = "letters, digits, _ and -, the first of them a letter"
 class Pack:
     """A named set of node types, offered by an entry point of the same name in the group `dataflow.packs`.
 
-    `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves.
-    `api` is the version of the pack interface that it needs. `former` maps names that stores and documents
-    may have for its classes and functions to those that these have now. Raises PackError for what makes no
-    pack.
+    `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves. `api` is
+    the version of the pack interface that it needs. `former` maps old names of its classes and functions,
+    as found in stores and documents, to their current names. Raises PackError if an argument is invalid.
     """
 
     def __init__(
@@ -63,18 +62,18 @@ class Pack:
 
     @property
     def functions(self) -> dict[str, str]:
-        """The names of the functions that its types are made of, by those of the types."""
+        """The names of the functions that its types are made of, by the names of the types."""
         found: dict[str, str] = {}
         for name, given in self.nodes.items():
             if isinstance(given, str):
                 found[name] = public_place(given)
             else:
-                with suppress(FlowInvalid):  # which is told where the type is used
+                with suppress(FlowInvalid):  # it is reported where the type is used
                     found[name] = type_of(given).id
         return found
 
     def find(self, name: str, offered_by: str = "") -> NodeType:
-        """Return a node type by its name in the pack; raises PackError, which names who offers the pack."""
+        """Return a node type by its name in the pack; raises PackError, with `offered_by` as the provider."""
         if name not in self._types:
             id = f"{self.name}.{name}"
             wanted = f"{id} of {offered_by}" if offered_by else id
@@ -83,7 +82,7 @@ class Pack:
                     wanted, f"pack {self.name!r} has no such type; {choices(nearest(self.nodes, name))}"
                 )
             made = _imported(self.nodes[name], id, wanted)
-            self._types.setdefault(name, made)  # of two threads the first has made the one type
+            self._types.setdefault(name, made)  # if two threads import it, the first type is kept
         return self._types[name]
 
 
@@ -98,14 +97,14 @@ def _imported(given: Any, id: str, wanted: str) -> NodeType:
 
 
 def _named(node: object) -> tuple[str, object]:
-    """Name a node of a list: a node by its name, a flow by its own, a function by the function's."""
+    """Name a node of a list: a node or a flow by its own name, a function by the name of the function."""
     if isinstance(node, Node | Builder):
         return node.name, node
     return str(getattr(node, "__name__", node)), node
 
 
 def _fault(name: object, given: object) -> str:
-    """Say what keeps an entry from being a node type, as far as that shows without importing it."""
+    """Return why an entry cannot be a node type, without importing it; an empty text if it may be one."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return f"expected {NAMES} for a name"
     if isinstance(given, str):

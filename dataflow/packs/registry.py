@@ -1,6 +1,6 @@
-"""The packs that are installed, and finding a node type by its id.
+"""Find the installed packs, and a node type by its id.
 
-A pack is loaded when a flow names one of its types; one that cannot be used takes nothing else along.
+A pack is loaded when a flow names one of its types; a pack that cannot be used does not affect the others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class InstalledPack:
 
 
 def find_type(id: str) -> NodeType:
-    """Look a node type up: a built-in, `pack.name`, or `module:qualname` (S1.2).
+    """Look up a node type by its id: a built-in, `pack.name`, or `module:qualname`.
 
     `distribution:pack.name` picks one of the distributions that offer it. Raises PackError.
     """
@@ -54,16 +54,16 @@ def find_type(id: str) -> NodeType:
         raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
     if not offering:
         raise PackError(id, _unknown(pack, distribution))
-    return _of_one(id, name, offering)
+    return _find_in(id, name, offering)
 
 
 def is_offered(id: str) -> bool:
-    """Tell whether an id names an installed pack, the form `distribution:pack.name` included."""
+    """Return whether an id names an installed pack, also in the form `distribution:pack.name`."""
     return bool(_offering(id))
 
 
 def _offering(id: str) -> list[Offer]:
-    """List those who offer the pack of an id; with a distribution in front, only that one."""
+    """List the offers of the pack of an id; with a distribution in front, only its own."""
     distribution, colon, rest = id.rpartition(":")
     pack = rest.partition(".")[0]
     return [
@@ -81,13 +81,13 @@ def _unknown(pack: str, distribution: str) -> str:
 
 
 def unknown_pack(pack: str) -> str:
-    """Say that there is no such pack, and which there are."""
+    """Return the message that a pack does not exist, with the names of those that do."""
     known = {offer.pack for offer in offers()}
     return f"no installed pack is called {pack!r}; {choices(nearest(known, pack))}"
 
 
-def _of_one(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
-    """Return the type of the one pack that has it; packs that cannot be used count only where none has."""
+def _find_in(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
+    """Return the type of the one pack that has it; faulty packs are reported only if no pack has it."""
     usable: list[tuple[Offer, Pack]] = []
     faults: list[str] = []
     for offer in offering:
@@ -110,7 +110,7 @@ def _of_one(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
 
 
 def _without(name: str, usable: Iterable[tuple[Offer, Pack]]) -> str:
-    """Say that no pack of an id has the type, and which types there are."""
+    """Return the message that no pack of an id has the type, with the types that exist."""
     known = {one for _, pack in usable for one in pack.nodes}
     packs = {pack.name for _, pack in usable}
     known |= {one for pack, _, one in (id.partition(".") for id in BUILT_IN) if pack in packs}
@@ -119,7 +119,7 @@ def _without(name: str, usable: Iterable[tuple[Offer, Pack]]) -> str:
 
 
 def _loaded(offer: Offer) -> Pack | Fault:
-    """Load what is offered, without importing its types, or say what is wrong with it."""
+    """Load an offered pack without importing its types, or return why it cannot be used."""
     fault = fault_of(offer)
     if fault is None:
         try:
@@ -130,22 +130,20 @@ def _loaded(offer: Offer) -> Pack | Fault:
 
 
 def _imported(offer: Offer) -> Pack:
-    """Import a pack; raises PackError, also for what reading it raises."""
+    """Import a pack; raises PackError, also for exceptions raised while it is read."""
     with importing(offer.pack, offer.value):
         pack = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
-        told = _fault_in(pack, offer) if isinstance(pack, Pack) else _no_pack(pack, offer)
-    if told:
-        raise PackError(offer.pack, told)
+        fault = _fault_in(pack, offer)
+    if fault:
+        raise PackError(offer.pack, fault)
     assert isinstance(pack, Pack), "as just checked"
     return pack
 
 
-def _no_pack(found: object, offer: Offer) -> str:
-    return f"{offer.value} is of type {type(found).__name__}; expected a dataflow.Pack"
-
-
-def _fault_in(pack: Pack, offer: Offer) -> str:
-    sorted(pack.nodes)  # somebody may have put in its place what raises
+def _fault_in(pack: object, offer: Offer) -> str:
+    if not isinstance(pack, Pack):
+        return f"{offer.value} is of type {type(pack).__name__}; expected a dataflow.Pack"
+    sorted(pack.nodes)  # a replaced attribute may raise here
     if pack.name != offer.pack:
         return f"calls itself {pack.name!r}; its entry point has to bear the same name"
     if pack.api != API:
@@ -154,7 +152,7 @@ def _fault_in(pack: Pack, offer: Offer) -> str:
 
 
 def installed_packs(name: str | None = None) -> list[InstalledPack]:
-    """Load every installed pack, or those of a name, and tell what has become of each.
+    """Load every installed pack, or those of a name, and return the state of each.
 
     No module of a node type is imported.
     """
