@@ -28,13 +28,26 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 
-__all__ = ["Flow", "Forkable"]
+__all__ = ["Flow"]
 
 T = TypeVar("T")
 
 
-class Forkable(Definition):
-    """A flow whose runs have settings, and can be forked and compared."""
+class Flow(Definition):
+    """A flow: build it, then run it. `with Flow("name") as f:` checks it at the end of the block.
+
+    All problems are raised together as one FlowInvalid, at the end of the block or before the first run.
+    """
+
+    @classmethod
+    def from_wiring(cls, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
+        """Return a flow for a graph definition that a format has read."""
+        made = Flow(wiring.name)
+        made._restart(wiring)
+        made.settings = wiring.settings
+        made._find_type = find_type
+        made._find_function = find_function
+        return made
 
     def using(
         self,
@@ -50,88 +63,22 @@ class Forkable(Definition):
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
-        `max_concurrency` bounds the node functions that run at once, `limits` those that name a limit: a
-        number for each run, or a `Limit` (S15.1). `timeout` bounds a whole run, in seconds.
-        `errors` is `fail_fast` unless set, or as in the flow around it; `continue` finishes what does not
-        depend on a failure before the run fails (S9.4). With `keep=False` a value is let go when its last
-        reader has come to its end; the result then has the outputs of the flow and no other value (S8.5).
-        With a `store` runs live in it: they are resumed by their id, also after a crash (S12). `memo` is
-        where outcomes are remembered in place of `process_memo`, if it is a `ProcessMemo`, or in place of the
-        store of the runs, if it is a `Store` (S13.1). With `telemetry` runs are told to OpenTelemetry as
-        spans, without content unless a `Telemetry` says so (S19).
+        `max_concurrency` is the maximum number of node functions that run concurrently, `limits` that of
+        nodes that name a limit: a number for each run, or a `Limit`. `timeout` bounds a whole run, in
+        seconds. `errors` is `fail_fast` unless set here or by the flow around it; `continue` finishes the
+        nodes that do not depend on a failure before the run fails. With `keep=False` a value is released
+        when its last reader has finished; the result then has the outputs of the flow and no other values.
+        With a `store` runs are recorded in it (durable execution): they are resumed by their id, also after
+        a crash. `memo` is the cache for outcomes: a `ProcessMemo` in place of `process_memo`, or a `Store`
+        in place of the store of the runs. With `telemetry` runs are reported to OpenTelemetry as spans,
+        without content unless a `Telemetry` enables it.
         """
         if store is not None or memo is not None:
             _check_places(store, memo)
         other = self._copied()
-        told = telemetry_of(telemetry)
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo, told)
+        spans = telemetry_of(telemetry)
+        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo, spans)
         return other
-
-    async def fork(
-        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
-    ) -> Result:
-        """Make a new run of what another has settled, with some of it changed, and go on with it (S13.5).
-
-        The keys of the changes are `$in.NAME`, the id of an ask, `NODE.config.FIELD`, and `model` for each
-        model that the flow names. What depends on a change runs again, and what had not settled runs; every
-        other value is used again. The run stays as it was, and may be in any state. Raises FlowInvalid for
-        changes that cannot be, AnswerRefused for an answer that does not fit, FlowEdited as `resume` does.
-        """
-        async with self.forking(run, changes=changes, edited=edited) as forked:
-            return await forked
-
-    def forking(
-        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
-    ) -> AbstractAsyncContextManager[Run]:
-        """Execute a fork while the block runs, as `start` does with a new run; see `fork`."""
-        from dataflow.durable.fork import prepare_forked  # brings asyncio, as running does
-        from dataflow.runtime.run import executing
-
-        one_of("edited", edited, Edited)
-        id = run if isinstance(run, str) else run.run_id
-        if self.settings.store is None:
-            raise DataflowError(
-                f"run {id} is to be forked, but the flow has no store to find it in: "
-                "say flow.using(store=...).fork(...)"
-            )
-        return executing(partial(prepare_forked, self, id, dict(changes), edited))
-
-    async def diff(self, first: str | Result, second: str | Result) -> Differences:
-        """Tell what two runs in the store of the flow differ in, the first cause first; see `diff`."""
-        from dataflow.inspection.diff import diff  # as above
-
-        if self.settings.store is None:
-            raise DataflowError("the flow has no store to find runs in: say flow.using(store=...).diff(...)")
-        ids = [run if isinstance(run, str) else run.run_id for run in (first, second)]
-        return await diff(self.settings.store, *ids)
-
-
-def _check_places(store: object, memo: object) -> None:
-    """Raise ValueError for what runs cannot live in, or outcomes be remembered in."""
-    from dataflow.memo.table import ProcessMemo  # both only where one is given
-    from dataflow.stores import Store
-
-    if not isinstance(store, Store | None):
-        raise ValueError(f"store must be a Store, such as Store.sqlite(path), found {store!r}")
-    if not isinstance(memo, ProcessMemo | Store | None):
-        raise ValueError(f"memo must be a ProcessMemo or a Store, found {memo!r}")
-
-
-class Flow(Forkable):
-    """A flow: wire it, then run it. `with Flow("name") as f:` checks it at the end of the block.
-
-    Whatever is wrong with it is raised at once, as one FlowInvalid, there or before its first run.
-    """
-
-    @classmethod
-    def from_wiring(cls, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Flow:
-        """Make a flow of a wiring that a format has read."""
-        made = Flow(wiring.name)
-        made._restart(wiring)
-        made.settings = wiring.settings
-        made._find_type = find_type
-        made._find_function = find_function
-        return made
 
     async def __call__(self, /, **inputs: Any) -> Any:
         """Run the flow and return its outputs by name, without those that were skipped.
@@ -146,10 +93,10 @@ class Flow(Forkable):
     async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs.
 
-        It runs on the event loop it is awaited in, asyncio or trio. Cancelling the caller cancels the run.
+        It runs on the current event loop, asyncio or trio. Cancelling the caller cancels the run.
         """
         started = self.start(**inputs)
-        inputs.clear()  # from here on only the run holds them (S8.5)
+        inputs.clear()  # so that only the run refers to them (S8.5)
         async with started as run:
             return await run
 
@@ -158,28 +105,29 @@ class Flow(Forkable):
 
         Raises as `run` does. Ctrl-C cancels the run.
         """
-        from dataflow.runtime.tasks import run_sync  # as below
+        from dataflow.runtime.tasks import run_sync  # imports asyncio, which building a flow does not need
 
         started = self.start(**inputs)
-        inputs.clear()  # from here on only the run holds them (S8.5)
+        inputs.clear()  # so that only the run refers to them (S8.5)
         return run_sync(started, f"dataflow run_sync {self.name}")
 
     def start(self, port: object = None, /, **inputs: Any) -> AbstractAsyncContextManager[Run]:
-        """Run the flow, or only what a port of it needs, while the block runs; the block ends with the run.
+        """Run the flow, or only the dependencies of a port, for the duration of the block.
 
-        `async with flow.start(...) as run:` gives the `Run`; leaving the block waits for it, an error in the
-        block cancels it. A port is given as to `pull`, and is then the only output, called like it. Call
-        `run.events()` first thing to miss none. A failure that nobody awaited is raised at the end.
+        `async with flow.start(...) as run:` gives the `Run`; leaving the block waits for it, an error in
+        the block cancels it. A port is given as to `pull`, and is then the only output, under its own name.
+        Call `run.events()` before anything else to receive every event. A failure that was not awaited is
+        raised at the end.
         """
         from dataflow.runtime.run import executing, new_run_id  # as above
-        from dataflow.runtime.start import prepare_anew  # brings asyncio, which no flow needs to be wired
+        from dataflow.runtime.start import prepare_anew  # as above
 
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
-        inputs.clear()  # from here on only the run holds them (S8.5)
+        inputs.clear()  # so that only the run refers to them (S8.5)
         if self.settings.store is None:
             return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
-        from dataflow.durable.ownership import prepare_stored  # most runs live in no store
+        from dataflow.durable.ownership import prepare_stored  # most runs have no store
 
         pulled = "" if port is None else next(iter(plan.outputs))
         return executing(
@@ -193,12 +141,12 @@ class Flow(Forkable):
         *,
         edited: Edited = "refuse",
     ) -> Result:
-        """Go on with a run that has paused, failed, was cancelled or interrupted (S11.3).
+        """Resume a run that has paused, failed, was cancelled or interrupted.
 
-        It is given by its id in the store of the flow, or by the result of a run without a store that has
-        paused. What has settled stands and is not computed again. Raises RunTaken if somebody else is
-        executing it or was faster, AnswerRefused for an answer that does not fit, FlowEdited if what has
-        settled is no longer in the flow as it was (S11.4); in all of these the run stays as it was.
+        It is identified by its id in the store of the flow, or by the result of a paused run without a
+        store. Settled results are reused and not computed again. Raises RunTaken if another process is
+        executing it or was faster, AnswerRefused for an answer that does not fit, FlowEdited if a settled
+        node of the flow has changed since; in all of these cases the run is not changed.
         """
         async with self.resuming(run, answers, edited=edited) as resumed:
             return await resumed
@@ -210,7 +158,7 @@ class Flow(Forkable):
         *,
         edited: Edited = "refuse",
     ) -> AbstractAsyncContextManager[Run]:
-        """Go on with a run while the block runs, as `start` does with a new one; see `resume`."""
+        """Resume a run for the duration of the block, as `start` does for a new one; see `resume`."""
         from dataflow.runtime.run import executing  # as in start
 
         one_of("edited", edited, Edited)
@@ -230,12 +178,51 @@ class Flow(Forkable):
         plan_for = partial(plan_of_run, self, store=store)
         return executing(partial(prepare_resumed, plan_for, self.settings, id, given, edited))
 
-    def live(self, /, **inputs: Any) -> AbstractAsyncContextManager[Live]:
-        """Keep the flow evaluated while the block runs: what did not change is not computed again (S13.4).
+    async def fork(
+        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
+    ) -> Result:
+        """Start a new run from the settled results of another, with some of them changed.
 
-        `async with flow.live(...) as session:` gives a `Live`. It lives in memory and is no run: the
-        settings `timeout` and `keep` do not count, a `store` only for what nodes with a memo remember.
-        Raises FlowInvalid for inputs that do not fit.
+        The keys of the changes are `$in.NAME`, the id of an ask, `NODE.config.FIELD`, and `model` for each
+        model that the flow names. Dependents of a change run again, and so do nodes that had not settled;
+        all other values are reused. The original run is not changed, and may be in any state. Raises
+        FlowInvalid for invalid changes, AnswerRefused for an answer that does not fit, FlowEdited as
+        `resume` does.
+        """
+        async with self.forking(run, changes=changes, edited=edited) as forked:
+            return await forked
+
+    def forking(
+        self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
+    ) -> AbstractAsyncContextManager[Run]:
+        """Execute a fork for the duration of the block, as `start` does for a new run; see `fork`."""
+        from dataflow.durable.fork import prepare_forked  # as in start
+        from dataflow.runtime.run import executing  # as above
+
+        one_of("edited", edited, Edited)
+        id = run if isinstance(run, str) else run.run_id
+        if self.settings.store is None:
+            raise DataflowError(
+                f"run {id} is to be forked, but the flow has no store to find it in: "
+                "say flow.using(store=...).fork(...)"
+            )
+        return executing(partial(prepare_forked, self, id, dict(changes), edited))
+
+    async def diff(self, first: str | Result, second: str | Result) -> Differences:
+        """Compare two runs in the store of the flow; see `diff`."""
+        from dataflow.inspection.diff import diff  # as above
+
+        if self.settings.store is None:
+            raise DataflowError("the flow has no store to find runs in: say flow.using(store=...).diff(...)")
+        ids = [run if isinstance(run, str) else run.run_id for run in (first, second)]
+        return await diff(self.settings.store, *ids)
+
+    def live(self, /, **inputs: Any) -> AbstractAsyncContextManager[Live]:
+        """Keep the flow evaluated for the duration of the block: only dependents of a change are recomputed.
+
+        `async with flow.live(...) as session:` gives a `Live`. The session is kept in memory and is not a
+        run: the settings `timeout` and `keep` do not apply, and a `store` is only used by nodes with a
+        memo. Raises FlowInvalid for inputs that do not fit.
         """
         from dataflow.live.session import live  # as in start
 
@@ -246,13 +233,13 @@ class Flow(Forkable):
     @overload
     async def pull(self, port: T, /, **inputs: Any) -> T: ...
     async def pull(self, port: object, /, **inputs: Any) -> Any:
-        """Run only what a port needs, and return its value (S8.1).
+        """Run only the dependencies of a port, and return its value (on-demand evaluation).
 
-        The port is one of the flow's own, not inside a loop or map, or names an output. Raises RunFailed if
-        the run fails, Paused if it pauses, DataflowError if the port has no value.
+        The port belongs to the flow itself, not to a loop or map, or is the name of an output. Raises
+        RunFailed if the run fails, Paused if it pauses, DataflowError if the port has no value.
         """
         async with self.start(port, **inputs) as run:
-            inputs.clear()  # from here on only the run holds them (S8.5)
+            inputs.clear()  # so that only the run refers to them (S8.5)
             result = await run
         [output] = result.declared
         if output in result.outputs:
@@ -265,14 +252,14 @@ class Flow(Forkable):
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""
-        from dataflow.inspection.drawing import mermaid  # a drawing is rarely wanted
+        from dataflow.inspection.drawing import mermaid  # rarely needed
 
         return mermaid(self.wiring)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the flow as a native document; raises FlowInvalid where it has no document form.
+        """Return the flow as a native document; raises FlowInvalid if it cannot be serialized.
 
-        A function without a name that can be imported, such as a lambda, has none.
+        A function that cannot be imported by name, such as a lambda, cannot be serialized.
         """
         from dataflow.formats.native.writer import dump  # as above
 
@@ -281,19 +268,30 @@ class Flow(Forkable):
 
     @property
     def report(self) -> Sequence[Remark]:
-        """Where it means something else than in the foreign file that it was loaded from."""
+        """The differences in meaning from the foreign file that it was loaded from."""
         return [remark for flow in flows_within(self.wiring) for remark in flow.report]
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, format: str | None = None, **options: str) -> Flow:
         """Load and check a document, YAML or JSON; raises FormatError or FlowInvalid.
 
-        It is a native document, or a file of another system, which is told by its content unless `format`
-        names its format. `options` are what a format can be told besides, such as `branch="nightly"`.
-        Loading imports what the document names under `uses`: load only files you trust.
+        It is a native document, or a file of another system, whose format is detected by its content unless
+        `format` names it. `options` are the options of that format, such as `branch="nightly"`. Loading
+        imports the files that the document names under `uses`: load only files you trust.
         """
         from dataflow.loading import read_document  # as above
 
         read = read_document(path, Flow.from_wiring, format=format, options=options)
         with Flow.from_wiring(*read) as loaded:
             return loaded
+
+
+def _check_places(store: object, memo: object) -> None:
+    """Raise ValueError for an invalid store or memo."""
+    from dataflow.memo.table import ProcessMemo  # imported only if one is given
+    from dataflow.stores import Store
+
+    if not isinstance(store, Store | None):
+        raise ValueError(f"store must be a Store, such as Store.sqlite(path), found {store!r}")
+    if not isinstance(memo, ProcessMemo | Store | None):
+        raise ValueError(f"memo must be a ProcessMemo or a Store, found {memo!r}")

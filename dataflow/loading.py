@@ -1,7 +1,7 @@
-"""Loading documents, and the Python that they name (S20).
+"""Load documents, and the Python files that they name (S20).
 
-Loading imports what a document names, so load only files you trust; with `imports=False` nothing of
-theirs is imported, and types that are not looked into take any port.
+Loading imports the files that a document names, so load only files you trust. With `imports=False` none of
+them is imported, and types that cannot be inspected accept any port.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["import_file", "read_document"]
 
-#: Makes a flow that can be nested of what was read.
+#: Makes a flow that can be nested from a graph definition.
 MakeFlow: TypeAlias = "Callable[[Wiring, FindType, FindFunction], Nested]"
 
 
@@ -56,9 +56,9 @@ def read_document(
 ) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
-    A document of a foreign format is translated; `options` are what that format can be told besides. The
-    other results look up the node types and the functions that the document names. `around` are the files
-    that it is nested in, `known` the flows of those that have been read: each is read once.
+    A document of a foreign format is translated; `options` are the options of that format. The other
+    results look up the node types and the functions that the document names. `around` are the files that it
+    is nested in, `known` the subflows of files that have been read: each file is read once.
     """
     file = Path(path)
     place = _place(file)
@@ -89,7 +89,7 @@ def _native(data: Any, positions: Positions, name: str, options: FormatOptions, 
 
 
 def _place(file: Path) -> Path:
-    """Return where a file really is; raises FormatError for what names none, as one with a NUL in it."""
+    """Return the resolved path of a file; raises FormatError for an invalid path, such as one with a NUL."""
     try:
         return file.resolve()
     except RuntimeError as error:
@@ -100,14 +100,14 @@ def _place(file: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Nesting:
-    """Makes flows of the documents that one document nests, and of the files that it names."""
+    """Makes the subflows of the nested documents of a document, and of the files that it names."""
 
     folder: Path
     make_flow: MakeFlow
     imports: bool
     around: tuple[Path, ...]
-    known: dict[tuple[Path, str], Nested]  # by place and by how a document names it
-    remarks: list[Remark] = field(default_factory=list)  # on the files in it
+    known: dict[tuple[Path, str], Nested]  # by resolved path and by the name in the document
+    remarks: list[Remark] = field(default_factory=list)  # on the files that are nested in it
     used: dict[tuple[tuple[str, str], ...], _Uses] = field(default_factory=dict)  # by their `uses`
 
     def nest(self, given: Wiring | str) -> Nested:
@@ -117,7 +117,7 @@ class _Nesting:
         return self.make_flow(given, uses.find_type, uses.find_function)
 
     def uses(self, wiring: Wiring) -> _Uses:
-        """Return what a document can name, once for all that use the same."""
+        """Return the names that a document can use, shared by all documents with the same `uses`."""
         key = tuple(wiring.uses.items())
         if key not in self.used:
             self.used[key] = _Uses(self.folder, wiring.uses, self.imports)
@@ -138,7 +138,7 @@ class _Nesting:
 
 @dataclass(frozen=True, slots=True)
 class _Uses:
-    """What a document can name: the functions of its own files, and what any flow can use."""
+    """The names that a document can use: functions of its own files, and all installed node types."""
 
     folder: Path
     uses: Mapping[str, str]
@@ -165,12 +165,12 @@ class _Uses:
             return type_of(found, id)
         except DataflowError:
             raise
-        except Exception as error:  # what is called like a function may raise anything when it is looked at
-            told = f"{type(error).__name__}: {text_of_error(error)}"
-            raise PackError(id, f"its ports cannot be read: {told}") from error
+        except Exception as error:  # inspecting a foreign object may raise anything
+            reason = f"{type(error).__name__}: {text_of_error(error)}"
+            raise PackError(id, f"its ports cannot be read: {reason}") from error
 
     def find_function(self, name: str) -> Callable[..., Any] | None:
-        """Find `prefix:function` in an own file, else `module:qualname`."""
+        """Find `prefix:function` in a file of the document, else `module:qualname`."""
         if not self.imports:
             return None
         prefix, _, qualname = name.partition(":")
@@ -205,9 +205,9 @@ def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
         return importlib.import_module(place)
 
 
-#: One thread at a time imports a file; entered again where a file imports another flow.
+#: Held while a file is imported; entered again if the file imports another flow.
 _IMPORTING: Final = threading.RLock()
-#: The names of the modules that are being imported now, each by the one before it.
+#: The names of the modules that are being imported, each by the one before it.
 _EXECUTED: Final[list[str]] = []
 
 
@@ -224,7 +224,7 @@ def import_file(file: Path, wanted_by: str) -> ModuleType:
 def _is_file(file: Path) -> bool:
     try:
         return file.is_file()
-    except OSError:  # a name longer than names may be
+    except OSError:  # the name is too long
         return False
 
 
@@ -236,7 +236,7 @@ def _executed(file: Path, name: str, wanted_by: str) -> ModuleType:
     sys.modules[name] = module
     _EXECUTED.append(name)
     SHOWN_NAMES[name] = file.stem
-    sys.path.insert(0, str(file.parent))  # as a script finds the modules beside it
+    sys.path.insert(0, str(file.parent))  # so that it finds the modules beside it, as a script does
     try:
         with importing(wanted_by, str(file)):
             spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""Functions that wire a flow: traced once, then called like the function, typed in and typed out (S1.1)."""
+"""Functions that build a flow: traced once, then called like the function, with typed inputs and outputs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["TypedFlow", "flow"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: The functions that are wiring flows of a config right now, each inside the one before it.
+#: The functions that are building flows for a config right now, each inside the one before it.
 _WIRING: Final[ContextVar[tuple[object, ...]]] = ContextVar("_WIRING", default=())
 
 
 class TypedFlow(Flow, Generic[P, R]):
-    """A function that wires a flow; calling it runs the flow, typed in and typed out.
+    """A function that builds a flow; calling it runs the flow, with typed inputs and outputs.
 
-    If one of its parameters is a config, it wires a flow for each config that it is given.
+    If one of its parameters is a config, it builds a flow for each config that it is given.
     """
 
     def __init__(self, fn: Callable[Concatenate[Flow, P], R], config: Config | None = None) -> None:
@@ -52,14 +52,15 @@ class TypedFlow(Flow, Generic[P, R]):
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the flow and return its output; raises RunFailed, Paused, or KeyError for a skipped output.
 
-        Of several outputs it returns the NamedTuple that the function returned, with the values in it.
+        If there are several outputs, it returns the NamedTuple that the function returned, filled with the
+        values.
         """
         bound = inspect.Signature(self._parameters).bind(*args, **kwargs)
         config = bound.arguments.pop(self._config_name, None) if self._is_configurable else None
         called = self if config is None else self.with_config(config)
         called.compile()
         running = called.run(**bound.arguments)
-        del args, kwargs, bound  # from here on only the run holds them (S8.5)
+        del args, kwargs, bound  # so that only the run refers to them (S8.5)
         result = await running
         if result.status == "paused":
             raise Paused(result)
@@ -69,15 +70,17 @@ class TypedFlow(Flow, Generic[P, R]):
         return whole(**{name: result[name] for name in called.wiring.block.outputs})  # type: ignore[no-any-return]  # as above
 
     def with_config(self, config: Config) -> TypedFlow[..., R]:
-        """Return the flow that the function wires for a config; its inputs are the other parameters."""
+        """Return the flow that the function builds for a config; its inputs are the other parameters."""
         made: TypedFlow[..., R] = TypedFlow(self._fn, config)
         made.settings, made._policy, made._placed_as = self.settings, self._policy, self._placed_as
-        vars(made).update(_hints=self._hints, _config_name=self._config_name)  # those of one function
+        vars(made).update(
+            _hints=self._hints, _config_name=self._config_name
+        )  # they are properties of the function
         return made
 
     @property
     def node_type(self) -> NodeType:
-        """The flow as a node type; one that is wired for a config has the config of its nodes (S1.3)."""
+        """The flow as a node type; a flow that is built for a config has the config of its nodes."""
         return self._type_for_configs if self._is_configurable else super().node_type
 
     def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
@@ -101,12 +104,12 @@ class TypedFlow(Flow, Generic[P, R]):
 
     @property
     def _is_configurable(self) -> bool:
-        """Whether the function takes a config, and has been given none yet."""
+        """Whether the function takes a config, and has not been given one yet."""
         return self._config is None and bool(self._config_name)
 
     @cached_property
     def _hints(self) -> tuple[dict[str, Any], list[str]]:
-        """What the function is annotated with, and what is wrong with that."""
+        """The annotations of the function, and the problems found in them."""
         return hints_of(self._fn)
 
     @cached_property
@@ -118,7 +121,7 @@ class TypedFlow(Flow, Generic[P, R]):
 
     @property
     def _parameters(self) -> list[inspect.Parameter]:
-        """The parameters that are given by a call."""
+        """The parameters of a call."""
         given = list(inspect.signature(self._fn).parameters.values())[1:]
         return [one for one in given if self._config is None or one.name != self._config_name]
 
@@ -127,7 +130,7 @@ class TypedFlow(Flow, Generic[P, R]):
         return configurable_type(self._fn, self._flow_for, self.name, self._policy)
 
     def _flow_for(self, config: Config) -> Flow:
-        """Wire the flow for a config; raises FlowInvalid."""
+        """Build the flow for a config; raises FlowInvalid."""
         with _wiring(self._fn, self.name):
             made = self.with_config(config)
             _ = made.node_type
@@ -135,8 +138,8 @@ class TypedFlow(Flow, Generic[P, R]):
 
     @property
     def wiring(self) -> Wiring:
-        """The flow as wired by the function, which is called on first use."""
-        with self._lock:  # entered again by what the function itself does with the flow
+        """The graph definition that the function builds; the function is called on first use."""
+        with self._lock:  # the function enters it again
             if not self._is_traced:
                 self._is_traced = True
                 try:
@@ -156,10 +159,10 @@ class TypedFlow(Flow, Generic[P, R]):
         if self._config_name:
             config = self._config or inspect.signature(self._fn).parameters[self._config_name].default
             if config is inspect.Parameter.empty:
-                told = (
-                    f"the flow is wired for a config, {self._config_name!r}; give it one by with_config(...)"
+                self._wiring.problems.append(
+                    f"@flow function {self.name!r}: the flow is wired for a config, {self._config_name!r}; "
+                    "give it one by with_config(...)"
                 )
-                self._wiring.problems.append(f"@flow function {self.name!r}: {told}")
                 return
             named[self._config_name] = config
         for parameter in self._parameters:
@@ -180,7 +183,7 @@ class TypedFlow(Flow, Generic[P, R]):
         self._return(fn(self, *positional, **named))
 
     def _return(self, returned: object) -> None:
-        """Make what the function returned the outputs of the flow."""
+        """Declare the returned ports as the outputs of the flow."""
         if isinstance(returned, Placeholder):
             self.output("out", returned)
         elif isinstance(returned, tuple) and hasattr(returned, "_fields"):
@@ -196,7 +199,7 @@ class TypedFlow(Flow, Generic[P, R]):
 
 @contextmanager
 def _wiring(function: object, name: str) -> Iterator[None]:
-    """Refuse to wire a flow inside itself, as one of another config too: it might never end."""
+    """Refuse to build a flow inside itself, also for another config: it might never end."""
     around = _WIRING.get()
     if function in around:
         raise FlowInvalid(name, [f"flow {name!r} would contain itself"])
@@ -208,10 +211,11 @@ def _wiring(function: object, name: str) -> Iterator[None]:
 
 
 def flow(fn: Callable[Concatenate[Flow, P], R], /) -> TypedFlow[P, R]:
-    """Turn a function that wires a flow into the flow; it is called once, on first use.
+    """Turn a function that builds a flow into the flow; the function is called once, on first use.
 
-    Its parameters after the first are the inputs; one annotated with a subclass of `Config` is no input, but
-    what the flow is wired for, once for each node. It returns a port, which is the output `out`, or a
-    NamedTuple of ports, an output a field. What is wrong with it is told by the flow's check.
+    Its parameters after the first are the inputs. A parameter annotated with a subclass of `Config` is not
+    an input: the flow is built once for each config. The function returns a port, which becomes the output
+    `out`, or a NamedTuple of ports with an output for each field. Problems are reported when the flow is
+    checked.
     """
     return TypedFlow(fn)
