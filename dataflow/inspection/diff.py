@@ -1,4 +1,4 @@
-"""Compare two runs and report their differences, the first cause first."""
+"""Compare two runs and list their differences, the first cause first."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from dataflow.stores import Record, Store
 
 
-__all__ = ["Difference", "DifferenceKind", "Differences", "Side", "TwoRuns", "diff", "side_of"]
+__all__ = ["Difference", "DifferenceKind", "Differences", "compare_runs", "diff"]
 
 _KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and rounds
 ENDS: Final = frozenset({EventKind.NODE_FINISHED, EventKind.ASK_ANSWERED})
 
 
 class DifferenceKind(StrEnum):
-    """What it is that differs."""
+    """The kind of a difference."""
 
     INPUT = "input"
-    NODE = "node"  # what the flow says of it
+    NODE = "node"  # its declaration in the flow
     ANSWER = "answer"
     STATE = "state"
     FAILURE = "failure"
@@ -50,10 +50,10 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that differs. It is a cause if nothing that it comes from differs.
+    """One difference. It is a cause if nothing that it depends on differs.
 
-    `path` is that of the firing, `port` the name of a port, input or output. `where` leads into the value, to
-    what differs first in it; `first` and `second` stand there, as JSON, None where there is nothing.
+    `path` is that of the firing, `port` the name of a port, input or output. `where` is the path inside the
+    value to the first difference; `first` and `second` are the values there as JSON, None if there is none.
     """
 
     kind: DifferenceKind
@@ -71,7 +71,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What two runs differ in, in the order in which one thing leads to the next; empty if in nothing."""
+    """The differences of two runs, causes before their consequences; empty if there are none."""
 
     first: str
     second: str
@@ -88,7 +88,7 @@ class Differences:
 
     @property
     def causes(self) -> tuple[Difference, ...]:
-        """Those that come from no other."""
+        """The differences that do not follow from others."""
         return tuple(one for one in self.all if one.is_cause)
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class Differences:
 
 
 async def diff(store: Store, first: str, second: str) -> Differences:
-    """Tell what two runs of a store differ in, by their journals, the first cause first (S13.6).
+    """Compare two runs of a store by their journals and list the differences, the first cause first.
 
     Compares inputs, nodes, answers, states, values and messages. It needs no flow, and each run may be in
     any state. Values are compared as they are stored, so types count. Raises StoreError.
@@ -109,15 +109,15 @@ async def diff(store: Store, first: str, second: str) -> Differences:
 
 
 def compare_runs(store: Store, first: str, second: str) -> Differences:
-    """Do what `diff` does, in the thread of the caller."""
-    comparing = _Comparing(TwoRuns(side_of(store, first), side_of(store, second)), store)
+    """Compare two runs like `diff`, in the thread of the caller."""
+    comparing = _Comparing(_TwoRuns(_side_of(store, first), _side_of(store, second)), store)
     return Differences(first, second, tuple(comparing.all()))
 
 
 class _Comparing:
-    """Tells what two runs differ in."""
+    """Lists the differences of two runs."""
 
-    def __init__(self, runs: TwoRuns, store: Store) -> None:
+    def __init__(self, runs: _TwoRuns, store: Store) -> None:
         self._runs = runs
         self._expanded = partial(expanded, blob=store.blob)
 
@@ -125,9 +125,9 @@ class _Comparing:
         runs = self._runs
         for name in runs.inputs:
             yield self._value(DifferenceKind.INPUT, "", name, runs.inputs[name], f"$in.{name}", is_cause=True)
-        told: set[str] = set()
+        reported: set[str] = set()
         for path in runs.paths:
-            for address, text in runs.edits_at(path, told):
+            for address, text in runs.edits_at(path, reported):
                 yield Difference(DifferenceKind.NODE, address, "", is_cause=True, text=f"{address}: {text}")
             yield from self._of_firing(path, is_cause=not (runs.follows(path) or runs.is_edited(path)))
         for name, pair in runs.outputs():
@@ -140,7 +140,7 @@ class _Comparing:
             yield Difference(DifferenceKind.RUN, "", "", is_cause, text, "", *statuses)
 
     def _of_firing(self, path: str, *, is_cause: bool) -> Iterator[Difference]:
-        """Tell in what a firing differs: of its answer, its state, its failure and its values the first."""
+        """Yield the first differences of a firing: of its answer, its state, its failure or its values."""
         runs = self._runs
         states = [side.state_of(path) for side in runs.sides]
         answers = [side.answer_of(path) for side in runs.sides]
@@ -165,7 +165,7 @@ class _Comparing:
     def _value(
         self, kind: DifferenceKind, path: str, port: str, pair: tuple[Any, Any], name: str, *, is_cause: bool
     ) -> Difference:
-        """Tell how two tokens differ: at the first place in their values, or the first message."""
+        """Describe how two tokens differ: the first difference in their values, or the first message."""
         values = [self._expanded(one["value"]) if one and "value" in one else None for one in pair]
         if not all(one and "value" in one for one in pair):
             texts = [_token(one, value) for one, value in zip(pair, values, strict=True)]
@@ -189,24 +189,24 @@ class _Comparing:
         return Difference(DifferenceKind.MESSAGE, path, port, is_cause, text, f"[{number}]", *contents)
 
 
-def _state(side: Side, path: str) -> str:
-    """Write the state of a firing with what has led to it."""
+def _state(side: _Side, path: str) -> str:
+    """Write the state of a firing with its reason."""
     state, why = side.state_of(path), side.failure_of(path) or side.reason_of(path)
     return f"{state} ({why})" if why else f"{state}"
 
 
-def _token(told: Mapping[str, Any] | None, value: Any) -> str:
-    """Write what a port has come to, where the other has come to something else than a value."""
-    if told is None:
+def _token(token: Mapping[str, Any] | None, value: Any) -> str:
+    """Write the token of a port, where at least one of the two is not a value."""
+    if token is None:
         return "nothing yet"
-    if "value" in told:
+    if "value" in token:
         return shown(value, None)[0]
-    return f"no value ({told['skip']})" if "skip" in told else "no value (an error)"
+    return f"no value ({token['skip']})" if "skip" in token else "no value (an error)"
 
 
 @dataclass(slots=True, eq=False)
-class Side:
-    """One of two runs: what its journal tells, and when each firing has begun and ended, by seq."""
+class _Side:
+    """One of two runs: its journal, and when each firing has begun and ended, by sequence number."""
 
     past: Past
     shape: FlowShape
@@ -216,7 +216,7 @@ class Side:
     blob: Callable[[str], bytes]
 
     def state_of(self, path: str) -> str | None:
-        """Return how far a firing has come; None if it is not there."""
+        """Return the state of a firing; None if it does not exist."""
         firing = self.past.firings.get(path)
         if firing is None:
             return None
@@ -233,7 +233,7 @@ class Side:
         return "" if failure is None else f"{failure['v']['type']}: {failure['v']['message']}"
 
     def answer_of(self, path: str) -> Any:
-        """Return what an ask was answered: a value for its only port, or an object by port."""
+        """Return the answer to an ask: a value for its only port, or an object by port."""
         firing = self.past.firings.get(path)
         if firing is None or firing.ask is None or firing.ask.values is None:
             return None
@@ -246,19 +246,19 @@ class Side:
         return None if firing is None else firing.ports.get(escaped)
 
 
-def side_of(store: Store, run: str) -> Side:
+def _side_of(store: Store, run: str) -> _Side:
     """Read a run; raises StoreError."""
     with store_errors(store):
         records = list(store.records(run))
         past = began(fold(run, records, str(store)))
         text = expanded(past.told.get("reads", ""), store.blob)
-        return Side(past, _shape(past, store), FlowReads.read(text), *_times(records), store.blob)
+        return _Side(past, _shape(past, store), FlowReads.read(text), *_times(records), store.blob)
 
 
 def _shape(past: Past, store: Store) -> FlowShape:
     try:
         return FlowShape.read(expanded(past.told["shape"], store.blob))
-    except ValueError:  # of another release: nothing is told of its nodes
+    except ValueError:  # of another release: its nodes are not compared
         return FlowShape({})
 
 
@@ -273,16 +273,16 @@ def _times(records: Iterable[Record]) -> tuple[dict[str, int], dict[str, int]]:
     return begun, ended
 
 
-class TwoRuns:
-    """What differs between two runs, and what it comes from."""
+class _TwoRuns:
+    """The differences between two runs, and their dependencies."""
 
-    def __init__(self, first: Side, second: Side) -> None:
+    def __init__(self, first: _Side, second: _Side) -> None:
         self.sides = first, second
         self._blob = first.blob
         self._edits = compare(first.shape, second.shape)
         self._loops = {*first.past.rounds, *second.past.rounds}
         self.inputs = dict(self._inputs())
-        self._differing: dict[str, list[str]] = {}  # paths by the port that differs there, as nodes read it
+        self._differing: dict[str, list[str]] = {}  # paths by the port that differs, as nodes read it
         found = [path for path in _merged(first.ended, second.ended) if self._differs(path)]
         rest = {*first.past.firings, *second.past.firings} - {*first.ended, *second.ended}
         self.paths = [*found, *(path for path in sorted(rest) if self._differs(path))]
@@ -295,7 +295,7 @@ class TwoRuns:
                 yield name, (first, second)
 
     def _differs(self, path: str) -> bool:
-        """Tell whether a firing differs, and note its ports that do."""
+        """Return whether a firing differs, and record its ports that do."""
         ports = [port for port, _ in self.ports(path)]
         for port in ports:
             self._differing.setdefault(f"{address_of(path)}.{port}", []).append(path)
@@ -307,7 +307,7 @@ class TwoRuns:
         return len({*failures}) > 1 or any(port[:1] != "$" for port in ports)
 
     def ports(self, path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
-        """Yield the ports of a firing that differ, with what each has come to."""
+        """Yield the ports of a firing that differ, with the token of each side."""
         names: dict[str, None] = {}
         for side in self.sides:
             if path in side.past.firings:
@@ -319,22 +319,22 @@ class TwoRuns:
                 yield port, (first, second)
 
     def _are_alike(self, first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> bool:
-        """Tell whether two tokens are the same; why there is no value does not count."""
+        """Return whether two tokens are equal; the reason of a missing value does not count."""
         if first is None or second is None or "value" not in first or "value" not in second:
             return (first and next(iter(first))) == (second and next(iter(second)))
         left, right = first["value"], second["value"]
         return are_alike(left, right) or are_alike(*(expanded(one, self._blob) for one in (left, right)))
 
     def is_edited(self, path: str) -> bool:
-        """Tell whether the flows say something else of the node."""
+        """Return whether the node differs between the flows."""
         return address_of(path) in self._edits.changed
 
-    def edits_at(self, path: str, told: set[str]) -> Iterator[tuple[str, str]]:
-        """Yield what the flows say otherwise of a node, unless it is told already."""
+    def edits_at(self, path: str, reported: set[str]) -> Iterator[tuple[str, str]]:
+        """Yield the differences of a node between the flows, unless they are reported already."""
         address = address_of(path)
-        if address not in self._edits.changed or address in told:
+        if address not in self._edits.changed or address in reported:
             return
-        told.add(address)
+        reported.add(address)
         parts = self._edits.changed[address]
         if "config" in parts:  # fields that have their default count as code
             parts = tuple(part for part in parts if part != CODE)
@@ -342,15 +342,15 @@ class TwoRuns:
         yield address, f"another {', '.join(parts)}{f' ({fields})' if fields else ''}"
 
     def _fields_at(self, address: str) -> str:
-        """Tell what forks have changed of a config, as far as it is not the same."""
-        told = [
+        """Describe the fields of a config that forks have changed differently."""
+        first, second = (
             expanded(side.past.told.get("configs", {}), side.blob).get(address, {}) for side in self.sides
-        ]
-        names = [name for name in {**told[0], **told[1]} if told[0].get(name) != told[1].get(name)]
-        return ", ".join(f"{name} {_field(told[0], name)} -> {_field(told[1], name)}" for name in names)
+        )
+        names = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+        return ", ".join(f"{name} {_field(first, name)} -> {_field(second, name)}" for name in names)
 
     def follows(self, path: str) -> bool:
-        """Tell whether something that a firing reads, or what is inside it, differs."""
+        """Return whether something that a firing reads, or that is inside it, differs."""
         read = {port for side in self.sides for port in side.reads.nodes.get(address_of(path), ())}
         return any(self._leads_to(port, path) for port in read)
 
@@ -364,7 +364,7 @@ class TwoRuns:
         )
 
     def _precedes(self, other: str, path: str) -> bool:
-        """Tell whether a firing has ended in one of the runs before another began, or ended around it."""
+        """Return whether a firing ended, in one of the runs, before another began or around it."""
         for side in self.sides:
             known = side.past.firings.get(path)
             since = side.begun.get(path) if known is not None and not known.is_opener else None
@@ -374,7 +374,7 @@ class TwoRuns:
         return False
 
     def _are_apart(self, other: str, path: str) -> bool:
-        """Tell whether one firing is in another item than another, or in a later round."""
+        """Return whether one firing is in another item than the other, or in a later iteration."""
         keys = {path[: key.start()]: key[1] for key in _KEYS.finditer(path)}
         for key in _KEYS.finditer(other):
             own = keys.get(other[: key.start()])
@@ -385,9 +385,9 @@ class TwoRuns:
         return False
 
     def outputs(self) -> Iterator[tuple[str, tuple[Any, Any]]]:
-        """Yield the outputs that differ, as far as the journals tell what they are."""
-        told = [side.reads.outputs for side in self.sides]
-        for name in dict.fromkeys([*told[0], *told[1]]):
+        """Yield the outputs that differ, as far as the journals record them."""
+        first_outputs, second_outputs = (side.reads.outputs for side in self.sides)
+        for name in dict.fromkeys([*first_outputs, *second_outputs]):
             first, second = (
                 _token_of(side, side.reads.outputs[name]) if name in side.reads.outputs else None
                 for side in self.sides
@@ -396,17 +396,17 @@ class TwoRuns:
                 yield name, (first, second)
 
     def comes_from_others(self, output: str) -> bool:
-        """Tell whether a port that an output is made of differs."""
+        """Return whether a port that an output depends on differs."""
         ports = {port for side in self.sides for port in ports_in(side.reads.outputs.get(output, ["value"]))}
         return any(port in self._differing or port.removeprefix(f"{INPUT}.") in self.inputs for port in ports)
 
 
-def _field(told: Mapping[str, Any], name: str) -> str:
-    return shown(told[name], None)[0] if name in told else "as in the flow"
+def _field(config: Mapping[str, Any], name: str) -> str:
+    return shown(config[name], None)[0] if name in config else "as in the flow"
 
 
-def _token_of(side: Side, source: Source) -> Mapping[str, Any] | None:
-    """Return what an output has come to; of a race, and of conversations merged, what it may be made of."""
+def _token_of(side: _Side, source: Source) -> Mapping[str, Any] | None:
+    """Return the token of an output; for a race and merged contexts the possible sources."""
     if isinstance(source, str):
         node, _, port = source.partition(".")
         if node != INPUT:
@@ -426,7 +426,7 @@ def _token_of(side: Side, source: Source) -> Mapping[str, Any] | None:
 
 
 def _merged(first: Mapping[str, int], second: Mapping[str, int]) -> list[str]:
-    """Merge the orders in which firings of two runs have ended: those of both keep that of the first."""
+    """Merge the orders in which firings of two runs have ended; those of both keep the first order."""
     left, right = (sorted(some, key=some.__getitem__) for some in (first, second))
     merged: dict[str, None] = {}
     waiting = iter(right)

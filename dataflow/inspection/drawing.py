@@ -1,6 +1,6 @@
-"""Drawing a flow as Mermaid, DOT or plain text.
+"""Draw a flow as Mermaid, DOT or plain text.
 
-The wiring becomes groups of shapes and arrows between them; each language writes those down.
+The graph definition is converted to groups of shapes with arrows between them, which each language writes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["dot", "mermaid", "outline"]
 
 @dataclass(slots=True, eq=False)
 class Shape:
-    """Something to draw: a node, an input, an output, a carried port or an item."""
+    """Something to draw: a node, an input, an output, a loop variable or an item."""
 
     label: str
     is_round: bool = False
@@ -51,7 +51,7 @@ class Shape:
 
 @dataclass(slots=True)
 class Arrow:
-    """An edge to draw; None where it begins at what does not exist."""
+    """An edge to draw; its source is None if it does not exist."""
 
     source: Shape | Group | None
     target: Shape | Group
@@ -78,8 +78,118 @@ class Group:
         return None
 
 
+def mermaid(wiring: Wiring) -> str:
+    """Draw as a Mermaid flowchart."""
+    whole, ids = _draw(wiring), _Ids()
+    lines = ["flowchart TD"]
+
+    def draw(group: Group, indent: str) -> None:
+        for inner in group.names.values():
+            if isinstance(inner, Group):
+                lines.append(f'{indent}subgraph {ids.of(inner)}["{_quoted(inner.label)}"]')
+                draw(inner, indent + "  ")
+                lines.append(f"{indent}end")
+            else:
+                opening, closing = ("([", "])") if inner.is_round else ("[", "]")
+                lines.append(f'{indent}{ids.of(inner)}{opening}"{_quoted(inner.label)}"{closing}')
+
+    draw(whole, "  ")
+    lines += [
+        f'  {ids.of(arrow.source)} -->|"{_quoted(arrow.label)}"| {ids.of(arrow.target)}'
+        for arrow in _drawable(whole)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def dot(wiring: Wiring) -> str:
+    """Draw as a Graphviz digraph; an edge of a loop or map ends at a point inside its cluster."""
+    whole, ids = _draw(wiring), _Ids()
+    lines = [f"digraph {_dot_text(wiring.name)} {{", "  node [shape=box];"]
+
+    def draw(group: Group, indent: str) -> None:
+        for inner in group.names.values():
+            if isinstance(inner, Group):
+                lines.append(f"{indent}subgraph cluster_{ids.of(inner)} {{ label={_dot_text(inner.label)};")
+                lines.append(f"{indent}  {ids.of(inner)} [shape=point];")
+                draw(inner, indent + "  ")
+                lines.append(f"{indent}}}")
+            else:
+                shape = ", shape=oval" if inner.is_round else ""
+                lines.append(f"{indent}{ids.of(inner)} [label={_dot_text(inner.label)}{shape}];")
+
+    draw(whole, "  ")
+    lines += [
+        f"  {ids.of(arrow.source)} -> {ids.of(arrow.target)} [label={_dot_text(arrow.label)}];"
+        for arrow in _drawable(whole)
+    ]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def outline(wiring: Wiring) -> str:
+    """Draw as indented text: each node with its type and its sources."""
+    whole = _draw(wiring)
+    reads: dict[int, list[str]] = {}
+    for arrow in (arrow for group in _groups(whole) for arrow in group.arrows):
+        source = "?" if arrow.source is None else _short(arrow.source)
+        reads.setdefault(id(arrow.target), []).append(f"{source} {arrow.label}")
+    lines = [_one_line(f"flow {wiring.name}")]
+
+    def draw(group: Group, indent: str) -> None:
+        for (kind, _), inner in group.names.items():
+            read = f"  <- {', '.join(reads[id(inner)])}" if id(inner) in reads else ""
+            if isinstance(inner, Group):
+                lines.append(_one_line(f"{indent}{inner.label}{read}"))
+                draw(inner, indent + "  ")
+            else:
+                lines.append(
+                    _one_line(f"{indent}{inner.label} [{inner.type or kind.removeprefix('$')}]{read}")
+                )
+
+    draw(whole, "  ")
+    return "\n".join(lines) + "\n"
+
+
+def _groups(whole: Group) -> list[Group]:
+    groups = [whole]
+    for group in groups:  # grows during the iteration
+        groups.extend(inner for inner in group.names.values() if isinstance(inner, Group))
+    return groups
+
+
+def _drawable(whole: Group) -> list[Arrow]:
+    return [arrow for group in _groups(whole) for arrow in group.arrows if arrow.source is not None]
+
+
+def _short(drawn: Shape | Group) -> str:
+    return drawn.id if isinstance(drawn, Group) else drawn.label
+
+
+class _Ids:
+    """Short ids for shapes and groups, since names may contain any character."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+
+    def of(self, drawn: Shape | Group | None) -> str:
+        return self._known.setdefault(id(drawn), f"n{len(self._known)}")
+
+
+def _quoted(text: str) -> str:
+    escaped = _one_line(text).replace("&", "&amp;").replace('"', "&quot;")
+    return escaped.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _dot_text(text: str) -> str:
+    escaped = _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", " ")
+
+
 def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
-    """Go through the ports that a source reads, with the words around them."""
+    """Yield the ports that a source reads, each with a description of how it is read."""
     match source:
         case Reference():
             yield source, ""
@@ -111,7 +221,7 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
 
 
 def _draw(wiring: Wiring) -> Group:
-    """Turn a wiring into shapes and arrows."""
+    """Convert a graph definition to shapes and arrows."""
     whole = Group("", wiring.name)
     for name in wiring.inputs:
         whole.names[INPUT, name] = Shape(name, is_round=True, type="input")
@@ -175,7 +285,7 @@ def _connect(group: Group, block: Block) -> None:
 
 
 def _of_rounds(rounds: Rounds | None) -> str:
-    """Say what an edge has to do with the rounds of a loop that is drawn as it is: flat."""
+    """Describe the options of an edge that concern a loop, which is drawn flat."""
     if rounds is None:
         return ""
     if rounds.feedback:
@@ -189,113 +299,3 @@ def _arrows(into: Group, names: Group, source: Source | Many, target: Shape | Gr
         start = "" if reference.port == "out" or reference.node in PARAMETERS else reference.port
         label = " ".join(part for part in (words, f"{start} →", port) if part.strip()).replace("  ", " ")
         into.arrows.append(Arrow(names.find(reference), target, label.strip()))
-
-
-def _groups(whole: Group) -> list[Group]:
-    groups = [whole]
-    for group in groups:  # grows while it is walked
-        groups.extend(inner for inner in group.names.values() if isinstance(inner, Group))
-    return groups
-
-
-def _drawable(whole: Group) -> list[Arrow]:
-    return [arrow for group in _groups(whole) for arrow in group.arrows if arrow.source is not None]
-
-
-def _short(drawn: Shape | Group) -> str:
-    return drawn.id if isinstance(drawn, Group) else drawn.label
-
-
-class _Ids:
-    """Short ids for what is drawn, since names may hold any character."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, str] = {}
-
-    def of(self, drawn: Shape | Group | None) -> str:
-        return self._known.setdefault(id(drawn), f"n{len(self._known)}")
-
-
-def _quoted(text: str) -> str:
-    escaped = _one_line(text).replace("&", "&amp;").replace('"', "&quot;")
-    return escaped.replace("<", "&lt;").replace(">", "&gt;")
-
-
-def mermaid(wiring: Wiring) -> str:
-    """Draw as a Mermaid flowchart."""
-    whole, ids = _draw(wiring), _Ids()
-    lines = ["flowchart TD"]
-
-    def draw(group: Group, indent: str) -> None:
-        for inner in group.names.values():
-            if isinstance(inner, Group):
-                lines.append(f'{indent}subgraph {ids.of(inner)}["{_quoted(inner.label)}"]')
-                draw(inner, indent + "  ")
-                lines.append(f"{indent}end")
-            else:
-                opening, closing = ("([", "])") if inner.is_round else ("[", "]")
-                lines.append(f'{indent}{ids.of(inner)}{opening}"{_quoted(inner.label)}"{closing}')
-
-    draw(whole, "  ")
-    lines += [
-        f'  {ids.of(arrow.source)} -->|"{_quoted(arrow.label)}"| {ids.of(arrow.target)}'
-        for arrow in _drawable(whole)
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def dot(wiring: Wiring) -> str:
-    """Draw as a Graphviz digraph; an edge of a loop or map ends at the point that stands for it."""
-    whole, ids = _draw(wiring), _Ids()
-    lines = [f"digraph {_dot_text(wiring.name)} {{", "  node [shape=box];"]
-
-    def draw(group: Group, indent: str) -> None:
-        for inner in group.names.values():
-            if isinstance(inner, Group):
-                lines.append(f"{indent}subgraph cluster_{ids.of(inner)} {{ label={_dot_text(inner.label)};")
-                lines.append(f"{indent}  {ids.of(inner)} [shape=point];")
-                draw(inner, indent + "  ")
-                lines.append(f"{indent}}}")
-            else:
-                shape = ", shape=oval" if inner.is_round else ""
-                lines.append(f"{indent}{ids.of(inner)} [label={_dot_text(inner.label)}{shape}];")
-
-    draw(whole, "  ")
-    lines += [
-        f"  {ids.of(arrow.source)} -> {ids.of(arrow.target)} [label={_dot_text(arrow.label)}];"
-        for arrow in _drawable(whole)
-    ]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def _dot_text(text: str) -> str:
-    escaped = _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _one_line(text: str) -> str:
-    return visible(text).replace("\n", " ")
-
-
-def outline(wiring: Wiring) -> str:
-    """Draw as indented text: each node with its type and what it reads."""
-    whole = _draw(wiring)
-    reads: dict[int, list[str]] = {}
-    for arrow in (arrow for group in _groups(whole) for arrow in group.arrows):
-        source = "?" if arrow.source is None else _short(arrow.source)
-        reads.setdefault(id(arrow.target), []).append(f"{source} {arrow.label}")
-    lines = [_one_line(f"flow {wiring.name}")]
-
-    def draw(group: Group, indent: str) -> None:
-        for (kind, _), inner in group.names.items():
-            read = f"  <- {', '.join(reads[id(inner)])}" if id(inner) in reads else ""
-            if isinstance(inner, Group):
-                lines.append(_one_line(f"{indent}{inner.label}{read}"))
-                draw(inner, indent + "  ")
-            else:
-                lines.append(
-                    _one_line(f"{indent}{inner.label} [{inner.type or kind.removeprefix('$')}]{read}")
-                )
-
-    draw(whole, "  ")
-    return "\n".join(lines) + "\n"

@@ -1,9 +1,9 @@
-"""Values as JSON: those of a run in memory, and those that are stored, without importing a class of the flow.
+"""Convert values to JSON: values of a run in memory, and stored ones without importing a class of the flow.
 
-JSON values stay as they are; tuples, sets and histories become lists; named tuples, dataclasses and pydantic
-models objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs text.
-Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, what is nested
-too deeply) is shown as the text of its repr, shortened.
+JSON values are kept; tuples, sets and histories become lists; named tuples, dataclasses and pydantic models
+objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs strings.
+Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, values nested
+too deeply) becomes its repr, shortened.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ from dataflow.secrets.secret import Secret
 from dataflow.values.kinds import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from dataflow.stores import Store
 
-__all__ = ["StoredValues", "json_value", "shortened_repr"]
+__all__ = ["StoredValues", "history_items", "json_value", "shortened_repr"]
 
 MOST_CHARACTERS: Final = 200
 MOST_LEVELS: Final = 100
-MOST_BITS: Final = 13_000  # Python refuses to write integers of more than 4,300 digits
+MOST_BITS: Final = 13_000  # Python does not convert integers of more than 4,300 digits
 _SHOWN_AS_LISTS: Final = frozenset({"tuple", "set", "frozenset"})
 
 
 def shortened_repr(value: object, limit: int = MOST_CHARACTERS) -> str:
-    """Return the repr of a value, shortened, or a text in its place where the value has none."""
+    """Return the repr of a value, shortened, or a placeholder if the repr fails."""
     if isinstance(value, bytes | bytearray) and len(value) > limit:
         return f"{bytes(value[: limit // 2])!r}... ({len(value)} bytes)"
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"<int of {value.bit_length()} bits>"
     try:
         text = repr(value)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's __repr__ may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a foreign __repr__ may raise anything
         return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def json_value(value: object, around: tuple[int, ...] = ()) -> Any:
-    """Return what JSON carries in the place of a value; never fails.
+    """Return a value as JSON; never fails.
 
-    `around` are the ids of the containers that the value stands in.
+    `around` are the ids of the containers around the value.
     """
     try:
         return _json_value(value, around)
-    except (Exception, SystemExit):  # noqa: BLE001 - a value may be of somebody's class, whose methods may raise anything
+    except (Exception, SystemExit):  # noqa: BLE001 - a foreign class may raise anything
         return shortened_repr(value)
 
 
@@ -85,7 +85,7 @@ def _json_value(value: Any, around: tuple[int, ...]) -> Any:
     if id(value) in around or len(around) >= MOST_LEVELS:
         return shortened_repr(value)
     inside = (*around, id(value))
-    if isinstance(value, set | frozenset):  # in an order that no hash seed changes
+    if isinstance(value, set | frozenset):  # in an order that does not depend on the hash seed
         return sorted((json_value(part, inside) for part in value), key=json.dumps)
     if isinstance(value, list | History) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
         return [json_value(part, inside) for part in value]
@@ -96,7 +96,7 @@ def _json_value(value: Any, around: tuple[int, ...]) -> Any:
 
 
 def _fields(value: Any) -> Mapping[str, Any] | None:
-    """Return what makes up an object in JSON, or None if it has no such form."""
+    """Return the fields of an object in JSON, or None if it has no such form."""
     if isinstance(value, dict | Variables):
         return value if all(isinstance(key, str) for key in value) else None
     if isinstance(value, tuple):
@@ -110,13 +110,13 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
 
 
 class StoredValues:
-    """Makes what was stored of a run readable, fetching what is stored beside its journal."""
+    """Converts the stored values of a run to JSON, fetching parts that are stored outside its journal."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def readable(self, data: Any) -> Any:
-        """Return what JSON carries in the place of a stored value; never fails."""
+        """Return a stored value as JSON; never fails."""
         try:
             return redacted(json_value(self._plain(data)))
         except (DataflowError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -140,7 +140,7 @@ class StoredValues:
             case "secret":
                 return self._plain(value[0])
             case "history":
-                return self._history(value)
+                return [self._plain(item) for item in history_items(value, self._store.blob)]
             case "dict":
                 pairs = [(self._plain(key), self._plain(item)) for key, item in value]
                 return {key if isinstance(key, str) else str(key): item for key, item in pairs}
@@ -151,10 +151,12 @@ class StoredValues:
             case _:
                 return self._plain(value)  # the fields of a class
 
-    def _history(self, digest: str | None) -> list[Any]:
-        parts: list[list[Any]] = []
-        while digest is not None:
-            part = json.loads(self._store.blob(digest))
-            parts.append(part["items"])
-            digest = part["before"]
-        return [self._plain(item) for items in reversed(parts) for item in items]
+
+def history_items(digest: str | None, blob: Callable[[str], bytes]) -> list[Any]:
+    """Return the stored items of a history, which is stored as a chain of parts."""
+    parts: list[list[Any]] = []
+    while digest is not None:
+        part = json.loads(blob(digest))
+        parts.append(part["items"])
+        digest = part["before"]
+    return [item for items in reversed(parts) for item in items]

@@ -22,7 +22,7 @@ __all__ = ["OpenAsk", "asks_of", "of_event", "of_result", "of_store"]
 
 @dataclass(frozen=True, slots=True)
 class OpenAsk:
-    """An open ask. `show` is as JSON."""
+    """An open ask. `show` is a JSON value."""
 
     run: str
     id: str
@@ -34,11 +34,11 @@ class OpenAsk:
 
     @property
     def has_expired(self) -> bool:
-        """Whether it takes no answer any more, as its time is over (S11.2)."""
+        """Whether it no longer accepts an answer because its time is over (S11.2)."""
         return self.expires is not None and self.expires <= datetime.now(UTC)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object that JSON has for it in `asks` (S20)."""
+        """Return it as a JSON object, as in `asks` (S20)."""
         return {
             "id": self.id,
             "prompt": self.prompt,
@@ -62,7 +62,7 @@ def of_event(event: Event) -> OpenAsk:
 
 
 def of_store(ask: StoredAsk, stored: StoredValues) -> OpenAsk:
-    """Return an ask as the journal of its run has it."""
+    """Return an ask as recorded in the journal of its run."""
     data = json.loads(ask.data)
     opened, seconds = datetime.fromisoformat(data["time"]), data["expires"]
     expires = None if seconds is None else opened + timedelta(seconds=seconds)

@@ -1,7 +1,7 @@
-"""Why a firing or a port of a stored run is what it is, as its journal tells, without its flow (S3.3).
+"""Explain the state of a firing or a port of a stored run from its journal, without its flow (S3.3).
 
-The journal has states, failures, and what waits for what. A skip may follow from other skips: that chain,
-joins included, is known to the flow alone, so an explanation from the journal may be incomplete.
+The journal has states, failures, and what each node waits for. A skip may follow from other skips: that
+chain, including joins, is known only to the flow, so an explanation from the journal may be incomplete.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from dataflow.scheduler.hits import read_memo_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
     from dataflow.compiler.definition import Definition
     from dataflow.compiler.plan import FlowPlan
@@ -45,7 +44,7 @@ class _Firing:
 
 @dataclass(frozen=True, slots=True)
 class _Port:
-    """A port that something reads; `how` says what it is to it."""
+    """A port that is read; `how` describes the relation to its reader."""
 
     name: str
     how: str = ""
@@ -58,21 +57,21 @@ class _Ask:
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """Why a firing has ended as it did, or why a port has no value."""
+    """The reason of the end of a firing, or of a port without a value."""
 
     path: str
     reason: str
 
 
 def plan_if_unedited(found: PastRun, flow: Definition, store: Store) -> FlowPlan | None:
-    """Return the plan of a flow as a run has it, None if the flow was edited since; raises DataflowError."""
+    """Return the plan of the flow of a run, None if the flow has changed since; raises DataflowError."""
     plan = plan_of_run(flow, found.past, store)
     shape = found.stored.readable(found.past.told.get("shape"))
     return plan if shape == storable_of(plan).shape else None
 
 
 class StoredReasons:
-    """Explains what is in one run."""
+    """Explains the firings and ports of one run."""
 
     def __init__(self, found: PastRun) -> None:
         self._found = found
@@ -80,7 +79,7 @@ class StoredReasons:
         self._reads = FlowReads.read(str(found.stored.readable(found.past.told.get("reads", ""))))
 
     def explain(self, name: str) -> Explanation | None:
-        """Explain a firing, a port or an output; None if the journal knows none of that name."""
+        """Explain a firing, a port or an output; None if the journal has no such name."""
         if name in self._past.firings or name in self._found.not_begun:
             return explain(_Firing(name), self._look)
         if name in self._reads.outputs:
@@ -93,7 +92,7 @@ class StoredReasons:
         return None
 
     def is_complete(self, explanation: Explanation, name: str) -> bool:
-        """Tell whether the flow could add nothing: it may to skips, and to outputs that joins make."""
+        """Return whether the flow could add nothing; it may add to skips and to outputs of joins."""
         kind = explanation.reasons[0].kind
         is_of_joins = kind is ReasonKind.UNSETTLED and name in self._reads.outputs
         return kind not in SKIPS and not (is_of_joins and self._found.run.status in ENDED)
@@ -124,7 +123,8 @@ class StoredReasons:
                 return self._of_port(name, how)
             case _Ask(id):
                 ask = self._past.open_asks[id]
-                until = self._until(ask.opened, ask.told.get("expires"))
+                seconds = ask.told.get("expires")
+                until = "" if seconds is None else moment(ask.opened + timedelta(seconds=seconds))
                 prompt = str(self._found.stored.readable(ask.told["prompt"]))
                 return Finding(ReasonKind.ASK, id, ask_text(id, prompt, moment(ask.opened), until))
             case _Decided(path, reason):
@@ -132,11 +132,8 @@ class StoredReasons:
             case _:
                 raise AssertionError("nothing else is looked at")
 
-    def _until(self, opened: datetime, expires: float | None) -> str:
-        return "" if expires is None else moment(opened + timedelta(seconds=expires))
-
     def _of_firing(self, path: str) -> Finding:
-        """Tell what a firing has come to, or what holds it up."""
+        """Return the outcome of a firing, or what it waits for."""
         firing = self._past.firings.get(path)
         if firing is None:
             return self._of_not_begun(path)
@@ -151,12 +148,12 @@ class StoredReasons:
         return Finding(kind, path, head)
 
     def _memo_of(self, firing: PastFiring) -> str:
-        """Say what became of asking the memo for the outcome of a firing."""
+        """Describe the result of the cache lookup of a firing."""
         if firing.memo is None:
             return ""
-        kind, told = firing.memo
+        kind, details = firing.memo
         read = self._found.stored.readable
-        return f", {read_memo_report(kind, {name: read(value) for name, value in told.items()})}"
+        return f", {read_memo_report(kind, {name: read(value) for name, value in details.items()})}"
 
     def _of_not_begun(self, path: str) -> Finding:
         if self._found.run.status in ENDED:
@@ -171,9 +168,9 @@ class StoredReasons:
         return Finding(ReasonKind.WAITING, path, text, waits)
 
     def _is_awaited(self, path: str, port: str) -> bool:
-        """Tell whether what has not begun waits for a port: one from outside that has not settled.
+        """Return whether a node that has not begun waits for a port: one from outside that has not settled.
 
-        Not every port of what has ended is told with a token.
+        A node that has ended does not report a token for each of its ports.
         """
         address = port.partition(".")[0]
         if address == INPUT or address.startswith(f"{path}/"):
@@ -181,7 +178,7 @@ class StoredReasons:
         return self._settled(port)[1] is None and not self._has_ended(self._maker(address))
 
     def _maker(self, address: str) -> str:
-        """Find the firing that settles the ports at an address: of what leaves rounds, their loop."""
+        """Return the firing that settles the ports at an address: for outputs of iterations, their loop."""
         return address if address in self._past.firings else address.partition("/")[0]
 
     def _has_ended(self, path: str) -> bool:
@@ -189,7 +186,7 @@ class StoredReasons:
         return firing is not None and firing.state is not None
 
     def _settled(self, port: str) -> tuple[str, Mapping[str, Any] | None]:
-        """Return the firing that settles a port, and its token: of a loop that has ended the last one."""
+        """Return the firing that settles a port, and its token; of a loop that has ended the last one."""
         address, _, name = port.partition(".")
         maker = self._maker(address)
         if maker != address and self._has_ended(maker):
@@ -198,7 +195,7 @@ class StoredReasons:
         return address, self._token(address, name)
 
     def _of_port(self, name: str, how: str) -> Finding:
-        """Tell what a port has come to, alone or as what something else waits for or is made of."""
+        """Return the outcome of a port, alone or as a dependency of something else."""
         path, token = self._settled(name)
         maker = _Firing(self._maker(path))
         if how:
@@ -213,11 +210,11 @@ class StoredReasons:
             return Finding(kind_of_skip(reason), name, f"{name!r} has no value", [_Decided(path, reason)])
         error = read(token["error"])
         is_failure = isinstance(error, dict)
-        told = f"{error['path']} failed: {error['type']}: {error['message']}" if is_failure else str(error)
-        return Finding(ReasonKind.FAILURE, name, f"{name!r} has no value", [_Decided(path, told)])
+        text = f"{error['path']} failed: {error['type']}: {error['message']}" if is_failure else str(error)
+        return Finding(ReasonKind.FAILURE, name, f"{name!r} has no value", [_Decided(path, text)])
 
     def _of_decision(self, path: str, reason: str) -> Finding:
-        """Tell why a firing has ended so: a skip comes from those that it reads, as far as that is told."""
+        """Return the reason of the end of a firing; the cause of a skip is a port that it reads."""
         firing = self._past.firings.get(path)
         if firing is None or firing.state is not NodeState.SKIPPED:
             is_skip = firing is not None and firing.state is NodeState.DONE
@@ -228,7 +225,7 @@ class StoredReasons:
         return Finding(kind_of_skip(reason), path, f"{path}: {reason}", list(causes)[:1])
 
     def _skips(self, port: str, reader: str) -> Iterator[_Decided]:
-        """Find why a port that a firing reads has no value: in its own item and round, or around it."""
+        """Yield why a port that a firing reads has no value: in its own item and iteration, or around it."""
         address, _, name = port.partition(".")
         for path in self._paths_at(address, reader):
             token = self._token(path, name)
@@ -236,7 +233,7 @@ class StoredReasons:
                 yield _Decided(path, str(self._found.stored.readable(token["skip"])))
 
     def _paths_at(self, address: str, reader: str) -> Iterator[str]:
-        """Find the firings of a node in the frame of a reader, and in those around it."""
+        """Yield the firings of a node in the scope instance of a reader, and in those around it."""
         frame = reader.rpartition("/")[0]
         while True:
             around = address_of(frame)
@@ -252,7 +249,7 @@ class StoredReasons:
         return [id for id in self._past.open_asks if id == path or id.startswith(inside)]
 
     def _ports(self, path: str) -> list[str]:
-        """List the ports of a firing that somebody reads."""
+        """List the ports of a firing that are read."""
         read = {port for ports in self._reads.nodes.values() for port in ports}
         read |= {port for source in self._reads.outputs.values() for port in ports_in(source)}
         address = address_of(path)

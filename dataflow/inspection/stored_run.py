@@ -45,7 +45,7 @@ _LAST: Final = re.compile(r"(.*?)(\[[^\[\]]*\]|~\d+|/[^/\[\]~]+|[^/\[\]~]+)\Z", 
 
 @dataclass(frozen=True, slots=True)
 class StoredNode:
-    """A firing of a stored run: its state, its times, and why it has ended as it did."""
+    """A firing of a stored run: its state, its times, and the reason of its end."""
 
     path: str
     type: str
@@ -59,7 +59,7 @@ class StoredNode:
     rounds: int | None  # of a loop
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object that JSON has for it."""
+        """Return it as a JSON object."""
         return {
             "path": self.path,
             "type": self.type,
@@ -73,17 +73,17 @@ class StoredNode:
 
 @dataclass(slots=True, eq=False)
 class NodeBranch:
-    """A branch of the tree: a firing, or a round or attempt that has no record of its own."""
+    """A branch of the tree: a firing, or an iteration or attempt without its own record."""
 
     path: str
-    name: str  # within the branch around it
+    name: str  # relative to the branch around it
     node: StoredNode | None = None
     is_repeated: bool = False  # a loop or map: its branches are rounds or items
     branches: list[NodeBranch] = field(default_factory=list)
 
 
 def state_of(past: Past, status: str, path: str) -> str:
-    """Return the state of a firing in a run of a status; what a dead process left running is interrupted."""
+    """Return the state of a firing in a run of a status; firings of a dead process are interrupted."""
     firing = past.firings[path]
     if firing.state is not None:
         return firing.state.value
@@ -117,7 +117,7 @@ def stored_node(past: Past, status: str, path: str) -> StoredNode:
         (firing.ended - firing.started).total_seconds()
         if firing.started is not None and firing.ended is not None and has_ended
         else None,
-        firing.reason if has_ended else "",  # an earlier end gives no reason for the attempt after it
+        firing.reason if has_ended else "",  # the reason of an earlier attempt does not apply
         items=past.maps.get(path),
         rounds=None if path in past.maps else past.rounds.get(path),
     )
@@ -129,7 +129,7 @@ def stored_nodes(past: Past, status: str) -> Iterator[StoredNode]:
 
 
 def node_tree(past: Past, status: str) -> list[NodeBranch]:
-    """Return the firings of a run that has this status, each below the scope that it ran in."""
+    """Return the firings of a run that has this status as a tree, each below the scope that it ran in."""
     root = NodeBranch("", "")
     known: dict[str, NodeBranch] = {"": root}
     for node in stored_nodes(past, status):
@@ -148,13 +148,13 @@ def node_tree(past: Past, status: str) -> list[NodeBranch]:
 
 
 def _above(path: str) -> str:
-    """Return the path of what contains a path: for an item its map, for an attempt its flow node."""
+    """Return the path of the container of a path: for an item its map, for an attempt its flow node."""
     parts = _LAST.match(path)
     return parts[1] if parts is not None else ""
 
 
 class NameUnknown(LookupError):
-    """Raised for a name that a stored run does not have; `choices` are the names of that kind that it has."""
+    """Raised if a stored run has no such name; `choices` are the names of that kind."""
 
     def __init__(self, run: str, kind: str, name: str, choices: Sequence[str]) -> None:
         super().__init__(f"run {run} has no {kind} {name!r}")
@@ -172,7 +172,7 @@ class FiringNotBegun(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run in the store with the past that its journal reports."""
+    """A run in the store, with its folded journal."""
 
     run: StoredRun
     past: Past
@@ -180,10 +180,10 @@ class PastRun:
 
     @property
     def not_begun(self) -> Sequence[str]:
-        """The nodes of the flow that the journal does not know, except those in loops and maps."""
+        """The nodes of the flow without records in the journal, except those in loops and maps."""
         try:
             shape = FlowShape.read(self.stored.readable(self.past.told.get("shape")))
-        except ValueError:  # of a run that was not begun, or by another release
+        except ValueError:  # of a run that has not begun, or of another release
             return ()
         known = self.past.firings
         return [address for address in shape.entries if "/" not in address and address not in known]
@@ -196,13 +196,13 @@ class PastRun:
 
     @property
     def forked(self) -> Mapping[str, Any] | None:
-        """The run that it is a fork of and the changes, as JSON; None if it is no fork."""
+        """The run that it is a fork of and the changes, as JSON; None if it is not a fork."""
         forked: Mapping[str, Any] | None = self.stored.readable(self.past.told.get("forked"))
         return forked
 
     @property
     def warnings(self) -> list[str]:
-        """The texts of the warnings, in their order."""
+        """The texts of the warnings in order."""
         return [text for *_, text in self.past.warnings]
 
 
@@ -212,7 +212,7 @@ def read_run(store: Store, run: StoredRun) -> PastRun:
 
 
 def record_object(run: StoredRun) -> dict[str, Any]:
-    """Return the record that the store has of a run, as JSON."""
+    """Return the store's record of a run, as JSON."""
     return {
         "run": run.id,
         "flow": run.flow,
@@ -238,7 +238,7 @@ def run_object(found: PastRun, asks: Sequence[OpenAsk]) -> dict[str, Any]:
 
 
 def firing_object(found: PastRun, store: Store, path: str) -> dict[str, Any]:
-    """Return one firing with all that is stored of it, as JSON.
+    """Return one firing with everything that is stored of it, as JSON.
 
     Raises FiringNotBegun or NameUnknown if there is none at this path, StoreError as `read_run`.
     """

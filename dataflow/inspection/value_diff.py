@@ -1,4 +1,4 @@
-"""Comparing stored values: where two of them differ first, and how that is told (S12.3, S13.6). Pure."""
+"""Compare stored values: find the first difference of two values, and write it (S12.3, S13.6). Pure."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import shortened, visible
+from dataflow.inspection.json_values import history_items
 from dataflow.values.kinds import BY_NAME
 from dataflow.values.refusals import step_into
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-__all__ = ["MessageAt", "Place", "are_alike", "expanded", "first_difference", "first_message", "shown"]
+__all__ = ["are_alike", "expanded", "first_difference", "first_message", "shown"]
 
-#: How a context is stored, and its messages.
+#: The stored class name of a context, and the field with its messages.
 CONTEXT: Final = "dataflow:ExecutionContext"
 HISTORY: Final = "message_history"
-#: Where it names itself, and how ids of runs begin that.
+#: Its fields that begin with the id of a run.
 ID: Final = "context_id"
 SESSION: Final = "session_id"
 _RUN: Final = re.compile(r"\A\d{8}T\d{6}Z-[0-9a-f]{8}/")
-#: How many characters of a value are shown, and around the first that differ.
+#: The number of characters shown of a value, and before the first difference.
 MOST_SHOWN: Final = 60
 AROUND: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where two values differ first: the place inside them, and what stands there in each."""
+    """The first difference of two values: its path inside them, and the value of each there."""
 
     where: str
     first: Any
@@ -39,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class MessageAt:
-    """The first message that differs: its number, and what it is in each; None where there is none."""
+    """The first message that differs: its number, and the message of each side, None if it has none."""
 
     number: int
     first: Any
@@ -47,7 +48,7 @@ class MessageAt:
 
 
 def expanded(stored: Any, blob: Callable[[str], bytes]) -> Any:
-    """Return a stored value with what is stored beside it in its place, and without the run of a context."""
+    """Return a stored value with its separately stored parts, and without the run id in a context."""
     if isinstance(stored, list):
         return [expanded(item, blob) for item in stored]
     if not isinstance(stored, dict):
@@ -56,26 +57,16 @@ def expanded(stored: Any, blob: Callable[[str], bytes]) -> Any:
         case "text":
             return blob(stored["v"]).decode()
         case "history":
-            return {"$": "history", "v": [expanded(item, blob) for item in _items(stored["v"], blob)]}
+            return {"$": "history", "v": [expanded(item, blob) for item in history_items(stored["v"], blob)]}
         case _:
-            told = {key: expanded(part, blob) for key, part in stored.items()}
+            found = {key: expanded(part, blob) for key, part in stored.items()}
             if _is_context(stored):
-                told["v"] |= {name: _RUN.sub("", told["v"][name]) for name in (ID, SESSION)}
-            return told
-
-
-def _items(digest: str | None, blob: Callable[[str], bytes]) -> Iterator[Any]:
-    parts: list[list[Any]] = []
-    while digest is not None:
-        part = json.loads(blob(digest))
-        parts.append(part["items"])
-        digest = part["before"]
-    for part in reversed(parts):
-        yield from part
+                found["v"] |= {name: _RUN.sub("", found["v"][name]) for name in (ID, SESSION)}
+            return found
 
 
 def are_alike(first: Any, second: Any) -> bool:
-    """Tell whether two stored values are the same: types count, the order of keys does not (S13.2)."""
+    """Return whether two stored values are equal: types count, the order of keys does not (S13.2)."""
     return _as_text(first) == _as_text(second)
 
 
@@ -88,14 +79,14 @@ def _sorted(stored: Any) -> Any:
         return [_sorted(item) for item in stored]
     if not isinstance(stored, dict):
         return stored
-    told = {key: _sorted(part) for key, part in stored.items()}
+    found = {key: _sorted(part) for key, part in stored.items()}
     if stored.get("$") == "dict":
-        told["v"] = sorted(told["v"], key=json.dumps)
-    return told
+        found["v"] = sorted(found["v"], key=json.dumps)
+    return found
 
 
 def first_difference(first: Any, second: Any) -> Place:
-    """Find the first place in which two stored values differ, as deep inside as both are made alike."""
+    """Find the first difference of two stored values, as deep as both have the same structure."""
     where = ""
     while True:
         steps = _steps(first, second)
@@ -109,7 +100,7 @@ def first_difference(first: Any, second: Any) -> Place:
 
 
 def _steps(first: Any, second: Any) -> list[tuple[str, Any, Any]] | None:
-    """List the parts of two values that stand at the same place; None where they are not made alike."""
+    """List the corresponding parts of two values; None if they do not have the same structure."""
     if isinstance(first, list) and isinstance(second, list):
         if len(first) != len(second):
             return None
@@ -132,7 +123,7 @@ def _key(key: str) -> str:
 
 
 def first_message(first: Any, second: Any) -> MessageAt | None:
-    """Find the first message that differs of two contexts; None if these are none, or only differ else."""
+    """Find the first message that differs in two contexts; None if no message differs."""
     if not (_is_context(first) and _is_context(second)):
         return None
     messages = [[message["v"] for message in one["v"][HISTORY]["v"]] for one in (first, second)]
@@ -148,7 +139,7 @@ def _is_context(stored: Any) -> bool:
 
 
 def shown(first: Any, second: Any) -> tuple[str, str]:
-    """Write two values that differ, as somebody reads them, shortened to where they do."""
+    """Write two values that differ for a reader, shortened to the part that differs."""
     first, second = _readable(first), _readable(second)
     if isinstance(first, str) and isinstance(second, str):
         start = next(
@@ -161,7 +152,7 @@ def shown(first: Any, second: Any) -> tuple[str, str]:
 
 
 def _cut(text: str, begin: int) -> str:
-    """Write what there is of a text from a place on, as much as is shown."""
+    """Write a string from an index on, shortened to the maximum length."""
     cut = text[begin : begin + MOST_SHOWN]
     left, right = "..." if begin else "", "..." if begin + MOST_SHOWN < len(text) else ""
     return f"{left}{visible(json.dumps(cut, ensure_ascii=False))}{right}"
@@ -172,7 +163,7 @@ def _text(value: Any) -> str:
 
 
 def _readable(stored: Any) -> Any:
-    """Return a stored value without the marks of the codec: what is no JSON is a text or a list."""
+    """Return a stored value without the tags of the codec: values that JSON lacks are strings or lists."""
     if isinstance(stored, list):
         return [_readable(item) for item in stored]
     if not isinstance(stored, dict):
@@ -195,5 +186,5 @@ def _unmarked(name: str, stored: Any) -> Any:
             return repr(BY_NAME[name].together(stored))
         case "timedelta":
             return str(BY_NAME[name].together(stored))
-        case _:  # dates and the like are stored as people write them, of a class its fields
+        case _:  # dates and the like are stored as strings, an object as its fields
             return _readable(stored)
