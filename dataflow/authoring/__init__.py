@@ -1,7 +1,7 @@
-"""What authors of packs and file formats need besides `dataflow`.
+"""What authors of packs and file formats need in addition to `dataflow`.
 
 A pack imports `dataflow`, `dataflow.authoring` and the public names of other packs, nothing else. Each name
-is imported when it is first used; the stub beside this file tells type checkers where they are.
+is imported when it is first used; the stub beside this file declares the names for type checkers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-# By module of `dataflow`; lazy_loader takes names from modules of the package itself alone.
+# By module of `dataflow`; lazy_loader supports only modules of the package itself.
 _NAMES = {
     "authoring.loops": [
         "Gate",
@@ -37,7 +37,7 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - as type checkers read it in the stub
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - type checkers read the stub
 
 
 def __getattr__(name: str) -> _Any:

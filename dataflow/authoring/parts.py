@@ -1,4 +1,4 @@
-"""Read the parts of a foreign file, and report the problems of each at its position."""
+"""Read the parts of a foreign file, and record problems with their locations."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["PartReader", "get_mapping", "get_mappings", "unique_ids"]
 
 M = TypeVar("M", bound=BaseModel)
-#: The keys that have the names of a part.
+#: The keys that may hold the name of a part.
 BY_ID: Final = ("id",)
 NOTHING: Final = MappingProxyType[str, str]({})
 
 
 @dataclass(frozen=True, slots=True)
 class PartReader:
-    """Reads one mapping of a file, key by key, and notes what is wrong with it at its path.
+    """Reads one mapping of a file key by key, and records problems at their paths.
 
-    For a value that is wrong it returns an empty one, which is of no use once a problem is noted. `of` names
-    the part in messages, as in `node 'a'`; a part without a name is known by its place alone.
+    For an invalid value it returns an empty one; files with a problem are not used. `of` names the part in
+    messages, as in `node 'a'`; a part without a name is identified by its location alone.
     """
 
     notes: Notes
@@ -40,22 +40,22 @@ class PartReader:
     of: str = ""
 
     def problem(self, text: str, *place: str | int) -> None:
-        """Note what is wrong with what stands at a place in the part, or with the part itself."""
+        """Record a problem at a location in the part, or of the part itself."""
         self.notes.problem((*self.path, *place), f"{self.of}: {text}" if self.of else text)
 
     def expected(self, what: str, found: object, *place: str | int) -> None:
-        """Note that something else was expected at a place."""
+        """Record that something else was expected at a location."""
         self.problem(f"expected {what}, found {describe_value(found)}", *place)
 
     def missing(self, key: str) -> bool:
-        """Tell whether nothing stands under a key that has to be there, which is noted."""
-        lacks = self.part.get(key) in (None, "")
-        if lacks:
+        """Return whether a required key has no value, and record that as a problem."""
+        is_missing = self.part.get(key) in (None, "")
+        if is_missing:
             self.problem(f"has no `{key}`")
-        return lacks
+        return is_missing
 
     def text(self, key: str) -> str:
-        """Return the text under a key, an empty one where there is none."""
+        """Return the string under a key, an empty one if there is none."""
         given = self.part.get(key)
         if isinstance(given, str | None):
             return given or ""
@@ -63,7 +63,7 @@ class PartReader:
         return ""
 
     def whole(self, key: str) -> int | None:
-        """Return the whole number under a key, None where there is none."""
+        """Return the integer under a key, None if there is none."""
         given = self.part.get(key)
         if given is None or type(given) is int:
             return given
@@ -73,7 +73,7 @@ class PartReader:
     def word(
         self, key: str, known: Collection[str], otherwise: str = "", *, renamed: Mapping[str, str] = NOTHING
     ) -> str:
-        """Return the text under a key, which is one of those known; `renamed` are the older ones."""
+        """Return the string under a key, one of those known; `renamed` maps older names to known ones."""
         found = self.text(key) or otherwise
         found = renamed.get(found, found)
         if found in known or not isinstance(self.part.get(key), str | None):
@@ -85,7 +85,7 @@ class PartReader:
         return found
 
     def mapping(self, key: str, what: str = "a mapping") -> PartReader:
-        """Return what reads the mapping under a key, an empty one where there is none."""
+        """Return a reader of the mapping under a key, of an empty one if there is none."""
         given = self.part.get(key)
         if not isinstance(given, dict | None):
             self.expected(what, given, key)
@@ -93,7 +93,7 @@ class PartReader:
         return PartReader(self.notes, given or {}, (*self.path, key), self.of)
 
     def items(self, key: str, *, needed: bool = False) -> list[Any]:
-        """Return what stands in the list under a key, nothing where there is no such list."""
+        """Return the items of the list under a key, none if there is no such list."""
         given = self.part.get(key)
         if needed and key not in self.part:
             self.problem(f"has no `{key}`")
@@ -110,7 +110,7 @@ class PartReader:
         needed: bool = False,
         named_by: Sequence[str] = BY_ID,
     ) -> list[PartReader]:
-        """Return what reads each mapping in the list under a key; what names it is its noun and name."""
+        """Return a reader of each mapping in the list under a key, named by its noun and its name."""
         items = enumerate(self.items(key, needed=needed))
         found = (self.entry(item, noun, key, number, what=what, named_by=named_by) for number, item in items)
         return [part for part in found if part is not None]
@@ -123,7 +123,7 @@ class PartReader:
         what: str = "a mapping",
         named_by: Sequence[str] = BY_ID,
     ) -> PartReader | None:
-        """Return what reads the mapping that stands at a place, None where it is none."""
+        """Return a reader of the mapping at a location, None if it is not a mapping."""
         if not isinstance(given, dict):
             self.expected(what, given, *place)
             return None
@@ -134,7 +134,7 @@ class PartReader:
     def endpoint(self, keys: Sequence[str], leads: str, nodes: Collection[str]) -> str:
         """Return the node at one end of an edge, under the first of these keys that is given.
 
-        `leads` is `from` or `to`, for the message; what is none of the nodes is noted.
+        `leads` is `from` or `to`, for the message; an unknown node is recorded as a problem.
         """
         key = next((one for one in keys if self.part.get(one) not in (None, "")), keys[0])
         found = "" if self.missing(key) else self.text(key)
@@ -143,17 +143,17 @@ class PartReader:
         return found
 
     def repeats_id(self, id: str, first: DocumentPath) -> None:
-        """Note that the part has the id of another, which stands at `first`."""
+        """Record that the part has the id of another, whose location is `first`."""
         self.problem(f"has the id {id!r} of {write_path(first)}; each id stands once", "id")
 
     def check_keys(self, known: Collection[str]) -> None:
-        """Note each key that is not known."""
+        """Record each unknown key."""
         for key in self.part:
             if key not in known:
                 self.problem(f"{key!r} is not known here; {choices(known)}", key)
 
     def checked(self, model: type[M]) -> M | None:
-        """Return the part as a model has it, None where it does not fit."""
+        """Return the part validated by a model, None if it does not fit."""
         try:
             return model.model_validate(self.part)
         except ValidationError as error:
@@ -163,7 +163,7 @@ class PartReader:
 
 
 def unique_ids(parts: Iterable[PartReader]) -> set[str]:
-    """Return the ids of parts, and note each part that has the id of one before it."""
+    """Return the ids of parts, and record each part with the id of an earlier one."""
     first: dict[str, PartReader] = {}
     for part in parts:
         id = part.part.get("id")
@@ -173,12 +173,12 @@ def unique_ids(parts: Iterable[PartReader]) -> set[str]:
 
 
 def get_mappings(data: Any, key: str) -> list[dict[str, Any]]:
-    """Return the mappings in the list under a key, none where there is no list; `data` may be anything."""
+    """Return the mappings in the list under a key, none if there is no list; `data` may be anything."""
     found = data.get(key) if isinstance(data, dict) else None
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
 def get_mapping(data: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the mapping under a key, an empty one where there is none."""
+    """Return the mapping under a key, an empty one if there is none."""
     found = data.get(key)
     return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Write the parts of a native document: free ids, edges, model names."""
+"""Write the parts of a native document: free ids, edges, sources and model names."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["free_name", "qualified_model", "write_edge", "write_source"]
 
 _NAMED: Final = re.compile(r"([\w.-]+)[/:](\S+)")
-#: What providers are called here, where other systems call them otherwise.
+#: Names of providers in other systems, and the names used here.
 _PROVIDERS: Final = {"google": "gemini", "amazon-bedrock": "bedrock"}
-#: How names begin that are known without a provider.
+#: Prefixes of model names that imply a provider.
 _KNOWN: Final = {
     r"gpt-|chatgpt|o\d": "openai",
     "claude": "anthropic",
@@ -50,8 +50,8 @@ def write_edge(source: str, source_port: str, target: str, target_port: str, **m
 def write_source(node: str, port: str = "out") -> str:
     """Write an output port as a source of a native document: `node.port`, and `node` for its port `out`.
 
-    `$in`, `$carry` and `$item` in place of the node name an input of the flow, a carried port and the item of
-    a map. Characters that have a meaning in sources are percent-encoded.
+    `$in`, `$carry` and `$item` in place of the node name an input of the flow, a loop variable and the item
+    of a map. Characters with a meaning in sources are percent-encoded.
     """
     return write_reference(Reference(node, port))
 
