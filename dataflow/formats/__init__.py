@@ -1,3 +1,3 @@
-"""Flow documents: the native format, and what reads and writes its text."""
+"""Flow documents: the native format, foreign formats, and reading and writing their text."""
 
 from __future__ import annotations

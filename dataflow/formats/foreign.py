@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "GROUP",
     "MADE_OF",
-    "NATIVE",
     "NO_OPTIONS",
     "Format",
     "FormatOptions",
@@ -46,68 +44,68 @@ __all__ = [
 T = TypeVar("T")
 #: A mapping of JSON values, such as a native document.
 JsonDict: TypeAlias = dict[str, Any]
-#: What the caller gave besides the file, such as the branch that is meant, by name.
+#: Options of the caller in addition to the file, such as the branch to load, by name.
 FormatOptions: TypeAlias = Mapping[str, str]
 NO_OPTIONS: Final[FormatOptions] = MappingProxyType({})
-#: Where the meta of a document have the name of the format of the file that it was made of.
+#: The key in the meta of a document for the format of the file that it was translated from.
 MADE_OF: Final = "format"
-#: How many steps tell a node or an edge of a native document: `("nodes", id)`, `("edges", index)`.
+#: The length of the path of a node or an edge of a native document: `("nodes", id)`, `("edges", index)`.
 STEPS: Final = 2
-#: The entry points of formats.
+#: The group of the entry points of formats.
 GROUP: Final = "dataflow.formats"
 NATIVE: Final = "native"
-#: The key that makes a document a native one.
+#: The key that identifies a native document.
 MARK: Final = "dataflow"
 
 
 class Words(Protocol):
-    """What writes the lines that the system of a flow would write of a run: one that is made for each run."""
+    """Writes the lines that the original system would print for a run: one instance per run."""
 
     def see(self, event: Event) -> Iterable[str]:
         """Return the lines to write for an event."""
 
     def end(self, outputs: Mapping[str, Any]) -> Iterable[str]:
-        """Return the lines to write after the run; `outputs` are those of the flow that have a value."""
+        """Return the lines to write after the run; `outputs` are the outputs that have a value."""
 
 
 class Records(Protocol):
-    """What keeps a run in the files that the system of a flow would write: one that is made for each run."""
+    """Records a run in the files that the original system would write: one instance per run."""
 
     def see(self, event: Event) -> None:
-        """Write what the system writes for an event; raises OSError."""
+        """Write the records of an event; raises OSError."""
 
 
 @dataclass(slots=True)
 class Notes:
-    """What a format finds in a file besides the document: problems, remarks, origins of nodes.
+    """What a format finds in a file in addition to the document: problems, remarks, origins of nodes.
 
-    `folder` is that of the file. A file with a problem is not loaded: FlowInvalid has all of them, each with
-    line and column.
+    `folder` is the folder of the file. A file with a problem is not loaded: FlowInvalid has all problems,
+    each with line and column.
     """
 
     folder: FilePath = FilePath()
     problems: list[Problem] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
-    #: By part of the document the part of the file that it is made of.
+    #: The part of the file that each part of the document was translated from.
     origins: dict[DocumentPath, DocumentPath] = field(default_factory=dict)
 
     def problem(self, path: DocumentPath, text: str) -> None:
-        """Note what is wrong with the part of the file at a path, such as `("nodes", 0, "type")`."""
+        """Record a problem of the part of the file at a path, such as `("nodes", 0, "type")`."""
         self.problems.append(Problem(path, text))
 
     def remark(self, node: str, original: str, here: str) -> None:
-        """Note where a node means something else here than in the original, for `Flow.report`."""
+        """Record that a node behaves differently than in the original, for `Flow.report`."""
         self.remarks.append(Remark(node, original, here))
 
     def origin(self, node: str, path: DocumentPath) -> None:
-        """Record which part of the file a node of the document is made of, for the places of problems."""
+        """Record which part of the file a node was translated from, for the locations of problems."""
         self.origins["nodes", node] = path
 
     def read_other(self, name: str, about: str, read: Callable[[Any, Notes], T]) -> T | None:
         """Read another file that the file names, from its folder; None if it cannot be read.
 
-        `read` gets what the file holds and its own notes. Its problems are noted here, each after `about` and
-        its place in that file.
+        `read` gets the content of the file and separate notes. Its problems are recorded here, each after
+        `about` and its location in that file.
         """
         path = self.folder / name
         try:
@@ -124,14 +122,14 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format of another system: how its files are recognised, and become native documents.
+    """A file format of another system: how to recognise its files and translate them to native documents.
 
-    `recognises` gets what a file holds, which may be any JSON value, and raises nothing.
-    `translate` gets the same, the options that the caller gave and the notes. It returns a native document,
-    and notes each problem with its place; a document with problems is not used.
-    `options` are the names that callers may give, as in `Flow.load(path, name="text")`.
-    `words` and `records` get the native document of the flow that runs, and `records` the folder to write to.
-    `takes_words` allows the keys `true` and `false`, which are booleans in YAML and refused elsewhere.
+    `recognises` gets the content of a file, which may be any JSON value, and must not raise. `translate`
+    gets the same, the options that the caller gave and the notes. It returns a native document, and records
+    each problem with its location; a document with problems is not used. `options` are the names that
+    callers may give, as in `Flow.load(path, name="text")`. `words` and `records` get the native document of
+    the flow that runs, and `records` the folder to write to. `takes_words` allows the keys `true` and
+    `false`, which are booleans in YAML and refused elsewhere.
     """
 
     name: str
@@ -145,22 +143,24 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Where the parts of a native document stand in the foreign file that it was translated from."""
+    """Locations of the parts of a native document in the foreign file that it was translated from."""
 
     file: Places
     origins: Mapping[DocumentPath, DocumentPath]
 
     def find(self, path: Iterable[str | int]) -> tuple[int, int]:
-        """Return line and column, counted from 1, of what a part was made of, else of the whole file."""
+        """Return line and column, counted from 1, of the origin of a part, else of the whole file."""
         return self.file.find(self.origins.get(tuple(path)[:STEPS], ()))
 
 
 def translated(
     format: Format, data: Any, options: FormatOptions, places: Places, name: str
 ) -> tuple[FlowDocument, Notes]:
-    """Translate a file that has been read; raises FlowInvalid with every problem and its place."""
+    """Translate the content of a file; raises FlowInvalid with every problem and its location."""
     notes = Notes(FilePath(name).parent)
-    _check_options(format, options, notes)
+    for option in sorted(options.keys() - format.options):
+        known = choices(sorted(format.options))
+        notes.problem((), f"a file of {format.name} has no option {option!r}; {known}")
     document = format.translate(data, options, notes)
     if notes.problems:
         raise FlowInvalid(name, report(notes.problems, places))
@@ -172,18 +172,11 @@ def translated(
         raise FlowInvalid(name, report(found, Origins(places, notes.origins))) from error
 
 
-def _check_options(format: Format, options: FormatOptions, notes: Notes) -> None:
-    for option in sorted(options.keys() - format.options):
-        notes.problem(
-            (), f"a file of {format.name} has no option {option!r}; {choices(sorted(format.options))}"
-        )
-
-
 def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> Format | None:
-    """Return the foreign format of a file that has been read, None for the native one.
+    """Return the foreign format of the content of a file, None for the native one.
 
-    Raises FormatError where the asked format is none, and where none is asked for and several formats take
-    the file for theirs, or none does.
+    Raises FormatError if the requested format does not exist, or if none is requested and not exactly one
+    format recognises the file.
     """
     if asked is not None:
         return None if asked == NATIVE else _find_format(asked, name)
@@ -194,7 +187,7 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
     for point in _points().values():
         try:
             found = _loaded(point)
-        except PackError as error:  # what is broken takes nothing else along
+        except PackError as error:  # a broken format does not affect the others
             faults.append(str(error))
         else:
             taking += [found] if found.recognises(data) else []
@@ -205,16 +198,14 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
         reason = f"is of no format that can be used; {'; '.join(faults)}"
         raise FormatError(name, reason, *positions.find(()))
     if not taking and isinstance(data, dict):
-        raise FormatError(name, _no_format(), *positions.find(()))
+        known = choices(_points())
+        reason = f"is a file of no known format: write `{MARK}: {FORMAT}`, or say the format; {known}"
+        raise FormatError(name, reason, *positions.find(()))
     return taking[0] if taking else None
 
 
-def _no_format() -> str:
-    return f"is a file of no known format: write `{MARK}: {FORMAT}`, or say the format; {choices(_points())}"
-
-
 def _find_format(asked: str, name: str) -> Format:
-    """Find a foreign format by its name; raises FormatError for the file that it was asked for."""
+    """Find a foreign format by its name; raises FormatError for the file that it was requested for."""
     points = _points()
     if asked not in points:
         raise FormatError(name, f"there is no format {asked!r}; {choices([NATIVE, *points])}")
@@ -222,7 +213,7 @@ def _find_format(asked: str, name: str) -> Format:
 
 
 def formats() -> list[Format]:
-    """Import every foreign format; raises PackError for one that is broken."""
+    """Import every foreign format; raises PackError for a broken one."""
     return [_loaded(point) for point in _points().values()]
 
 

@@ -1,4 +1,4 @@
-"""Problems of a document: where they are, and what pydantic found told in words of the format."""
+"""Problems of a document: their locations, and errors of pydantic rewritten in terms of the format."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Places
     from dataflow.formats.tree import DocumentPath
 
-__all__ = ["LATER", "Problem", "describe_value", "problems_of", "report", "write_path"]
+__all__ = ["Problem", "describe_value", "problems_of", "report", "write_path"]
 
-LATER: Final = "comes with a later release"
-
-# What pydantic calls a branch of a union in its places, and the part of the document behind it.
+#: The names of branches of unions in the locations of pydantic, and the parts of the document.
 _TAGGED: Final[dict[str, type[Part]]] = {
     **{f"<{key}>": part for key, part in {**EXPRESSIONS, **NODES}.items()},
     "<test>": LoopTestPart,
@@ -49,13 +47,13 @@ _EXPECTED: Final = {
     "string_too_short": "a text that is not empty",
 }
 _MOST_CHARACTERS: Final = 60
-#: A secret is no JSON type, and is known by its format.
+#: JSON Schema has no type for secrets, only this format.
 FORMAT_HINT: Final = "; for a secret write {type: string, format: secret}"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with one part of a document."""
+    """A problem of one part of a document."""
 
     path: DocumentPath
     text: str
@@ -65,23 +63,22 @@ def report(problems: Sequence[Problem], places: Places) -> list[str]:
     """Write problems in the order of the text, each with line and column."""
     placed = [(places.find(problem.path), problem) for problem in problems]
     placed.sort(key=lambda pair: pair[0])
-    lines = [write_place(_told(problem), line, column) for (line, column), problem in placed]
+    lines = [
+        write_place(f"{write_path(one.path)}: {one.text}" if one.path else one.text, line, column)
+        for (line, column), one in placed
+    ]
     return list(dict.fromkeys(lines))
 
 
-def _told(problem: Problem) -> str:
-    return f"{write_path(problem.path)}: {problem.text}" if problem.path else problem.text
-
-
 def write_path(path: DocumentPath) -> str:
-    """Write where a part stands: `nodes.page.inputs.text`, `edges[2].target`."""
+    """Write the location of a part: `nodes.page.inputs.text`, `edges[2].target`."""
     return "".join(map(_write_step, path)).removeprefix(".")
 
 
 def _write_step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return "." + encode(step).replace("%24", "$")  # which means nothing here
+    return "." + encode(step).replace("%24", "$")  # it has no special meaning in a path
 
 
 def describe_value(value: object) -> str:
@@ -95,14 +92,14 @@ def describe_value(value: object) -> str:
 
 
 def problems_of(error: ValidationError, data: object) -> list[Problem]:
-    """Tell what pydantic found; what it says of the branches of a union becomes one problem."""
+    """Convert errors of pydantic to problems; errors of the branches of a union become one problem."""
     problems: list[Problem] = []
     expected: dict[DocumentPath, tuple[object, list[str]]] = {}
     for fault in error.errors(include_url=False):
         path = _path_of(fault, data)
         if fault["type"] in _EXPECTED:
-            wanted = _EXPECTED[fault["type"]].format(**fault.get("ctx", {}))
-            expected.setdefault(path, (fault["input"], []))[1].append(wanted)
+            option = _EXPECTED[fault["type"]].format(**fault.get("ctx", {}))
+            expected.setdefault(path, (fault["input"], []))[1].append(option)
         else:
             problems.append(Problem(path, _text_of(fault)))
     for path, (found, options) in expected.items():
@@ -114,7 +111,7 @@ def problems_of(error: ValidationError, data: object) -> list[Problem]:
 
 
 def _path_of(fault: ErrorDetails, data: Any) -> DocumentPath:
-    """Keep the steps that lead on in the data; pydantic's others name branches of unions."""
+    """Return the steps of an error that exist in the data; the other steps name branches of unions."""
     path: list[str | int] = []
     for step in fault["loc"]:
         if isinstance(data, dict):
@@ -136,7 +133,7 @@ def _text_of(fault: ErrorDetails) -> str:
         case "value_error":
             return str(fault["ctx"]["error"])
         case "no_source" if isinstance(fault["input"], list) and fault["loc"][-1] == "each":
-            return f"`each` over several lists {LATER}; a map block takes them in `over`"
+            return "`each` over several lists comes with a later release; a map block takes them in `over`"
         case "no_source" | "no_node":
             return f"{fault['msg']}, found {describe_value(fault['input'])}"
         case _:
@@ -144,10 +141,10 @@ def _text_of(fault: ErrorDetails) -> str:
 
 
 def _fields_at(place: tuple[str | int, ...]) -> list[str]:
-    """List the fields of the part that stands at a place in pydantic's words."""
+    """List the fields of the part at a location of pydantic."""
     part: type[Part] = FlowDocument
     for step in place:
-        part.model_rebuild()  # resolves the parts that it names, where these are defined after it
+        part.model_rebuild()  # resolves forward references to other parts
         if step in _TAGGED:
             part = _TAGGED[str(step)]
         elif step in part.model_fields:
@@ -156,7 +153,7 @@ def _fields_at(place: tuple[str | int, ...]) -> list[str]:
 
 
 def _only_part(annotation: object) -> type[Part] | None:
-    """Find the part that a field holds, if it is always the same."""
+    """Return the part that a field contains, if it is always the same."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return annotation
     found = {part for argument in get_args(annotation) if (part := _only_part(argument)) is not None}

@@ -1,4 +1,4 @@
-"""Read JSON and YAML files to trees that remember the position of each value."""
+"""Read JSON and YAML files to trees that record the position of each value."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from os import PathLike
 
 
-__all__ = ["MOST_BYTES", "decode", "read", "read_data", "read_file", "read_json", "read_yaml", "reason_of"]
+__all__ = ["MOST_BYTES", "decode", "read", "read_data", "read_file", "reason_of"]
 
 MOST_BYTES: Final = 10_000_000
 BYTE_ORDER_MARK: Final = "\ufeff"
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _DECODER: Final = json.JSONDecoder()
-#: libyaml where PyYAML was built with it: about twenty times as fast.
+#: libyaml if PyYAML was built with it: about twenty times as fast.
 PARSER: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-#: How many characters of a message of the parser's, which may quote the text, and of a value are shown.
+#: The maximum length of a message of the parser, which may quote the text, and of a value.
 MOST_CHARACTERS: Final = 200
 MOST_OF_VALUE: Final = 60
 _REFUSED: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -47,8 +47,39 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _BASES: Final = {"0o": 8, "0x": 16}
 
 
+def read_data(path: str | PathLike[str]) -> Any:
+    """Read a file in YAML, or in JSON if its name ends in `.json`, by the rules for flow documents.
+
+    Raises FormatError, with line and column, for an invalid file and for content that no document may have:
+    keys that are not strings or occur twice, aliases that expand beyond 10 MB, more than 10 MB, more than
+    100 levels.
+    """
+    name = str(path)
+    value, _ = read(decode(read_file(Path(path)), name), name)
+    return value
+
+
+def read_file(file: Path) -> bytes:
+    """Read a file that is not too large; raises FormatError.
+
+    Pipes and devices are refused: some never end, and opening a pipe without a writer blocks forever.
+    """
+    try:
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise FormatError(str(file), "cannot be read: it is no regular file")
+        with file.open("rb") as stream:
+            return stream.read(MOST_BYTES + 4)  # a byte order mark does not count
+    except (OSError, ValueError) as error:
+        raise FormatError(str(file), f"cannot be read: {reason_of(error)}") from error
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Return why a file cannot be read, without its name."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 def decode(data: bytes, name: str) -> str:
-    """Return the text of a file; raises FormatError where it is no UTF-8, or too large."""
+    """Return the text of a file; raises FormatError if it is not UTF-8, or too large."""
     tree = Tree(name)
     data = data.removeprefix(BYTE_ORDER_MARK.encode())
     if len(data) > MOST_BYTES:
@@ -62,13 +93,14 @@ def decode(data: bytes, name: str) -> str:
 
 
 def read(text: str, name: str, *, takes_words: bool = False) -> tuple[Any, Positions]:
-    """Read a document; `name` is its file's, which is read as JSON if it ends in `.json`, else as YAML.
+    """Read a document, as JSON if the name of its file ends in `.json`, else as YAML.
 
-    With `takes_words` the keys `true:` and `false:` are text, and `refused` of the positions tells of them.
+    With `takes_words` the keys `true:` and `false:` are strings, and the first is reported as `refused` of
+    the positions.
 
-    Raises FormatError with line and column: for what is no YAML or JSON, duplicate keys, keys that are no
-    text, aliases inside their own anchor, aliases that expand beyond 10 MB, more than 10 MB, more than 100
-    levels, numbers of more than 1000 digits.
+    Raises FormatError with line and column for invalid YAML or JSON, duplicate keys, keys that are not
+    strings, aliases inside their own anchor, aliases that expand beyond 10 MB, more than 10 MB, more than
+    100 levels, and numbers of more than 1000 digits.
     """
     tree = Tree(name, takes_words=takes_words)
     _check_size(text, tree)
@@ -94,19 +126,19 @@ def _fail_size(data: bytes, tree: Tree) -> NoReturn:
 
 
 def read_json(text: str, tree: Tree) -> None:
-    """Put a JSON text into the tree; raises FormatError."""
+    """Parse a JSON text into the tree; raises FormatError."""
     _Scanner(text, tree).scan()
 
 
 class _Scanner:
-    """Goes over the text once, without recursion; single texts and numbers are read by `json`."""
+    """Scans the text once, without recursion; strings and numbers are read by `json`."""
 
     def __init__(self, text: str, tree: Tree) -> None:
         self.text = text
         self.tree = tree
         self.lines = Lines(text)
-        self.index = 0  # how far the text has been read
-        self.just_opened = False  # the innermost container may close without an entry
+        self.index = 0  # of the next character
+        self.just_opened = False  # so that the innermost container may close without an entry
 
     def scan(self) -> None:
         if not self._next():
@@ -131,14 +163,14 @@ class _Scanner:
             self._fail("nothing may follow the document")
 
     def _next(self) -> str:
-        """Go on to the next character that counts; at the end there is none."""
+        """Skip to the next significant character and return it, an empty string at the end."""
         match = _BLANK.match(self.text, self.index)
         assert match is not None, "the pattern matches the empty text too"
         self.index = match.end()
         return self.text[self.index : self.index + 1]
 
     def _entry(self) -> None:
-        """Take an item, or a key with its value; containers are only opened."""
+        """Read an item, or a key with its value; containers are only opened."""
         char = self._next()
         if self.tree.expects_key:
             if char != '"':
@@ -179,7 +211,7 @@ class _Scanner:
 
 
 def read_yaml(text: str, tree: Tree) -> None:
-    """Put a YAML text into the tree; raises FormatError."""
+    """Parse a YAML text into the tree; raises FormatError."""
     refused = _REFUSED.search(text)
     if refused is not None:
         place = Lines(text).place(refused.start())
@@ -189,9 +221,9 @@ def read_yaml(text: str, tree: Tree) -> None:
             _take(event, tree)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        assert mark is not None, "both parsers say where they are"
+        assert mark is not None, "both parsers report their position"
         reason = " ".join(part for part in (error.problem, error.context) if part)
-        if "nesting depth" in reason:  # libyaml reads ahead, and has a limit of its own
+        if "nesting depth" in reason:  # libyaml reads ahead, and has its own limit
             tree.fail_depth(place_of(mark.line + 1, mark.column + 1))
         raise FormatError(
             tree.name, f"is no YAML: {shortened(reason, MOST_CHARACTERS)}", mark.line + 1, mark.column + 1
@@ -237,7 +269,7 @@ def _value(event: yaml.ScalarEvent, tree: Tree, place: int) -> object:
 
 
 def _plain(text: str, tree: Tree, place: int) -> object:
-    """Read an unquoted text by the core rules."""
+    """Read an unquoted scalar by the core schema."""
     if text and text[0] not in _BEGINS:
         return text
     if text in _WORDS:
@@ -257,33 +289,3 @@ def _int(text: str) -> int:
 def _refuse_tag(tag: str, tree: Tree, place: int) -> None:
     written = f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
     tree.fail(f"tag {shortened(written, MOST_OF_VALUE)} is not known here", place)
-
-
-def read_data(path: str | PathLike[str]) -> Any:
-    """Read a file in YAML, or in JSON if its name ends in `.json`, by the rules for flow documents.
-
-    Raises FormatError, with line and column, for what is no such file and for what no document may hold: keys
-    that are no text or come twice, aliases that expand beyond 10 MB, more than 10 MB, more than 100 levels.
-    """
-    name = str(path)
-    value, _ = read(decode(read_file(Path(path)), name), name)
-    return value
-
-
-def read_file(file: Path) -> bytes:
-    """Read a file that is not too large; raises FormatError.
-
-    Pipes and devices are refused: some never end, and to open a pipe that nobody writes to waits for ever.
-    """
-    try:
-        if file.exists() and not (file.is_file() or file.is_dir()):
-            raise FormatError(str(file), "cannot be read: it is no regular file")
-        with file.open("rb") as stream:
-            return stream.read(MOST_BYTES + 4)  # a byte order mark does not count
-    except (OSError, ValueError) as error:
-        raise FormatError(str(file), f"cannot be read: {reason_of(error)}") from error
-
-
-def reason_of(error: OSError | ValueError) -> str:
-    """Say why a file cannot be read, without its name."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,4 +1,4 @@
-"""Build the value of a document from its parts, and remember where each part stands."""
+"""Build the value of a document from its parts, and record the position of each part."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ __all__ = [
 
 DocumentPath: TypeAlias = tuple[str | int, ...]
 
-#: How deeply mappings and lists may stand inside each other.
+#: The maximum depth of nested mappings and lists.
 MOST_LEVELS: Final = 100
-#: How long a number may be; Python itself refuses more than 4300 digits.
+#: The maximum number of digits; Python itself refuses more than 4300.
 MOST_DIGITS: Final = 1000
 TOO_LARGE: Final = 10**MOST_DIGITS
-#: What aliases may add to a document, in characters; each value counts as ten besides its text.
+#: The maximum size that aliases may add to a document, in characters; each value counts ten plus its text.
 MOST_ALIASED: Final = 10_000_000
 SIZE_OF_VALUE: Final = 10
 MOST_SHOWN: Final = 60  # characters of a name in a message
@@ -49,7 +49,7 @@ _COLUMN_MASK: Final = (1 << _COLUMN_BITS) - 1
 
 
 def place_of(line: int, column: int) -> int:
-    """Put a line and a column, counted from 1, into one number, since a document has many places."""
+    """Pack a line and a column, counted from 1, into one number, since a document has many positions."""
     return line << _COLUMN_BITS | column
 
 
@@ -58,12 +58,12 @@ def _line_and_column(place: int) -> tuple[int, int]:
 
 
 def has_surrogate(text: str) -> bool:
-    """Tell whether a text holds half of a surrogate pair, which no file in UTF-8 can."""
+    """Return whether a text contains a lone surrogate, which UTF-8 cannot encode."""
     return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 class Lines:
-    """The lines of a text, to tell the place of a character."""
+    """The lines of a text, to compute the position of a character."""
 
     __slots__ = ("_starts",)
 
@@ -71,17 +71,17 @@ class Lines:
         self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
 
     def place(self, index: int) -> int:
-        """Return the place of the character at an index."""
+        """Return the position of the character at an index."""
         line = bisect_right(self._starts, index)
         return place_of(line, index - self._starts[line - 1] + 1)
 
 
 @dataclass(slots=True)
 class _Marks:
-    """The places of the entries of one container: by key, or in order for a list."""
+    """The positions of the entries of one container: by key, or in order for a list."""
 
     entries: dict[str, int] | array[int]
-    inner: dict[str | int, _Marks] | None = None  # the entries that are containers themselves
+    inner: dict[str | int, _Marks] | None = None  # of the entries that are containers themselves
 
     def add_inner(self, step: str | int, marks: _Marks) -> None:
         if self.inner is None:
@@ -90,9 +90,9 @@ class _Marks:
 
 
 class Positions:
-    """Where each part of a document begins: an entry of a mapping at its key.
+    """The positions of the parts of a document; that of a mapping entry is its key.
 
-    `refused` tells of a key that only some formats allow, the first of them.
+    `refused` is the error for the first key that only some formats allow.
     """
 
     __slots__ = ("_marks", "_root", "refused")
@@ -116,7 +116,7 @@ class Positions:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Where the parts of a document stand that is a part of another."""
+    """The positions of the parts of a document that is nested in another."""
 
     around: Places
     path: DocumentPath
@@ -148,7 +148,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Anchored:
-    """A value that aliases may stand for."""
+    """A value that aliases may refer to."""
 
     value: Any
     marks: _Marks | None
@@ -158,19 +158,21 @@ class _Anchored:
 
 @dataclass(slots=True)
 class Tree:
-    """A document being built from the parts that a scanner meets. Every method may raise FormatError."""
+    """A document under construction from the tokens of a scanner. Every method may raise FormatError."""
 
     name: str  # of the file, for messages
     stack: list[_Open] = field(default_factory=list)
     anchors: dict[str, _Anchored | None] = field(default_factory=dict)  # None while it is being filled
-    aliased: int = 0  # what aliases have added so far
-    found: list[tuple[Any, Positions]] = field(default_factory=list)  # the whole document, once it is there
-    takes_words: bool = False  # whether keys that are booleans are read as text, and only noted
-    refused: FormatError | None = None  # the first key that was noted
+    aliased: int = 0  # the size added by aliases so far
+    found: list[tuple[Any, Positions]] = field(
+        default_factory=list
+    )  # the whole document, once it is complete
+    takes_words: bool = False  # read keys that are booleans as strings, and only record the first
+    refused: FormatError | None = None  # the first key that was recorded
 
     @property
     def innermost(self) -> list[Any] | dict[str, Any] | None:
-        """The container that the next part goes into."""
+        """The container that the next part is added to."""
         return self.stack[-1].value if self.stack else None
 
     @property
@@ -178,11 +180,11 @@ class Tree:
         return bool(self.stack) and self.stack[-1].key is None and isinstance(self.stack[-1].value, dict)
 
     def fail(self, reason: str, place: int) -> NoReturn:
-        """Refuse the document for what stands at a place."""
+        """Refuse the document for the part at a position."""
         raise FormatError(self.name, reason, *_line_and_column(place))
 
     def fail_depth(self, place: int) -> NoReturn:
-        """Refuse the document for what nests too deep."""
+        """Refuse the document because the part at a position is nested too deep."""
         self.fail(f"nests deeper than {MOST_LEVELS} levels", place)
 
     def finish(self) -> tuple[Any, Positions]:
@@ -200,7 +202,7 @@ class Tree:
         return number
 
     def scalar(self, value: object, place: int, anchor: str | None = None) -> None:
-        """Take a text, number, bool or null: a key where one is due, else a value."""
+        """Add a string, number, bool or null: a key if one is expected, else a value."""
         size = SIZE_OF_VALUE
         if isinstance(value, str):
             size += len(value)
@@ -214,7 +216,7 @@ class Tree:
             self._add(value, None, place, size, 0)
 
     def open(self, value: list[Any] | dict[str, Any], place: int, anchor: str | None = None) -> None:
-        """Begin an empty list or mapping; what comes next goes into it."""
+        """Begin an empty list or mapping, to which the following parts are added."""
         if self.expects_key:
             self._key(value, place)
         if len(self.stack) >= MOST_LEVELS:
@@ -233,7 +235,7 @@ class Tree:
         self._add(done.value, marks, done.place, done.size, done.levels)
 
     def alias(self, name: str, place: int) -> None:
-        """Take a copy of what an anchor names."""
+        """Add a copy of the value of an anchor."""
         if name not in self.anchors:
             self.fail(f"alias *{shortened(name, MOST_SHOWN)} names no anchor that comes before it", place)
         anchored = self.anchors[name]
@@ -264,7 +266,7 @@ class Tree:
         top.size += SIZE_OF_VALUE + len(key)
 
     def _key_of(self, found: object, place: int) -> str:
-        """Return the text of a key that is none: of a boolean where that is allowed."""
+        """Return the text of a key that is not a string: of a boolean where that is allowed."""
         reason = f"a key must be text, found {_described(found)}"
         if not (self.takes_words and isinstance(found, bool)):
             self.fail(reason, place)

@@ -1,7 +1,7 @@
-"""Write a document as YAML that reads well, and reads back the same under YAML 1.1 and 1.2.
+"""Write a document as readable YAML that reads back the same under YAML 1.1 and 1.2.
 
-What fits is written in one line, as `{type: text.split, inputs: {doc: page}}`; nodes and edges always have
-lines of their own.
+Short values are written in one line, as `{type: text.split, inputs: {doc: page}}`; nodes and edges always
+have their own lines.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["write_yaml"]
 
 WIDTH: Final = 110
-#: A longer key cannot stand before its colon in one line (YAML 1.2, 7.4.2).
+#: The maximum length of a key in the line of its colon (YAML 1.2, 7.4.2).
 LONGEST_KEY: Final = 1000
-#: Fields whose entries have lines of their own.
+#: Fields whose entries have their own lines.
 SPREAD: Final = frozenset({"nodes", "edges"})
 
 _PLAIN: Final = re.compile(r"(?:\.{0,2}/|\$)?[^\W\d](?:[\w.$/%+-]++|:(?=[\w$./])| (?=[\w$./]))*+")
-# Plain texts that some reader takes for something else.
+#: Plain strings that some readers convert to another type.
 _WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _UNPRINTED: Final = "^\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
 _ESCAPED: Final = re.compile(rf'["\\]|[{_UNPRINTED}]')
@@ -31,7 +31,7 @@ _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\
 
 
 def write_yaml(document: dict[str, Any]) -> str:
-    """Write a document that consists of plain JSON values; nan and infinity may be among them."""
+    """Write a document of plain JSON values, including nan and infinity."""
     return "\n".join(_mapping(document, 0)) + "\n"
 
 
@@ -51,7 +51,7 @@ def _sequence(value: list[Any], indent: int) -> Iterator[str]:
 
 
 def _entry(head: str, item: Any, indent: int, spread: bool) -> Iterator[str]:
-    """Write an entry behind its key or dash: in its line if it fits, else below."""
+    """Write an entry after its key or dash: in the same line if it fits, else below."""
     if isinstance(item, str) and "\n" in item and not _UNFIT_FOR_LINES.search(item):
         yield f"{head} |" if item.endswith("\n") else f"{head} |-"
         pad = " " * (indent + 2)
@@ -70,7 +70,7 @@ def _is_spread(key: object, item: object) -> bool:
 
 
 def _flow(value: Any, room: int) -> str | None:
-    """Write a value in one line; None if that takes more room or holds what has its own lines."""
+    """Write a value in one line; None if it does not fit or has entries with their own lines."""
     if not isinstance(value, dict | list) or not value:
         return _scalar(value)
     parts: list[str] = []
@@ -89,7 +89,7 @@ def _flow(value: Any, room: int) -> str | None:
 
 
 def _scalar(value: object) -> str:
-    """Write a text, a number, a boolean, null, or an empty list or mapping."""
+    """Write a string, a number, a boolean, null, or an empty list or mapping."""
     if isinstance(value, str):
         is_plain = _PLAIN.fullmatch(value) and value.casefold() not in _WORDS
         return value if is_plain else '"' + _ESCAPED.sub(_escape, value) + '"'

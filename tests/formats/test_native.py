@@ -36,7 +36,8 @@ from dataflow.core.wiring import (
     Source,
     Wiring,
 )
-from dataflow.formats.native.reader import dump, load
+from dataflow.formats.native.reader import load
+from dataflow.formats.native.writer import dump
 from tests.formats.nesting import nest
 
 DIGEST: Final = Path("docs/examples/digest.yaml")

@@ -51,7 +51,8 @@ from dataflow.core.wiring import (
     Wiring,
 )
 from dataflow.errors import PackError
-from dataflow.formats.native.reader import dump, dump_yaml, load
+from dataflow.formats.native.reader import load
+from dataflow.formats.native.writer import dump, dump_yaml
 from tests.formats.nesting import nest
 
 HERE: Final = __name__

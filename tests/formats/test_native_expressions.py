@@ -12,7 +12,8 @@ from dataflow import Flow, FlowInvalid
 from dataflow.core.functions import import_function
 from dataflow.core.wiring import Each, LoopBlock, MapBlock
 from dataflow.expressions.expression import ExpressionOf
-from dataflow.formats.native.reader import dump, load
+from dataflow.formats.native.reader import load
+from dataflow.formats.native.writer import dump
 from dataflow.loading import read_document
 from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import FlowInvalid, FormatError
-from dataflow.formats.native.reader import dump, dump_yaml, load
+from dataflow.formats.native.reader import load
+from dataflow.formats.native.writer import dump, dump_yaml
 from dataflow.formats.writer import write_yaml
 from tests.formats.nesting import nest
 from tests.properties.documents import constants, documents

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 
 from dataflow.formats.native.document import json_schema
-from dataflow.formats.native.reader import dump, dump_yaml, load
+from dataflow.formats.native.reader import load
+from dataflow.formats.native.writer import dump, dump_yaml
 from dataflow.formats.writer import write_yaml
 from tests.formats.nesting import nest
 from tests.properties.documents import canonical, documents

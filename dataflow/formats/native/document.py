@@ -27,7 +27,6 @@ __all__ = [
     "FORMAT",
     "NODES",
     "BlockPart",
-    "CarryPart",
     "FlowDocument",
     "FlowNode",
     "LoopNode",
@@ -41,10 +40,10 @@ __all__ = [
     "json_schema",
 ]
 
-#: The number of the format.
+#: The version of the format.
 FORMAT: Final = 1
 
-#: What no node can be called, with what it stands for.
+#: Reserved ids of nodes, and their meaning.
 RESERVED: Final = {INPUT: "the inputs of the flow", CARRY: "carried ports", ITEM: "the items of a map"}
 
 
@@ -59,8 +58,6 @@ NodeId = Annotated[
     Field(min_length=1, json_schema_extra={"not": {"enum": list(RESERVED)}}),
     AfterValidator(_check_id),
 ]
-
-
 _NO_POLICY: Final = PolicyPart()  # frozen, so shared: a flow has many nodes without one
 
 
@@ -113,7 +110,7 @@ class MapNode(Part):
     meta: dict[str, Any] = Field(default_factory=dict)
 
 
-#: The kinds of nodes by the key that tells them apart.
+#: The kinds of nodes by the key that distinguishes them.
 NODES: Final[dict[str, type[Part]]] = {"type": TypeNode, "flow": FlowNode, "loop": LoopNode, "map": MapNode}
 
 
@@ -136,7 +133,7 @@ Node = Annotated[
 
 
 class BlockPart(Part):
-    """Nodes, edges and what leaves: a flow, or the body of a loop or a map."""
+    """Nodes, edges and outputs: of a flow, or of the body of a loop or a map."""
 
     nodes: dict[NodeId, Node] = Field(default_factory=dict, description="Nodes by id, in declared order.")
     edges: list[EdgePart] = Field(default_factory=list)
@@ -144,14 +141,14 @@ class BlockPart(Part):
 
 
 class CarryPart(Part):
-    """A carried port: the value of the first round, and of each next one."""
+    """A loop variable: the value of the first iteration, and of each next one."""
 
     first: Source
     next: Source
 
 
 class LoopTestPart(Part):
-    """A source, and a function of its value that decides; as an expression it is one over `value`."""
+    """A source, and a function of its value, or an expression over `value`, that decides."""
 
     source: Source
     test: WrittenFunction
@@ -166,8 +163,8 @@ LoopTest = Annotated[
 class LoopPart(BlockPart):
     """The body of a loop. In its outputs `$carry.name` is the value tested last.
 
-    The test is `until` or `while`: a source of a boolean, or `{source: ..., test: ...}`, where the test is a
-    function `module:qualname` of the value of the source, or an expression over `value`.
+    The test is `until` or `while`: a source of a boolean, or `{source: ..., test: ...}`, where the test is
+    a function `module:qualname` of the value of the source, or an expression over `value`.
     """
 
     model_config = ConfigDict(json_schema_extra={"not": {"required": ["until", "while"]}})
@@ -188,7 +185,7 @@ class LoopPart(BlockPart):
 
 
 class MapPart(BlockPart):
-    """The body of a map over lists of equal length. Each output is the list of what the items gave."""
+    """The body of a map over lists of equal length. Each output is the list of the values of the items."""
 
     over: Annotated[dict[Name, Source], Field(min_length=1)] = Field(
         description="The lists by the name that `$item.name` reads their items under."
@@ -203,8 +200,7 @@ class MapPart(BlockPart):
 
 
 def _check_format(number: object) -> object:
-    # pydantic takes True for 1
-    if type(number) is not int:
+    if type(number) is not int:  # pydantic accepts True as 1
         raise ValueError(f"expected the number of the format, {FORMAT}, found {number!r}")
     return number
 
@@ -227,7 +223,7 @@ class FlowDocument(BlockPart):
 
 
 class _Untitled(GenerateJsonSchema):
-    """A schema without a title for every field: each would only be its name again."""
+    """Generates a schema without titles of fields, which would only repeat their names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the base's signature
         return False

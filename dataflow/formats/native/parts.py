@@ -1,4 +1,4 @@
-"""Models of the parts of a native document: nodes, edges, blocks and sources."""
+"""Models of the parts of a native document: inputs, settings, policies, edges and sources."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ __all__ = [
     "PortSource",
     "RaceSource",
     "RetryPart",
-    "Seconds",
     "Source",
-    "Sources",
     "UsingPart",
     "WrittenFunction",
 ]
@@ -70,7 +68,7 @@ Constants = dict[Name, Any]
 
 
 class Part(BaseModel):
-    """What all parts of a document share: no unknown fields, and nothing is converted."""
+    """Base of all parts of a document: no unknown fields, and no conversion of values."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -121,7 +119,7 @@ class UsingPart(Part):
 
 
 class RetryPart(Part):
-    """How a failed call is repeated."""
+    """How a failed call is attempted again."""
 
     retries: Annotated[int, Field(ge=0)] = Field(default=3, description="Extra attempts.")
     on: list[str] = Field(
@@ -133,7 +131,7 @@ class RetryPart(Part):
 
 
 class MemoPart(Part):
-    """How far outcomes are remembered, and what else counts."""
+    """The cache scope of outcomes, and what else is part of the cache key."""
 
     reach: Reach
     ttl: Seconds | None = Field(default=None, description="Seconds after which an outcome no longer counts.")
@@ -143,7 +141,7 @@ class MemoPart(Part):
 
 
 class PolicyPart(Part):
-    """How a node is run; what is not given is as its type says."""
+    """How a node is run; the defaults are those of its type."""
 
     retry: RetryPart = Field(default_factory=lambda: RetryPart(retries=0))
     timeout: Seconds | None = Field(default=None, description="Bounds one attempt, in seconds.")
@@ -151,7 +149,7 @@ class PolicyPart(Part):
     memo: Annotated[
         Annotated[MemoPolicy, Tag("<name>")] | Annotated[MemoPart, Tag("<memo>")],
         Discriminator(lambda value: "<name>" if isinstance(value, str) else "<memo>"),
-    ] = Field(default="off", description="How far outcomes are remembered.")
+    ] = Field(default="off", description="The cache scope of outcomes.")
     on_error: OnError = Field(default="fail", description="What the last failed attempt does.")
     default: Any = Field(default=None, description="The value of `out` after the last failed attempt.")
     limit: Name | Count | None = Field(
@@ -251,7 +249,7 @@ class ConstantSource(Part):
 
 
 class EachSource(Part):
-    """The item of a map over a list; what reads it runs once per item."""
+    """The item of a map over a list; nodes that read it run once per item."""
 
     each: Source
     key: WrittenFunction | None = Field(
@@ -264,25 +262,25 @@ class EachSource(Part):
 
 
 class EverySource(Part):
-    """The item of a map over edges; what reads it runs once for each of them that brings a value."""
+    """The item of a map over edges; nodes that read it run once for each edge that brings a value."""
 
     every: Sources
 
 
 class CollectSource(Part):
-    """The list of what the items of the innermost map gave."""
+    """The list of the values of the items of the innermost map."""
 
     collect: Source
 
 
 class AllSource(Part):
-    """The list of the live values of all rounds; only an output of a loop."""
+    """The list of the live values of all iterations; only an output of a loop."""
 
     all: Source
 
 
 class MergeContextsSource(Part):
-    """One conversation made of those that are live."""
+    """One conversation merged from the live ones."""
 
     merge_contexts: Sources
     how: str = Field(
@@ -291,7 +289,7 @@ class MergeContextsSource(Part):
     )
 
 
-#: The expressions by the key that tells them apart.
+#: The expressions by the key that distinguishes them.
 EXPRESSIONS: Final[dict[str, type[Part]]] = {
     "merge": MergeSource,
     "gather": GatherSource,

@@ -1,7 +1,7 @@
-"""The native format: a YAML or JSON document becomes wiring.
+"""The native format: read a YAML or JSON document as a graph definition.
 
-Problems of one document are told all at once, each with line and column. Whether the names in it lead to
-something is checked when the wiring is compiled.
+All problems of a document are reported together, each with line and column. Names are looked up when the
+graph definition is compiled.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ from dataflow.formats.native.document import (
     MapNode,
     TypeNode,
 )
-from dataflow.formats.native.settings import SourceReading, read_options, read_policy, read_settings
-from dataflow.formats.native.writer import dump, dump_yaml
+from dataflow.formats.native.settings import SourceReader, read_options, read_policy, read_settings
 from dataflow.formats.problems import Problem, describe_value, problems_of, report
 from dataflow.formats.reader import read
 from dataflow.formats.tree import Within
@@ -59,28 +58,26 @@ if TYPE_CHECKING:
     from dataflow.formats.native.parts import Source as SourcePart
     from dataflow.formats.tree import DocumentPath
 
-__all__ = ["Nest", "checked", "dump", "dump_yaml", "load", "wire"]
+__all__ = ["Nest", "checked", "load", "wire"]
 
-
-#: Makes a node of a nested flow, given by its wiring or by the path of its file; raises FormatError or
+#: Makes a node of a subflow, given by its graph definition or by the path of its file; raises FormatError or
 #: FlowInvalid.
 Nest: TypeAlias = "Callable[[Wiring | str], Nested]"
 
 
 def load(text: str, name: str, nest: Nest) -> Wiring:
-    """Read a document as wiring; `name` is its file's, and names the flow if the document does not.
+    """Read a document as a graph definition; `name` is that of its file, and the default name of the flow.
 
-    `nest` makes nodes of the flows inside it.
-
-    Raises FormatError for what cannot be read, FlowInvalid for what is no flow document of this release.
+    `nest` makes nodes of the subflows. Raises FormatError for an unreadable file, FlowInvalid for an
+    invalid flow document.
     """
     data, positions = read(text, name)
     return wire(checked(data, positions, name), positions, name, nest)
 
 
 def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wiring:
-    """Make wiring of a document, as `load` does; `places` tells where its parts stand."""
-    reading = _Reading(nest, places, str(PurePath(name).parent))
+    """Convert a document to a graph definition, as `load` does; `places` are the positions of its parts."""
+    reading = _DocumentReader(nest, places, str(PurePath(name).parent))
     wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
         raise FlowInvalid(name, report(reading.problems, places))
@@ -88,7 +85,7 @@ def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wirin
 
 
 def checked(data: Any, places: Places, name: str) -> FlowDocument:
-    """Check the form of a document that has been read. Raises as `load` does."""
+    """Validate the data of a document. Raises as `load` does."""
     if not isinstance(data, dict):
         reason = (
             f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {describe_value(data)}"
@@ -104,21 +101,21 @@ def checked(data: Any, places: Places, name: str) -> FlowDocument:
         raise FlowInvalid(name, report(problems_of(error, data), places)) from error
 
 
-class _Reading:
-    """Turns one document into wiring, and collects what keeps it from being that."""
+class _DocumentReader:
+    """Converts one document to a graph definition, and collects its problems."""
 
     def __init__(self, nest: Nest, places: Places, folder: str) -> None:
         self.problems: list[Problem] = []
         self.nest = nest
         self.places = places
         self.folder = folder
-        self.sources = SourceReading(self.problems)
+        self.sources = SourceReader(self.problems)
 
     def problem(self, path: DocumentPath, text: str) -> None:
         self.problems.append(Problem(path, text))
 
     def wiring(self, document: FlowDocument, name: str, path: DocumentPath) -> Wiring:
-        """Read a whole document, or one that is nested at the path."""
+        """Read a whole document, or the subflow at a path."""
         return Wiring(
             name=document.name or name,
             inputs={
@@ -152,10 +149,8 @@ class _Reading:
             self.problem((*path, "default"), str(mismatch))
             return FlowInput(kind, MISSING, schema)
 
-    # blocks
-
     def _block(self, part: BlockPart, path: DocumentPath) -> Block:
-        """Read nodes and edges: the plain sources that stand with nodes come first, in declared order."""
+        """Read nodes and edges: the plain sources of nodes come first, in declared order."""
         block = Block()
         for id, node in part.nodes.items():
             block.nodes[id] = self._placed(id, node, (*path, "nodes", id), block)
@@ -205,8 +200,8 @@ class _Reading:
             self.problem((*path, "flow"), str(error))
         except FlowInvalid as invalid:
             for problem in invalid.problems:
-                told = within_file(given, problem) if isinstance(given, str) else problem
-                self.problem((*path, "flow"), told)
+                text = within_file(given, problem) if isinstance(given, str) else problem
+                self.problem((*path, "flow"), text)
         self._feed(placed, node, path, block)
         return placed
 
@@ -226,8 +221,8 @@ class _Reading:
         path: DocumentPath,
         block: Block,
     ) -> None:
-        """Wire a port: plain sources become edges, anything else stays with the node."""
-        if isinstance(given, str):  # as most are
+        """Connect a port: plain sources become edges, other sources are kept with the node."""
+        if isinstance(given, str):  # the common case
             block.edges.append(Edge(parse_reference(given), placed.id, port))
             return
         if isinstance(given, list):
@@ -273,5 +268,5 @@ class _Reading:
 
 def _edge(part: EdgePart, index: int) -> Edge:
     rounds = Rounds(part.feedback, part.limit, part.on_limit, part.each_round, part.leave)
-    source, said = Reference(part.source, part.source_port), None if rounds == Rounds() else rounds
-    return Edge(source, part.target, part.target_port, part.id, part.meta, index, said)
+    source, given = Reference(part.source, part.source_port), None if rounds == Rounds() else rounds
+    return Edge(source, part.target, part.target_port, part.id, part.meta, index, given)

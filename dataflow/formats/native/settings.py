@@ -1,4 +1,4 @@
-"""Policies and sources in native documents."""
+"""Policies, run settings and sources in native documents."""
 
 from __future__ import annotations
 
@@ -50,11 +50,19 @@ if TYPE_CHECKING:
     from dataflow.formats.tree import DocumentPath
 
 
-__all__ = ["SourceReading", "SourceWriting", "read_policy", "read_settings", "write_policy", "write_settings"]
+__all__ = [
+    "SourceReader",
+    "SourceWriter",
+    "read_options",
+    "read_policy",
+    "read_settings",
+    "write_policy",
+    "write_settings",
+]
 
 
 def read_policy(part: PolicyPart) -> Policy:
-    """Read what a policy gives."""
+    """Read the settings of a policy."""
     if not part.model_fields_set:
         return NO_POLICY
     given: dict[str, Any] = {name: getattr(part, name) for name in part.model_fields_set}
@@ -70,7 +78,7 @@ def _read_retry(part: RetryPart) -> Retry:
 
 
 def write_policy(policy: Policy, where: str, problems: list[str]) -> dict[str, object]:
-    """Write the settings that are given; what has no document form becomes a problem."""
+    """Write the settings that are given; a setting without document form is a problem."""
     written = policy.given()
     if isinstance(policy.retry, Retry):
         written["retry"] = _write_retry(policy.retry)
@@ -118,14 +126,14 @@ def read_settings(part: UsingPart) -> Settings:
 
 
 def _read_limit(part: LimitPart) -> Limit | int:
-    """Read a limit; slots alone are of each run, as a number is in `using` (S15.1)."""
+    """Read a limit; slots alone are per run, like a number in `using` (S15.1)."""
     if part.slots is not None and part.per_second is None:
         return part.slots
     return Limit(part.slots, per_second=part.per_second)
 
 
 def write_settings(settings: Settings) -> dict[str, object]:
-    """Write the settings that differ from those of a run without any."""
+    """Write the settings that differ from the defaults of a run."""
     written: dict[str, object] = {}
     if settings.errors is not None:
         written["errors"] = settings.errors
@@ -151,15 +159,15 @@ def read_options(part: EachSource | MapPart) -> EachOptions:
     return EachOptions(key, part.max_concurrency, part.on_error)
 
 
-class SourceReading:
-    """Turns the sources of one document into wiring; what it cannot turn becomes a problem."""
+class SourceReader:
+    """Converts the sources of one document to the graph definition; invalid ones become problems."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
-        self.mapped: dict[str, Literally] = {}  # constant lists under `each`: equal ones open one map
+        self.mapped: dict[str, Literally] = {}  # constant lists inside `each`: equal ones open one map
 
     def read(self, part: SourcePart, path: DocumentPath, mapped: bool = False) -> Source:
-        """Read a source; `mapped` says that it stands under an `each`."""
+        """Read a source; `mapped` means that it is inside an `each`."""
         match part:
             case str():
                 return parse_reference(part)
@@ -187,7 +195,7 @@ class SourceReading:
                 return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
 
     def read_output_of_loop(self, part: SourcePart, path: DocumentPath) -> Source:
-        """Read what leaves a loop, which may be `all` values of a port."""
+        """Read an output of a loop, which may be `all` values of a port."""
         if isinstance(part, AllSource):
             return All(self.read(part.all, (*path, "all")))
         return self.read(part, path)
@@ -204,14 +212,14 @@ class SourceReading:
         return Literally(None, is_json=True)
 
 
-class SourceWriting:
-    """Turns sources into parts of a document; what has no document form becomes a problem."""
+class SourceWriter:
+    """Converts sources to parts of a document; those without document form become problems."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
 
     def write(self, source: Source, where: str) -> object:
-        """Write a source as it stands inline."""
+        """Write a source inline."""
         match source:
             case Reference():
                 return write_reference(source)
@@ -250,7 +258,7 @@ class SourceWriting:
             return None
 
     def options(self, options: EachOptions, where: str) -> dict[str, object]:
-        """Write the options of a map as far as they are given."""
+        """Write the options of a map that are given."""
         written: dict[str, object] = {}
         if options.key is not None:
             written["key"] = self.function(options.key, f"{where}, key of each")
@@ -261,7 +269,7 @@ class SourceWriting:
         return written
 
     def function(self, function: Callable[..., Any], where: str) -> str | None:
-        """Write the name of a function, or the expression that it is."""
+        """Write the name of a function, or its expression."""
         if isinstance(function, ExpressionOf):
             return function.source
         name = function.name if isinstance(function, NamedFunction) else name_of_function(function)

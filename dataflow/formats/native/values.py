@@ -1,4 +1,4 @@
-"""Constants and configs in native documents."""
+"""Serialize constants and configs in native documents."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 __all__ = ["UNNAMED", "as_json", "called", "constant_as_json", "with_found_paths", "write_config"]
 
 MOST_SHOWN: Final = 60
-#: Why a function has no document form.
+#: Why a function cannot be serialized.
 UNNAMED = "has no document form; documents name functions at the top of a module, as module:qualname"
-# What pydantic says of an object that is no data.
+#: The message of pydantic for an object that it cannot serialize.
 _UNKNOWN: Final = re.compile(r"Unable to serialize unknown type: <class '(?:.*\.)?(\w+)'>")
 
 
 def as_json(value: object) -> Any:
-    """Copy a value that JSON can carry; raises ValueMismatch with the place of what it cannot.
+    """Copy a JSON value; raises ValueMismatch with the location of a value that JSON does not have.
 
-    Subclasses and tuples are refused, since reading gives plain values and lists back.
+    Subclasses and tuples are refused, since reading returns plain values and lists.
     """
     return _copy(value, "", MOST_LEVELS)
 
 
 def constant_as_json(value: object, expected: object) -> Any:
-    """Write a value for a port of a type: by the JSON rules of the type if it is no plain JSON.
+    """Write a value for a port of a type: by the JSON rules of the type if it is not plain JSON.
 
-    Raises ValueMismatch if reading would not give the same value back (S1.7).
+    Raises ValueMismatch if reading would not return an equal value (S1.7).
     """
     try:
         return as_json(value)
@@ -56,7 +56,7 @@ def constant_as_json(value: object, expected: object) -> Any:
 
 
 def _by_type(value: object, expected: object) -> list[Any]:
-    """Write a value by its type; nothing if it does not come back the same."""
+    """Write a value by its type; return an empty list if it would not be read back equal."""
     adapter = adapter_of(expected)
     if adapter is None:
         return []
@@ -66,7 +66,7 @@ def _by_type(value: object, expected: object) -> list[Any]:
         same = type(restored) is type(value) and bool(restored == value)
     except (PydanticSerializationError, ValueMismatch):
         return []
-    except Exception:  # noqa: BLE001 - the value's own class compares and is turned into JSON
+    except Exception:  # noqa: BLE001 - the class of the value may raise anything
         return []
     return [written] if same else []
 
@@ -105,13 +105,13 @@ def _described(value: object) -> str:
     kind = type(value).__name__
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
+    except Exception:  # noqa: BLE001 - a foreign repr may raise anything
         return kind
     return f"{kind} {text}" if len(text) <= MOST_SHOWN and " at 0x" not in text else kind
 
 
 def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[str, Any]:
-    """Write the config of a node, empty if it has none; what has no document form becomes a problem."""
+    """Write the config of a node, empty if it has none; a config without document form is a problem."""
     config = placed.config
     if config is MISSING:
         return {}
@@ -131,9 +131,9 @@ def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[st
 
 
 def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
-    """Return a node that is written into a document of another folder: the paths in its config are absolute.
+    """Return a node for a document in another folder: the paths in its config are absolute.
 
-    Only the type knows which texts are paths; a config without any stays as it is.
+    Only the type knows which strings are paths; a config without paths is returned unchanged.
     """
     bare, _ = node_type.read_config(placed.config, placed.config_is_json)
     found, faults = node_type.read_config(placed.config, placed.config_is_json, placed.folder)
@@ -166,7 +166,7 @@ def called(function: Callable[..., Any]) -> str:
 
 
 def _functions_in(value: object, place: str) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Find the functions in a config, with the fields they stand in."""
+    """Yield the functions in a config, with the paths of their fields."""
     if isinstance(value, BaseModel):
         parts: Any = dict(value)
     elif isinstance(value, list | tuple):

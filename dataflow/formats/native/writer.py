@@ -1,6 +1,6 @@
-"""The native format: wiring becomes a document.
+"""The native format: write a graph definition as a document.
 
-Plain sources are written as edges and expressions inline, so that there is one document for one wiring.
+Plain sources are written as edges and expressions inline, so that a graph definition has one document.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataflow.core.ports import MISSING
 from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.formats.native.document import FORMAT, FlowDocument
-from dataflow.formats.native.settings import SourceWriting, write_policy, write_settings
+from dataflow.formats.native.settings import SourceWriter, write_policy, write_settings
 from dataflow.formats.native.values import UNNAMED, as_json, constant_as_json, with_found_paths, write_config
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.writer import write_yaml
@@ -33,13 +33,13 @@ __all__ = ["dump", "dump_yaml"]
 
 
 def dump_yaml(wiring: Wiring) -> str:
-    """Write wiring as the YAML text of a document; raises as `dump` does."""
+    """Write a graph definition as the YAML text of a document; raises as `dump` does."""
     return write_yaml(dump(wiring))
 
 
 def dump(wiring: Wiring) -> dict[str, object]:
-    """Write wiring as a document; raises FlowInvalid with all that has no document form."""
-    writing = _Writing([*wiring.problems], wiring.folder)
+    """Write a graph definition as a document; raises FlowInvalid with every part without document form."""
+    writing = _DocumentWriter([*wiring.problems], wiring.folder)
     document = writing.document(wiring)
     if not writing.problems:
         document = _checked(document, writing.problems)
@@ -49,7 +49,7 @@ def dump(wiring: Wiring) -> dict[str, object]:
 
 
 def _checked(document: dict[str, object], problems: list[str]) -> dict[str, Any]:
-    """Copy a document that can be read again: in Python any text is a name, and lists nest at will."""
+    """Copy a document that can be read again: in Python any string is a name, and lists nest at any depth."""
     try:
         copied: dict[str, Any] = as_json(document)
         FlowDocument.model_validate(copied)
@@ -62,18 +62,18 @@ def _checked(document: dict[str, object], problems: list[str]) -> dict[str, Any]
     return {}
 
 
-class _Writing:
-    """Turns one wiring into a document, and collects what has no document form.
+class _DocumentWriter:
+    """Converts one graph definition to a document, and collects the parts without document form.
 
-    `folder` is that of the whole document, `flow` the nested one that is written into it.
+    `folder` is that of the whole document, `flow` the subflow that is written into it.
     """
 
     def __init__(self, problems: list[str], folder: str, flow: Nested | None = None) -> None:
         self.problems = problems
         self.folder = folder
         self.flow = flow
-        self.ids: Mapping[str, str] | None = None  # of the types that packs list
-        self.sources = SourceWriting(problems)
+        self.ids: Mapping[str, str] | None = None  # ids of the types that packs list, by function
+        self.sources = SourceWriter(problems)
 
     def document(self, wiring: Wiring) -> dict[str, object]:
         """Write the whole document."""
@@ -103,8 +103,6 @@ class _Writing:
             except ValueMismatch as mismatch:
                 self.problems.append(f"input {name!r}: the default has no document form: {mismatch}")
         return written
-
-    # blocks
 
     def _block(self, block: Block, within: str) -> dict[str, object]:
         """Write a block; `within` names the loop or map whose body it is."""
@@ -136,7 +134,7 @@ class _Writing:
             given = {**self._inputs(placed, where), "policy": write_policy(policy, where, self.problems)}
             return {"flow": flow, **_given(given)}
         if isinstance(kind, NodeType):
-            policy = policy.over(kind.policy)  # `with_` made the type, which a document only names
+            policy = policy.over(kind.policy)  # `with_` changed the type, which a document only names
             if "<" in kind.id:
                 self.problems.append(f"{where}: function {kind.id} {UNNAMED}")
         parts = {
@@ -147,7 +145,7 @@ class _Writing:
         return {"type": self._listed(kind.id if isinstance(kind, NodeType) else kind), **_given(parts)}
 
     def _listed(self, id: str) -> str:
-        """Write the type that a pack lists as its, which may have been imported from where it is now."""
+        """Write the id under which a pack lists a type, even if it was imported from a module."""
         if not is_function_name(id):
             return id
         if self.ids is None:
@@ -155,19 +153,19 @@ class _Writing:
         return self.ids.get(id, id)
 
     def _nested(self, flow: Nested) -> dict[str, object]:
-        inner = _Writing(self.problems, self.folder, flow)
+        inner = _DocumentWriter(self.problems, self.folder, flow)
         inner.ids = self.ids
         return inner.document(replace(flow.wiring, settings=flow.settings))
 
     def _found(self, placed: PlacedNode) -> PlacedNode:
-        """Return a node of a flow that was loaded from another folder with paths that are found from any."""
+        """Return a node of a flow from another folder with absolute paths."""
         kind = placed.type
         if self.flow is None or placed.folder in ("", self.folder) or not isinstance(kind, str):
             return placed
         return with_found_paths(placed, self.flow.find_type(kind))
 
     def _inputs(self, placed: PlacedNode, where: str) -> dict[str, object]:
-        """Write what stands with the node: expressions and constants; its plain sources become edges."""
+        """Write the expressions and constants of a node; its plain sources become edges."""
         inputs: dict[str, object] = {}
         values: dict[str, object] = {}
         kind = placed.type if isinstance(placed.type, NodeType | str) else placed.type.node_type
@@ -220,7 +218,7 @@ class _Writing:
 
 
 def _given(parts: dict[str, object]) -> dict[str, object]:
-    """Leave out what is empty."""
+    """Leave out empty parts."""
     return {name: part for name, part in parts.items() if part}
 
 
@@ -230,7 +228,7 @@ def _is_plain(source: Source | Many) -> bool:
 
 
 def _inline_edges(placed: Placed) -> Iterator[Edge]:
-    """Yield the plain sources that stand with a node, which reading makes edges of too."""
+    """Yield the plain sources of a node as edges, as reading does."""
     if isinstance(placed, PlacedNode):
         for port, source in placed.inputs.items():
             for part in source.sources if isinstance(source, Many) else (source,):
@@ -245,7 +243,7 @@ def _write_edge(edge: Edge) -> dict[str, object]:
     written |= {"target": edge.target, "target_port": edge.target_port}
     if edge.rounds is not None:
         plain = asdict(Rounds())
-        written |= {name: said for name, said in asdict(edge.rounds).items() if said != plain[name]}
+        written |= {name: given for name, given in asdict(edge.rounds).items() if given != plain[name]}
     if edge.id is not None:
         written["id"] = edge.id
     return {**written, **_given({"meta": edge.meta})}
