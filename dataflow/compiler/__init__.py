@@ -1,3 +1,3 @@
-"""The compiler: from wiring to an immutable plan, or to one error with every problem."""
+"""The compiler: from a graph definition to an immutable plan, or to one error with every problem."""
 
 from __future__ import annotations

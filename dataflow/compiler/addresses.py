@@ -1,4 +1,4 @@
-"""The scopes of a plan as a tree, and the addresses of its ports."""
+"""The addresses of nodes and ports of a plan, and its scopes as a tree."""
 
 from __future__ import annotations
 
@@ -39,45 +39,46 @@ __all__ = [
 
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
 _ATTEMPT: Final = re.compile(r"~\d+$")
-_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
-_ATTEMPTS: Final = re.compile(r"~\d+")  # at flow nodes
+_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and iterations
+_ATTEMPTS: Final = re.compile(r"~\d+")  # of subflows
 WITHIN: Final = (
     "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
 )
 _CLASSES: Final[WeakKeyDictionary[FlowPlan, Classes]] = WeakKeyDictionary()
-_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+_INSIDE: Final = re.compile(r"[/\[~]")  # the end of the path of the enclosing node
 
 
 def address_of(path: str) -> str:
-    """Return what is left of a path without rounds, items and attempts: which node of the flow it is (S2.2).
+    """Return a path without iterations, items and attempts: the address of the node in the flow (S2.2).
 
-    In names and keys these characters are encoded, so they stand for nothing else.
+    In names and keys these characters are encoded, so they have no other meaning.
     """
     return _INSTANCES.sub("", path) if "[" in path or "~" in path else path
 
 
 def form_of(path: str) -> str:
-    """Return what all paths of a node have in common, and no other has: its address, with `[]` for each key.
+    """Return the unique common form of all paths of a node: its address, with `[]` for each key.
 
-    A map, and a loop of feedback edges, has the address of the node that it is named by; its form is its own.
+    A map, and a loop of feedback edges, has the address of the node that it is named after, but its own
+    form.
     """
     return _ATTEMPTS.sub("", _KEYS.sub("[]", path)) if "[" in path or "~" in path else path
 
 
 def path_of(frame: str, node: PlanNode) -> str:
-    """Return the path of a node of a frame, as `Frame.path_of` does."""
+    """Return the path of a node in a scope instance, as `Frame.path_of` does."""
     if node.names_frame:
         return frame
     return f"{frame}/{node.label}" if frame else node.label
 
 
 def opener_of(frame: str, opener: PlanNode) -> str:
-    """Return the path of what has opened a frame."""
+    """Return the path of the opener of a scope instance."""
     return _ATTEMPT.sub("", frame) if isinstance(opener.action, FlowOf) else frame[: frame.rindex("[")]
 
 
 class PlacedScope:
-    """A scope of a plan in its place: a flow that several nodes run is in several places."""
+    """A scope of a plan at its place in the flow; a subflow used by several nodes has several."""
 
     __slots__ = (
         "address",
@@ -100,18 +101,20 @@ class PlacedScope:
         self.parent = parent
         self.owner = owner  # the node of the parent that opens it
         self.address: str = "" if parent is None or owner is None else parent.address_of(owner)
-        self.form: str = "" if parent is None or owner is None else _form_in(parent, owner)  # of its frames
+        self.form: str = (
+            "" if parent is None or owner is None else _form_in(parent, owner)
+        )  # of its instances
         self.children: dict[int, PlacedScope] = {}  # by the number of the node that opens it
         self.makers = {slot: node for node in plan.nodes for slot in node.outputs.values()}
         self.parameters = {slot: name for name, slot in plan.parameters.items()}
         self.imports = {own: outer for outer, own in plan.imports}
 
     def address_of(self, node: PlanNode) -> str:
-        """Return the address of a node of this scope, as `Frame.path_of` writes its path."""
+        """Return the address of a node of this scope."""
         return path_of(self.address, node)
 
     def form_of(self, node: PlanNode) -> str:
-        """Return what all paths of a node of this scope have in common: see the function of this name."""
+        """Return the common form of all paths of a node of this scope."""
         return path_of(self.form, node)
 
 
@@ -120,9 +123,9 @@ def _form_in(scope: PlacedScope, opener: PlanNode) -> str:
 
 
 def scopes_of(plan: FlowPlan) -> list[PlacedScope]:
-    """List the scopes of a plan, those of its flow nodes too; each comes before the scopes inside it."""
+    """List the scopes of a plan, including those of subflows; outer scopes come first."""
     scopes = [PlacedScope(plan.root, 0, None, None)]
-    for scope in scopes:  # grows while it is walked
+    for scope in scopes:  # grows during the iteration
         for node in scope.plan.nodes:
             match node.action:
                 case Call() | JoinOf():
@@ -137,7 +140,7 @@ def scopes_of(plan: FlowPlan) -> list[PlacedScope]:
 
 
 class RootPort(NamedTuple):
-    """A port of the root frame. `slot` is None for a `$done` or `$error` that nothing reads."""
+    """A port of the root scope. `slot` is None for a `$done` or `$error` without readers."""
 
     node: PlanNode | None  # None for an input of the flow
     port: str
@@ -145,21 +148,21 @@ class RootPort(NamedTuple):
 
 
 class Addresses:
-    """Finds the ports of the root frame of a plan."""
+    """Finds the ports of the root scope of a plan."""
 
     def __init__(self, plan: FlowPlan) -> None:
         self.plan = plan
         loops = [node for node in plan.root.nodes if isinstance(node.action, LoopOf) and node.action.feedback]
         self._nodes = {node.id: node for node in plan.root.nodes if node.is_visible and node not in loops}
-        #: What leaves loops that feedback edges have made, by the port that it is the last value of.
+        #: The outputs of loops made of feedback edges, by the port whose last value they are.
         self._left = {
             name: RootPort(node, name, slot) for node in loops for name, slot in node.outputs.items()
         }
 
     def port(self, port: object, *, or_node: bool = False) -> RootPort:
-        """Find a port; raises DataflowError, also for one that is inside a map, a loop or a flow node.
+        """Find a port; raises DataflowError, also for a port inside a map, a loop or a subflow.
 
-        `or_node` says that a node could have been named as well.
+        `or_node` means that a node could have been named as well.
         """
         reference = self._own(port)
         if (left := self._left.get(str(reference))) is not None:
@@ -173,12 +176,12 @@ class Addresses:
         return RootPort(None, reference.port, slot)
 
     def reference(self, port: object) -> Reference:
-        """Return how the wiring names a port; raises DataflowError as `port` does."""
+        """Return the reference of a port in the graph definition; raises DataflowError as `port` does."""
         self.port(port)
         return self._own(port)
 
     def node(self, port: object) -> PlanNode | None:
-        """Find a node that is named alone, as a step or by its id, and has no port `out`."""
+        """Find a node that is given as a step or by its id, and has no port `out`."""
         if not isinstance(port, Step | str) or (isinstance(port, str) and "." in port):
             return None
         reference = self._own(port)
@@ -186,7 +189,7 @@ class Addresses:
         return None if node is None or reference.port in node.outputs else node
 
     def output(self, port: object) -> RootPort | None:
-        """Find what an output of the flow reads, if this is the name of one; `node.port` names a port."""
+        """Find the source of an output of the flow, if this is the name of one; `node.port` names a port."""
         if not isinstance(port, str) or port not in self.plan.outputs:
             return None
         slot = self.plan.outputs[port]
@@ -199,7 +202,7 @@ class Addresses:
         return {slot: RootPort(node, name, slot) for node in nodes for name, slot in node.outputs.items()}
 
     def _own(self, port: object) -> Reference:
-        """Return what names a port; raises DataflowError for a port of another flow."""
+        """Return the reference of a port; raises DataflowError for a port of another flow."""
         reference = _reference(port)
         if isinstance(port, PortRef | Step):
             owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
@@ -210,7 +213,7 @@ class Addresses:
         return reference
 
     def _unknown(self, reference: Reference, node: PlanNode | None, *, or_node: bool) -> str:
-        """Say why a port cannot be told: it is inside something, or there is none."""
+        """Describe why a port is not available: it is inside something, or does not exist."""
         around = self._nodes.get(_INSIDE.split(reference.node, maxsplit=1)[0])  # if it is a path
         is_inside = node is None and around is not None and _body_of(around) is not None
         if reference.node == CARRY or is_inside or any(one.id == reference.node for one in self._inside()):
@@ -222,16 +225,16 @@ class Addresses:
         return f"the flow has no port '{reference}'; {choices(known)}"
 
     def _of_nodes(self) -> Iterator[str]:
-        """Write, as they are read, the ports of nodes; those of maps are lists, which have no names."""
+        """Yield the references of ports of nodes; those of maps are lists, which have no names."""
         for node in self._nodes.values():
             if not isinstance(node.action, MapOf):
                 ports = ["out"] if "out" in node.outputs else node.outputs
                 yield from (write_reference(Reference(node.id, port)) for port in ports)
 
     def _inside(self) -> Iterator[PlanNode]:
-        """Go through the nodes of all maps, loops and flow nodes."""
-        scopes, seen = [self.plan.root], {self.plan.root}  # a flow may stand in several places
-        for scope in scopes:  # grows while it is walked
+        """Yield the nodes of all maps, loops and subflows."""
+        scopes, seen = [self.plan.root], {self.plan.root}  # a subflow may be used by several nodes
+        for scope in scopes:  # grows during the iteration
             for body in (body for node in scope.nodes if (body := _body_of(node)) is not None):
                 if body not in seen:
                     seen.add(body)
@@ -250,12 +253,12 @@ def _body_of(node: PlanNode) -> ScopePlan | None:
 
 
 def end_of(node: PlanNode) -> RootPort:
-    """Return the port that tells that a node is done."""
+    """Return the port that signals that a node is done."""
     return RootPort(node, DONE, node.outputs.get(DONE))
 
 
 def let_go(port: object) -> DataflowError:
-    """Make the error that a value is asked for which the run has let go (S8.5)."""
+    """Return the error for a value that the run has released (S8.5)."""
     return DataflowError(
         f"the value of port {name_of(port)} was let go when its last reader had come to its end; make "
         "the port an output of the flow, or run it without keep=False"
@@ -263,7 +266,7 @@ def let_go(port: object) -> DataflowError:
 
 
 def name_of(port: object) -> str:
-    """Name a port in a message; raises DataflowError for what names none."""
+    """Name a port in a message; raises DataflowError for an invalid port."""
     return f"'{_reference(port)}'"
 
 
@@ -285,7 +288,7 @@ def _reference(port: object) -> Reference:
 
 
 def classes_in(plan: FlowPlan) -> Classes:
-    """Collect the classes whose instances may be stored for a flow: those that its ports lead to."""
+    """Collect the classes that may be stored for a flow: those of the types of its ports."""
     known = _CLASSES.get(plan)
     if known is None:
         from dataflow.values.classes import classes_of
@@ -296,7 +299,7 @@ def classes_in(plan: FlowPlan) -> Classes:
 
 
 def types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
-    """Go through the types of what is stored: the inputs of a flow and what its nodes give."""
+    """Yield the types of stored values: the inputs of a flow and the outputs of its nodes."""
     for name, given in plan.wiring.inputs.items():
         yield f"input {name!r}", given.type
     for scope in scopes_of(plan):
@@ -307,7 +310,7 @@ def types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
 
 
 def _types_taken(plan: FlowPlan) -> Iterator[object]:
-    """Go through the types of the input ports of the nodes, which may name what others give as Any."""
+    """Yield the types of the input ports of the nodes, whose sources may be of type Any."""
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
             if isinstance(node.action, Call):

@@ -1,4 +1,4 @@
-"""Check a resolved graph: port types and kinds, scopes, addresses and conversations."""
+"""Check a resolved graph: port types and kinds, scopes, addresses and contexts."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-__all__ = ["check", "check_addresses", "check_contexts"]
+__all__ = ["check"]
 
 
 def check(graph: Graph, ordered: list[Vertex]) -> None:
-    """Check every edge, in an order in which sources come first; problems go into the graph."""
+    """Check every edge; `ordered` has sources before their readers; problems go into the graph."""
     types, sureness = Types(graph), Certainty(graph)
     types.infer_whole(ordered)
     checker = _Checker(graph, types, sureness)
     for vertex in ordered:
         checker.check(vertex)
-    check_contexts(graph, ordered, types.of, sureness.routed)
-    check_addresses(graph)
+    _check_contexts(graph, ordered, types.of, sureness.routed)
+    _check_addresses(graph)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
         found = plain_type(types.of(wire))
@@ -56,11 +56,11 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
 
 
 class _Fitting(NamedTuple):
-    """A type that fits another. Holding both keeps their ids from being those of others."""
+    """A type that fits another. References to both keep their ids unique."""
 
     type: object
     expected: object
-    is_checked: bool  # values are checked when they come
+    is_checked: bool  # values are checked on entry
 
 
 class _Checker:
@@ -96,7 +96,9 @@ class _Checker:
                 self.check_constant(wire.owner, port, vertex.spot_of(given.name, given.steps))
             elif self.check_edge(wire, port, vertex, given):
                 given.checked = True
-        if port.many or len(given.wires) < 2 or port.kind is PortKind.CONTEXT:  # told of them with S10.4
+        if (
+            port.many or len(given.wires) < 2 or port.kind is PortKind.CONTEXT
+        ):  # contexts are checked separately (S10.4)
             return
         sure = [wire for wire in given.wires if self.sureness.is_sure_edge(wire)]
         if len(sure) > 1:
@@ -108,7 +110,7 @@ class _Checker:
             )
 
     def check_constant(self, constant: Constant, port: InPort, where: Spot) -> None:
-        if cannot_be_constant(constant.value):  # told when it was wired
+        if cannot_be_constant(constant.value):  # reported when it was wired
             return
         try:
             convert = check_json if constant.is_json else check_value
@@ -117,13 +119,13 @@ class _Checker:
             self.graph.problem(f"{where}: {mismatch}", where)
 
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
-        """Check the value that stands in for the result of a failed node (S9.3)."""
+        """Check the value that replaces the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
         spot = vertex.spot.within("policy", "default")
         if out is None:
             ports = choices(action.type.outputs)
-            told = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
-            self.graph.problem(told, spot)
+            text = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
+            self.graph.problem(text, spot)
             return
         try:
             check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
@@ -131,19 +133,19 @@ class _Checker:
             self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
 
     def check_memo(self, vertex: Vertex, action: CallAction) -> None:
-        """Check that it makes sense to remember what a node gives (S13.1)."""
+        """Check that the outcomes of a node can be cached (S13.1)."""
         if action.type.flow is not None:
-            told = "it runs a flow; give the memo to nodes of that flow"
+            reason = "it runs a flow; give the memo to nodes of that flow"
         elif action.type.id in (ASK_ID, USER_INPUT_ID):
-            told = "what it gives comes from outside, each time anew"
+            reason = "what it gives comes from outside, each time anew"
         elif action.policy.effect is True:
-            told = "it has an effect, which would be left out; say memo='off', or leave effect out"
+            reason = "it has an effect, which would be left out; say memo='off', or leave effect out"
         else:
             return
-        self.graph.problem(f"memo of node {vertex.id!r}: {told}", vertex.spot.within("policy", "memo"))
+        self.graph.problem(f"memo of node {vertex.id!r}: {reason}", vertex.spot.within("policy", "memo"))
 
     def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
-        """Check one edge; tells whether its values are to be checked when they come."""
+        """Check one edge; return whether its values are to be checked on entry."""
         found = self.types.of(wire)
         both = id(found), id(port.type), id(port.kind)
         known = self.fitting.get(both)
@@ -156,15 +158,15 @@ class _Checker:
         return is_checked
 
     def compare(self, wire: Terminal, found: object, port: InPort, where: Spot) -> bool:
-        """Compare what an edge brings with a port; tells whether its values are to be checked."""
+        """Compare the type of an edge with a port; return whether its values are to be checked on entry."""
         if port.kind is PortKind.SIGNAL:
             return False
         if is_any(found):
             return not is_any(port.type) and port.type is not object
         kind = kind_of(found)
         if kind is not port.kind:
-            told = f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port"
-            self.graph.problem(told, where)
+            text = f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port"
+            self.graph.problem(text, where)
         elif not agrees(found, port.type):
             hint = self.hint(wire, found, port)
             self.graph.problem(
@@ -173,7 +175,7 @@ class _Checker:
         return holds_any(found) and not holds_any(port.type)
 
     def hint(self, wire: Terminal, found: object, port: InPort) -> str:
-        """Say what is probably meant where two types do not agree."""
+        """Suggest a fix for two types that do not agree."""
         scope = scope_of(wire)
         if scope is not None and scope.kind is ScopeKind.MAP and agrees(list_of(found), port.type):
             return "; collect it first"
@@ -185,19 +187,19 @@ class _Checker:
         return ""
 
     def check_reach(self, wire: Terminal, scope: Scope, reader: Spot) -> None:
-        """Check that a terminal is seen from a scope, not inside a map that nothing has closed."""
+        """Check that a terminal can be read from a scope, and is not inside a map that is not closed."""
         home = scope_of(wire)
         owner = wire.owner.owner if isinstance(wire.owner, Scope) else wire.owner
-        if owner in self.graph.circling:  # where it is is not known, and that is told
+        if owner in self.graph.circling:  # its scope is not known, which is reported
             return
         if home is not None and home not in scope.around():
-            told = f"{reader} reads {wire.label}, which is inside a map; collect it first"
-            self.graph.problem(told, reader)
+            text = f"{reader} reads {wire.label}, which is inside a map; collect it first"
+            self.graph.problem(text, reader)
 
     def check_loop(self, vertex: Vertex, action: LoopAction) -> None:
         for wire in wires_within(vertex):
             self.check_reach(wire, action.scope, vertex.spot)
-        if action.scope.is_lifted:  # what it carries is compared with the ports that it comes to
+        if action.scope.is_lifted:  # its loop variables are compared with the ports that read them
             return
         for name, wire in action.nexts.items():
             expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire)
@@ -223,10 +225,10 @@ class _Checker:
             )
 
 
-def check_addresses(graph: Graph) -> None:
-    """Refuse a node with the path of one inside the flow node that its map or loop is named after.
+def _check_addresses(graph: Graph) -> None:
+    """Refuse a node with the path of one inside the subflow that its map or loop is named after.
 
-    Ids differ along nested blocks; only a flow has ids of its own.
+    Ids differ along nested blocks; only a subflow has separate ids.
     """
     naming = [(vertex, scopes) for vertex in graph.vertices if (scopes := list(_named_after(vertex)))]
     if not naming:
@@ -248,7 +250,7 @@ def check_addresses(graph: Graph) -> None:
 
 
 def _named_after(vertex: Vertex) -> Iterator[Scope]:
-    """Go outwards through the maps and loops that are named after a flow node."""
+    """Yield the maps and loops that are named after a subflow, innermost first."""
     if isinstance(vertex.action, CallAction) and vertex.action.type.flow is not None:
         scope = vertex.scope
         while scope is not None and names_scope(vertex, scope.owner):
@@ -256,18 +258,18 @@ def _named_after(vertex: Vertex) -> Iterator[Scope]:
             scope = scope.owner.scope if scope.owner is not None else None
 
 
-def check_contexts(
+def _check_contexts(
     graph: Graph, ordered: Sequence[Vertex], type_of: Callable[[Terminal], object], routed: Iterable[object]
 ) -> None:
-    """Check what is merged, and refuse ports in which two conversations could come together.
+    """Check merged contexts, and refuse ports that could receive two conversations.
 
     `routed` are the vertices whose failures are wired.
     """
     together: Exclusion | None = None
     for vertex in ordered:
         if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
-            for told in _no_contexts(vertex, type_of):
-                graph.problem(told, vertex.spot)
+            for text in _no_contexts(vertex, type_of):
+                graph.problem(text, vertex.spot)
         if isinstance(vertex.action, CallAction) and not vertex.action.has_context:
             continue
         for reader, wires in _meetings(vertex, type_of):
@@ -288,7 +290,7 @@ def _no_contexts(join: Vertex, type_of: Callable[[Terminal], object]) -> Iterato
 
 
 def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[Spot, list[Terminal]]]:
-    """Go through the ports into which several conversations lead."""
+    """Yield the ports that several conversations lead to."""
     match vertex.action:
         case CallAction():
             for given in vertex.inputs.values():

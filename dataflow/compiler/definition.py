@@ -1,4 +1,4 @@
-"""Definitions: a flow as wired, which can be checked, compiled and placed in other flows."""
+"""Definitions: flows under construction that can be checked, compiled and placed in other flows."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 
 __all__ = ["Definition"]
 
-_UNSET: Any = MISSING  # typed as every setting, so that signatures show what a setting takes
+_UNSET: Any = MISSING  # Any, so that signatures show the type of each setting
 
 
 def _installed(id: str) -> NodeType:
-    """Look up what is named by its id; only this needs the packs, which are found by reading metadata."""
+    """Look up a node type by its id; imported late, since finding packs reads metadata."""
     from dataflow.packs.registry import find_type
 
     return find_type(id)
 
 
 class Definition(Builder):
-    """A builder whose flow is checked and compiled, once for each change of it."""
+    """A builder whose flow is checked and compiled, once for each change."""
 
     settings = Settings()
-    target = ""  # where the flow is found, as FILE of the command line (S20)
-    _documented: object = None  # the function that wires it, if one does
+    target = ""  # the location of the flow, as FILE of the command line (S20)
+    _documented: object = None  # the function that builds it, if any
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
-    _described: tuple[Version, NodeType] | None = None  # the newest
+    _described: tuple[Version, NodeType] | None = None  # of the newest version
     _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
     _find_type: FindType = staticmethod(_installed)
     _find_function: FindFunction = staticmethod(import_function)
 
     def _restart(self, wiring: Wiring | None = None) -> None:
         super()._restart(wiring)
-        self._compiled: dict[Version, Compiled] = {}  # the newest, by the version of the flow
+        self._compiled: dict[Version, Compiled] = {}  # the newest, by version
 
     def __enter__(self) -> Self:
         return self
@@ -68,17 +68,17 @@ class Definition(Builder):
 
     @property
     def wiring(self) -> Wiring:
-        """The flow as wired."""
+        """The graph definition of the flow."""
         return self._wiring
 
     @property
     def version(self) -> Version:
-        """What changes with every change of the flow and of the flows in it."""
+        """A value that changes with every change of the flow and of its subflows."""
         return tuple(flow.version for flow in flows_within(self.wiring))
 
     @property
     def node_type(self) -> NodeType:
-        """The flow as a node type: its inputs and outputs are the ports (S1.1). Raises FlowInvalid."""
+        """The flow as a node type: its inputs and outputs are the ports. Raises FlowInvalid."""
         version = self.version
         if self._described is None or self._described[0] != version:
             ports = self._whole().ports
@@ -90,7 +90,7 @@ class Definition(Builder):
 
     @property
     def opaque(self) -> Sequence[str]:
-        """The names in the flow that were not looked into (S20, trust)."""
+        """The names in the flow that could not be inspected (S20, trust)."""
         return self._whole().opaque
 
     def place_in(self, block: OpenBlock, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PlacedNode:
@@ -98,24 +98,22 @@ class Definition(Builder):
         return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
 
     def check(self) -> list[str]:
-        """List every problem of the flow, without raising; an empty list means that it can run (S1.7)."""
+        """List every problem of the flow without raising; an empty list means that it can run."""
         return self.examine().problems_in_order
 
     def examine(self) -> Graph:
-        """Return the flow with its names looked up and checked: its problems and what was not looked into."""
-        from dataflow.compiler.passes import (
-            examine,  # a third of the engine, which no flow needs to be wired
-        )
+        """Return the graph of the flow with its names resolved and checked, and its problems."""
+        from dataflow.compiler.passes import examine  # the compiler, which building a flow does not need
 
         graph, _ = examine(self.wiring, self._find_type, self._find_function)
         return graph
 
     def compile(self) -> FlowPlan:
-        """Compile the flow unless it has not changed since; raises FlowInvalid."""
+        """Compile the flow unless it has not changed since the last time; raises FlowInvalid."""
         return self._whole().plan
 
     def _whole(self) -> Compiled:
-        """Compile the flow as far as it may be looked into, once for all that ask about it."""
+        """Compile the flow as far as it can be inspected, once for each version."""
         wiring, version = self.wiring, self.version
         with self._lock:
             compiled = self._compiled.get(version)
@@ -128,7 +126,7 @@ class Definition(Builder):
             return compiled
 
     def compile_other(self, wiring: Wiring) -> FlowPlan:
-        """Compile another wiring as this one's; raises FlowInvalid."""
+        """Compile another graph definition with the lookups of this flow; raises FlowInvalid."""
         from dataflow.compiler.passes import compile_flow  # as above
 
         return compile_flow(wiring, self._find_type, self._find_function)
@@ -145,11 +143,11 @@ class Definition(Builder):
         enabled: bool = _UNSET,
         errors: NodeErrors = _UNSET,
     ) -> Self:
-        """Return the flow with a name or settings for its use as a node; this one is not changed (S7.3).
+        """Return the flow with a name or settings for its use as a node; this one is not changed.
 
-        The settings are those of `node`; what is not given stays as it is. Each attempt runs the flow anew.
-        `errors="collect"` lets what is independent of a failure finish, and puts a `Failure` in place of
-        each output that failed.
+        The settings are those of `node`; settings that are not given keep their values. Each attempt runs
+        the whole flow again. `errors="collect"` finishes the nodes that do not depend on a failure, and
+        replaces each output that failed by a `Failure`.
         """
         policy = policy_of(
             retries=retries, timeout=timeout, deadline=deadline, on_error=on_error, default=default,
@@ -161,25 +159,25 @@ class Definition(Builder):
         return other
 
     def _copied(self) -> Self:
-        """Copy a flow that is wired: both see the same wiring."""
+        """Copy a flow; both share the graph definition."""
         _ = self.wiring
         other = copy.copy(self)
         other._described = None  # noqa: SLF001 - of its own class
         return other
 
     def rewired(self, wiring: Wiring) -> Self:
-        """Return the flow as it is wired otherwise; this one is not changed."""
+        """Return a copy of the flow with another graph definition."""
         other = self._copied()
         other._pulled = (), {}  # noqa: SLF001 - of its own class
         other._restart(wiring)  # noqa: SLF001 - as above
         return other
 
     def find_type(self, id: str) -> NodeType:
-        """Look up a node type that the flow names by its id; raises DataflowError."""
+        """Look up a node type by the id that the flow uses; raises DataflowError."""
         return self._find_type(id)
 
     def compile_for(self, port: object) -> FlowPlan:
-        """Compile only what a port of the flow needs; raises DataflowError if there is none (S8.1)."""
+        """Compile only the dependencies of a port of the flow; raises DataflowError if it does not exist."""
         from dataflow.compiler.addresses import Addresses  # as above
         from dataflow.compiler.passes import Pulled, compile_flow
 

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "PARAMETER_OF",
     "Action",
     "CallAction",
     "CollectAction",
+    "Constant",
     "Graph",
     "Input",
     "Join",
@@ -50,7 +52,7 @@ __all__ = [
 
 @dataclass(slots=True)
 class CallAction:
-    """Call a node function. Nodes of one type without a config or a policy of their own share one."""
+    """Call a node function. Nodes of one type without their own config or policy share one."""
 
     type: NodeType
     policy: Policy
@@ -61,18 +63,18 @@ class CallAction:
     takes_in_order: bool = field(init=False)  # its inputs are its parameters, all positional or `*args`
     conditional: frozenset[str] = field(init=False)  # its outputs that may be left out
     is_inferred: bool = field(init=False)  # the types of its outputs depend on more than its type
-    is_sure: bool = field(init=False)  # it brings a value if what it needs does (S5.2)
+    is_sure: bool = field(init=False)  # it always has a value if its required inputs do (S5.2)
     bounds: Bounds | None = field(init=False)  # of its attempts
-    exits: Mapping[str, str] = field(init=False)  # its outputs that are of an exit, by which it is a branch
-    memo: Memo | None = field(init=False)  # how far its outcomes are remembered
-    is_simple: bool = field(init=False)  # calling it runs none of its code, nothing is to be seen to besides
-    is_single: bool = field(init=False)  # what it returns is the value of its one port
-    known: object = field(init=False, default=None)  # what fingerprints keep of it
+    exits: Mapping[str, str] = field(init=False)  # of its conditional outputs the branch that each belongs to
+    memo: Memo | None = field(init=False)  # how its outcomes are cached
+    is_simple: bool = field(init=False)  # a call only creates a coroutine, and no policy applies
+    is_single: bool = field(init=False)  # the returned value is the value of its only port
+    known: object = field(init=False, default=None)  # its part of cache keys, computed once
 
     def __post_init__(self) -> None:
         node_type, policy, parameters = self.type, self.policy, self.type.parameters
         inputs, outputs = node_type.inputs.values(), node_type.outputs.values()
-        # lists, as generators take three times as long where there are few ports
+        # lists, as generators take three times as long for a few ports
         self.required = tuple([port.name for port in inputs if port.required])
         self.has_lazy = True in [port.lazy for port in inputs]
         self.has_context = PortKind.CONTEXT in [port.kind for port in inputs]
@@ -91,20 +93,20 @@ class CallAction:
 
 
 def _is_native(function: object) -> bool:
-    """Tell whether calling a function only makes a coroutine."""
+    """Return whether calling a function only creates a coroutine."""
     plain = function.__func__ if isinstance(function, MethodType) else function
     return isinstance(plain, FunctionType) and bool(plain.__code__.co_flags & CO_COROUTINE)
 
 
 class ScopeKind(Enum):
-    """What opens a frame of the scope (S2.1)."""
+    """The kind of the vertex that opens a scope (S2.1)."""
 
     ROOT = "run"
     LOOP = "loop"
     MAP = "map"
 
 
-#: What stands in place of a node id in a reference to a parameter of such a scope.
+#: Replaces the node id in a reference to a parameter of a scope of this kind.
 PARAMETER_OF: Final = {ScopeKind.ROOT: INPUT, ScopeKind.LOOP: CARRY, ScopeKind.MAP: ITEM}
 
 
@@ -120,21 +122,23 @@ class Join(Enum):
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A scope of a flow. Its parent is that of its owner, known once the owner's scope is."""
+    """A scope of a flow. Its parent is the scope of its owner, once that is known."""
 
     kind: ScopeKind
     owner: Vertex | None = None  # None for the root
-    parameters: dict[str, None] = field(default_factory=dict)  # inputs, carried ports or items, in order
-    label: str = ""  # what messages call its item, where it is that of an `each`
-    labels: dict[str, str] = field(default_factory=dict)  # what they call what a lifted loop carries
-    is_lifted: bool = False  # of a loop: feedback edges have made it (S6.3)
+    parameters: dict[str, None] = field(default_factory=dict)  # inputs, loop variables or items, in order
+    label: str = ""  # of an `each`: the name of its item in messages
+    labels: dict[str, str] = field(
+        default_factory=dict
+    )  # of a lifted loop: the names of its loop variables in messages
+    is_lifted: bool = False  # of a loop made of feedback edges (S6.3)
 
     @property
     def parent(self) -> Scope | None:
         return self.owner.scope if self.owner is not None else None
 
     def around(self) -> Iterator[Scope]:
-        """Go outwards, beginning with this scope."""
+        """Yield this scope and the scopes around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
@@ -146,7 +150,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 
 class Spot(NamedTuple):
-    """What a problem is about: in words, and as the steps that lead to it in the block of a document."""
+    """The location of a problem: in words, and as steps in the block of a document."""
 
     label: str
     scope: Scope
@@ -156,11 +160,11 @@ class Spot(NamedTuple):
         return self.label
 
     def part(self, label: str, *steps: str | int) -> Spot:
-        """Name a part of it."""
+        """Return the location of a part, with a label of its own."""
         return Spot(f"{self.label}{label}", self.scope, (*self.steps, *steps))
 
     def within(self, *steps: str | int) -> Spot:
-        """Return the place of a part of it, under its own name."""
+        """Return the location of a part, with the same label."""
         return Spot(self.label, self.scope, (*self.steps, *steps))
 
     @property
@@ -168,7 +172,7 @@ class Spot(NamedTuple):
         """The steps from the top of the document."""
         path, scope = self.steps, self.scope
         while (owner := scope.owner) is not None:
-            if scope.is_lifted:  # no document has a block for it
+            if scope.is_lifted:  # documents have no block for it
                 scope = owner.home
                 continue
             spot = owner.spot
@@ -177,14 +181,14 @@ class Spot(NamedTuple):
 
 
 class Terminal(NamedTuple):
-    """Where an edge begins: an output port of a vertex, a parameter of a scope, or a constant."""
+    """The source of an edge: an output port of a vertex, a parameter of a scope, or a constant."""
 
     owner: Vertex | Scope | Constant
     port: str
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         owner = self.owner
         if isinstance(owner, Constant):
             return "a constant"
@@ -207,10 +211,10 @@ class Constant:
 
 @dataclass(slots=True, eq=False)
 class Input:
-    """A connected input port of a vertex: where its edges begin.
+    """A connected input port of a vertex, with the sources of its edges.
 
-    `port` is the declared port, None where any will do. `steps` lead to it in the block of a document where
-    it is not among the inputs of its node.
+    `port` is the declared port, None if any port is accepted. `steps` lead to it in the block of a document
+    if it is not among the inputs of its node.
     """
 
     name: str
@@ -218,12 +222,12 @@ class Input:
     port: InPort | None = None
     required: bool = True
     steps: Steps = ()
-    checked: bool = False  # the value comes from an Any port and is checked when it enters (S1.7)
-    read_at: Spot | None = None  # of what is carried into a loop of feedback edges: the port that reads it
+    checked: bool = False  # values come from an Any port and are checked on entry (S1.7)
+    read_at: Spot | None = None  # of a loop variable of feedback edges: the port that reads it
 
 
 def is_constant(given: Input) -> bool:
-    """Tell whether nothing but constants leads to a port."""
+    """Return whether only constants lead to a port."""
     for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
         if not isinstance(wire.owner, Constant):
             return False
@@ -232,7 +236,7 @@ def is_constant(given: Input) -> bool:
 
 @dataclass(slots=True)
 class JoinAction:
-    """Join several sources. `how` says that they are conversations, of which it makes one (S10.4)."""
+    """Join several sources. With `how` they are contexts, which are merged into one (S10.4)."""
 
     mode: Join
     how: MergeFunction | None = None
@@ -240,25 +244,26 @@ class JoinAction:
 
 @dataclass(slots=True)
 class LoopAction:
-    """Run the body round by round. `finals` and `results` are its outputs by name."""
+    """Run the body iteration by iteration. `finals` and `results` are its outputs by name."""
 
     block: LoopBlock
     scope: Scope
     test: LoopTest | None = None
     test_wire: Terminal | None = None
     nexts: dict[str, Terminal] = field(default_factory=dict)
-    finals: dict[str, str] = field(default_factory=dict)  # output -> carried port
+    finals: dict[str, str] = field(default_factory=dict)  # output -> loop variable
     results: dict[str, Terminal] = field(default_factory=dict)
-    alls: set[str] = field(default_factory=set)  # of them, the lists of the values of all rounds
-    shown: dict[str, Terminal] = field(default_factory=dict)  # outputs that nobody reads, but a result tells
+    alls: set[str] = field(default_factory=set)  # the results that are lists of the values of all iterations
+    shown: dict[str, Terminal] = field(default_factory=dict)  # outputs without readers, for results
 
 
 @dataclass(slots=True)
 class MapAction:
-    """Open a frame an item. `collects` are its outputs by name.
+    """Open a scope instance per item. `collects` are its outputs by name.
 
-    A map over edges has one input with all of them, and opens a frame for each that settles live (S7.4). What
-    it reads of other maps leaves these with the index of each value, in the outputs that are `indexed`.
+    A map over edges has one input with all of them, and opens a scope instance for each edge that settles
+    live (S7.4). Values that it reads from other maps are exported from these with the index of each value,
+    in the outputs that are `indexed`.
     """
 
     scope: Scope
@@ -266,15 +271,15 @@ class MapAction:
     lists: dict[str, str] = field(default_factory=dict)  # item -> input port of the vertex
     collects: dict[str, Terminal] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()  # the names of the outputs of a map in block form
-    named: bool = True  # False: named after the node that reads it first
+    named: bool = True  # False: named after its first reader
     is_every: bool = False  # over edges
     indexed: set[str] = field(default_factory=set)
-    early: set[str] = field(default_factory=set)  # outputs that settle with their last value in any case
+    early: set[str] = field(default_factory=set)  # outputs that settle with their last value
 
 
 @dataclass(slots=True)
 class CollectAction:
-    """A `collect`, until it is known which map it closes; then an output of that map."""
+    """A `collect`, until the map that it closes is known; then an output of that map."""
 
     source: Terminal
     output: Terminal | None = None
@@ -291,16 +296,16 @@ class Vertex:
     order: int
     action: Action
     home: Scope  # the scope of the block it was declared in
-    read_at: Spot | None = None  # of a join, or a map that a source has opened: where it is read first
-    label: str = ""  # of a join: what messages call its value
+    read_at: Spot | None = None  # of a join, or a map opened by a source: its first reader
+    label: str = ""  # of a join: the name of its value in messages
     inputs: dict[str, Input] = field(default_factory=dict)
-    scope: Scope | None = None  # where it fires, once known
+    scope: Scope | None = None  # the scope that it fires in, once known
     index: int = -1  # in the plan of that scope, once it is laid out
-    slots: dict[str, int] = field(init=False)  # likewise, of its output ports
+    slots: dict[str, int] = field(init=False)  # of its output ports, likewise
 
     @property
     def kind(self) -> str:
-        """What messages call it."""
+        """The kind in messages."""
         match self.action:
             case LoopAction():
                 return "loop"
@@ -316,19 +321,19 @@ class Vertex:
         return Spot(f"{self.kind} {self.id!r}", self.home, ("nodes", self.id))
 
     def spot_of(self, port: str, steps: Steps = ()) -> Spot:
-        """Return the place of one of its input ports; `steps` lead to what is not among its inputs."""
+        """Return the location of an input port; `steps` lead to one that is not among its inputs."""
         steps = steps or ("nodes", self.id, "inputs", port)
         return Spot(f"port '{self.id}.{port}'", self.home, steps)
 
     def has_output(self, port: str) -> bool:
-        """Tell whether something may read a port of this name."""
+        """Return whether a port of this name can be read."""
         if port in self.output_names or port in (DONE, ERROR):
             return True
         return isinstance(self.action, CallAction) and self.action.type.is_opaque
 
     @property
     def output_names(self) -> Collection[str]:
-        """The names of the output ports, `$done` and `$error` aside."""
+        """The names of the output ports without `$done` and `$error`."""
         match self.action:
             case CallAction(type=node_type):
                 return node_type.outputs
@@ -341,7 +346,7 @@ class Vertex:
 
     @property
     def is_lifted(self) -> bool:
-        """Whether it is a loop that feedback edges have made."""
+        """Whether it is a loop made of feedback edges."""
         return isinstance(self.action, LoopAction) and self.action.scope.is_lifted
 
     @property
@@ -351,7 +356,7 @@ class Vertex:
 
 
 def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:
-    """Tell whether a map of `each`, or a loop of feedback edges, has its name from a vertex in it (S2.2)."""
+    """Return whether a map of `each`, or a loop of feedback edges, is named after a vertex in it (S2.2)."""
     if opener is None:
         return False
     is_unnamed = isinstance(opener.action, MapAction) and not opener.action.named
@@ -361,7 +366,7 @@ def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundEdge:
-    """An edge that says something about rounds: the port that it leads to, and its position there."""
+    """An edge with options for loops: the port that it leads to, and its position there."""
 
     edge: Edge
     rounds: Rounds
@@ -388,24 +393,26 @@ class Graph:
     vertices: list[Vertex] = field(default_factory=list)
     outputs: dict[str, Terminal] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    opaque: list[str] = field(default_factory=list)  # types that were not looked into
-    round_edges: list[RoundEdge] = field(default_factory=list)  # edges that say something about rounds
-    circling: set[Vertex] = field(default_factory=set)  # what is in a cycle, or waits for one
-    output_ports: dict[str, OutPort] = field(default_factory=dict)  # what a flow around it sees, once checked
+    opaque: list[str] = field(default_factory=list)  # types that could not be inspected
+    round_edges: list[RoundEdge] = field(default_factory=list)  # edges with options for loops
+    circling: set[Vertex] = field(default_factory=set)  # vertices in a cycle, or dependents of one
+    output_ports: dict[str, OutPort] = field(
+        default_factory=dict
+    )  # as a flow around it sees them, once checked
 
     @property
     def is_flat(self) -> bool:
-        """Whether there is no scope but the root."""
+        """Whether the root is the only scope."""
         return all(isinstance(vertex.action, (CallAction, JoinAction)) for vertex in self.vertices)
 
     @property
     def problems_in_order(self) -> list[str]:
-        """The problems, each once; those of a document in the order of its text."""
+        """The problems without duplicates; those of a document in the order of its text."""
         problems = list(dict.fromkeys(map(on_one_line, self.problems)))
         return problems if self.wiring.places is None else sorted(problems, key=_place)
 
     def problem(self, text: str, spot: Spot) -> None:
-        """Note what is wrong, with the place in the document where there is one."""
+        """Record a problem, with its location in the document if there is one."""
         places = self.wiring.places
         self.problems.append(text if places is None else write_place(text, *places.find(spot.path)))
 

@@ -1,4 +1,4 @@
-"""Infer what is known of each value before a run: its type, certainty and mutual exclusions."""
+"""Infer what is known of each value before a run: its type, whether it always exists, and exclusions."""
 
 from __future__ import annotations
 
@@ -44,19 +44,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Certainty", "Exclusion", "Types", "list_of", "or_failure", "passed_on"]
 
+#: Marks the type of a constant: exact where it is wired, widened where it becomes a loop variable.
+_EXACT: Final = "dataflow: of a constant"
+
 
 class Types:
     """The type that each terminal carries."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.loose: set[Terminal] = set()  # carried ports that any value may come into
+        self.loose: set[Terminal] = set()  # loop variables of type Any
         self.known: dict[Terminal, object] = {
             Terminal(graph.root, name): given.type for name, given in graph.wiring.inputs.items()
         }
 
     def infer_whole(self, ordered: list[Vertex]) -> None:
-        """Infer every type, in an order in which sources come first; problems go into the graph."""
+        """Infer every type; `ordered` has sources before their readers; problems go into the graph."""
         inferred = [
             vertex for vertex in ordered
             if not isinstance(vertex.action, CallAction) or vertex.action.is_inferred
@@ -97,16 +100,18 @@ class Types:
                 pass
 
     def of(self, terminal: Terminal) -> object:
-        """Tell what a terminal carries, following what leaves loops and maps to where it comes from."""
+        """Return the type of a terminal, following outputs of loops and maps to their sources."""
         declared = _declared(terminal)
         return self._of_leaving(terminal) if declared is None else declared.type
 
     def _of_leaving(self, terminal: Terminal) -> object:
-        left: list[tuple[ItemErrors, bool]] = []  # what items do that fail, and whether it is a list of them
+        left: list[
+            tuple[ItemErrors, bool]
+        ] = []  # what a failing item does, and whether it is a list of items
         seen = set[Terminal]()
         while True:
             terminal = resolved(terminal)
-            if terminal in seen:  # it reads itself, which is told elsewhere
+            if terminal in seen:  # it reads itself, which is reported elsewhere
                 return Any
             seen.add(terminal)
             owner, port = terminal
@@ -125,7 +130,7 @@ class Types:
                     continue
             break
         found = self._of_made(terminal)
-        for on_error, is_list in reversed(left):  # the outmost last
+        for on_error, is_list in reversed(left):  # outermost last
             found = or_failure(found) if on_error == "collect" else found
             found = list_of(found) if is_list else found
         return found
@@ -147,12 +152,12 @@ class Types:
         if not given.wires:
             return Any
         source = given.wires[0]
-        if isinstance(source.owner, Constant) and source.owner.value is None:  # what follows may be anything
+        if isinstance(source.owner, Constant) and source.owner.value is None:  # next values may be anything
             return Any
         return _widened(self.of(source))
 
     def _loosen(self, vertices: list[Vertex]) -> bool:
-        """Make a carried port Any if a next value is; tells whether there was one, to infer once more."""
+        """Make a loop variable Any if a next value is; return whether there was one, to infer again."""
         found = False
         for vertex in vertices:
             action = vertex.action
@@ -168,7 +173,7 @@ class Types:
         return found
 
     def _feed_back(self, carry: Terminal, wire: Terminal) -> bool:
-        """Let what a feedback edge carries be of its source's type; of any, if that changes with it."""
+        """Give a loop variable of a feedback edge the type of its source; Any if that depends on it."""
         known, found = self.known.get(carry, MISSING), self.of(wire)
         if carry in self.loose or known == found:
             return False
@@ -194,17 +199,13 @@ class Types:
 
 
 def _declared(terminal: Terminal) -> OutPort | None:
-    """Return the port of a node whose type says all of it, as that of most nodes does."""
+    """Return the port of a node whose declared type is exact, as for most nodes."""
     owner, port = terminal
     if isinstance(owner, Vertex):
         action = owner.action
         if isinstance(action, CallAction) and not action.is_inferred:
             return action.type.outputs.get(port)
     return None
-
-
-#: Marks the type of a constant, which is exact where the constant is wired and wide where it is carried on.
-_EXACT: Final = "dataflow: of a constant"
 
 
 def _type_of_constant(value: object) -> object:
@@ -214,7 +215,7 @@ def _type_of_constant(value: object) -> object:
 
 
 def _widened(annotation: object) -> object:
-    """Let the type of a constant be that of all values like it."""
+    """Replace the exact type of a constant by the type of its class."""
     if get_origin(annotation) is Annotated and _EXACT in get_args(annotation)[1:]:
         return type(get_args(plain_type(annotation))[0])
     if get_origin(annotation) is Union:
@@ -223,9 +224,9 @@ def _widened(annotation: object) -> object:
 
 
 def passed_on(wire: Terminal, root: Scope) -> str | None:
-    """Name the input of a flow whose value an output of it is, passed on by nodes as it came."""
+    """Return the input of a flow that an output passes on unchanged, None if it is another value."""
     seen = set[Terminal]()
-    while wire not in seen:  # a cycle is told elsewhere
+    while wire not in seen:  # a cycle is reported elsewhere
         seen.add(wire)
         owner, port = wire
         if owner is root:
@@ -241,7 +242,7 @@ def passed_on(wire: Terminal, root: Scope) -> str | None:
 
 
 def or_failure(item: object) -> object:
-    """Return the type of what may be a failure: a collected item, an output of a flow (S7.2, S7.3)."""
+    """Return the type of a value that may be a failure: a collected item, an output of a subflow."""
     try:
         return Union[item, Failure]  # noqa: UP007 - known at run time only
     except TypeError:  # an annotation that cannot be a member of a union
@@ -263,21 +264,23 @@ def list_of(item: object) -> object:
 
 
 class Certainty:
-    """Tells whether vertices and edges always bring a value; sources are noted before their readers."""
+    """Determines whether vertices and edges always bring a value; sources are noted before their readers."""
 
     def __init__(self, graph: Graph) -> None:
         self._sure: set[Vertex] = set()
-        self._sure_carries: dict[Terminal, bool] = {}  # carried ports that begin with a value in any case
-        self.routed = {owner for owner, port in every_wire(graph) if port == ERROR}  # to skips (S9.3)
+        self._sure_carries: dict[Terminal, bool] = {}  # loop variables that always start with a value
+        self.routed = {
+            owner for owner, port in every_wire(graph) if port == ERROR
+        }  # their ports are skips after a failure (S9.3)
 
     def note(self, vertex: Vertex) -> None:
-        """Tell of a vertex, once that is told of all it reads."""
+        """Classify a vertex after everything that it reads."""
         if self._is_sure(vertex):
             self._sure.add(vertex)
         if isinstance(vertex.action, LoopAction):
             for name, given in vertex.inputs.items():
                 self._sure_carries[Terminal(vertex.action.scope, name)] = self._has_sure_edge(given)
-            for name in vertex.action.scope.labels:  # no edge brings a value in every round
+            for name in vertex.action.scope.labels:  # no edge brings a value in every iteration
                 self._sure_carries[Terminal(vertex.action.scope, name)] = False
 
     def _is_sure(self, vertex: Vertex) -> bool:
@@ -291,10 +294,10 @@ class Certainty:
                     self._has_sure_edge(given) for given in vertex.inputs.values()
                 )
             case CollectAction():
-                return False  # never asked: edges lead to the map's output
+                return False  # unused: edges lead to the output of the map
 
     def _has_what_it_needs(self, vertex: Vertex) -> bool:
-        """Tell whether each required port has a sure edge; without such ports one of those connected."""
+        """Return whether each required port has a sure edge; without required ports, whether any port has."""
         any_sure, any_required = not vertex.inputs, False
         for given in vertex.inputs.values():
             if self._has_sure_edge(given):
@@ -307,7 +310,7 @@ class Certainty:
     def _has_sure_edge(self, given: Input) -> bool:
         for wire in given.wires:
             owner, port = wire
-            if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):  # as most owners are
+            if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):  # the common case
                 if owner in self._sure and port not in owner.action.conditional:
                     return True
             elif self.is_sure_edge(wire):
@@ -315,7 +318,7 @@ class Certainty:
         return False
 
     def is_sure_edge(self, terminal: Terminal) -> bool:
-        """Tell whether a terminal always brings a value, following what leaves loops."""
+        """Return whether a terminal always brings a value, following outputs of loops."""
         seen: set[Terminal] = set()
         while True:
             owner, port = terminal = resolved(terminal)
@@ -343,7 +346,7 @@ class Certainty:
 
 
 class Answer(NamedTuple):
-    """What a live value tells of a vertex: the exit it took, or whether it failed."""
+    """A fact about a vertex that a live value implies: the branch it took, or whether it failed."""
 
     vertex: Vertex
     question: str
@@ -354,33 +357,31 @@ class Answer(NamedTuple):
 
 
 Answers: TypeAlias = frozenset[Answer]
-
-
 NOTHING: Answers = frozenset()
 
 
 class Exclusion:
-    """Tells what live values have in common; `ordered` has sources before their readers."""
+    """Finds values that exclude each other; `ordered` has sources before their readers."""
 
     def __init__(self, ordered: Sequence[Vertex], routed: Iterable[object]) -> None:
-        self._routed = set(routed)  # whose failures are wired
+        self._routed = set(routed)  # vertices whose failures are wired
         self._fired: dict[Vertex, Answers] = {}
         for vertex in ordered:
             self._fired[vertex] = self._of_vertex(vertex)
 
     def first_pair(self, wires: Sequence[Terminal]) -> tuple[Terminal, Terminal] | None:
-        """Return two of the wires that can both bring a value, the first in order; None if no two can."""
-        told = [self._of(wire) for wire in wires]
+        """Return the first two wires that can both bring a value, None if no two can."""
+        facts = [self._of(wire) for wire in wires]
         for one, other in combinations(range(len(wires)), 2):
-            if not _differ(told[one], told[other]):
+            if not _differ(facts[one], facts[other]):
                 return wires[one], wires[other]
         return None
 
     def _of_vertex(self, vertex: Vertex) -> Answers:
-        """Say what is known once a vertex has fired: what all its required ports tell together.
+        """Return what is known once a vertex has fired: the facts of all its required ports.
 
-        Without required ports one of those that are connected has a value. What a body tells is not known
-        outside, where the values of several rounds or items come together.
+        Without required ports one of the connected ports has a value. Facts about a body do not hold
+        outside, where the values of several iterations or items are combined.
         """
         opener = vertex.scope.owner if vertex.scope is not None else None
         found = self._fired.get(opener, NOTHING) if opener is not None else NOTHING
@@ -393,7 +394,7 @@ class Exclusion:
         return found
 
     def _of_input(self, given: Input) -> Answers:
-        if given.port is not None and takes_failure(given.port.type):  # which an error may come to as well
+        if given.port is not None and takes_failure(given.port.type):  # it accepts errors, too
             return _common([_of_failure(wire) for wire in given.wires])
         return _common([self._of(wire) for wire in given.wires])
 
@@ -407,25 +408,25 @@ class Exclusion:
             case Scope():
                 return self._fired.get(owner.owner, NOTHING) if owner.owner is not None else NOTHING
             case Vertex():
-                return self._fired.get(owner, NOTHING) | self._told_by(owner, port)
+                return self._fired.get(owner, NOTHING) | self._implied_by(owner, port)
 
     def _of_carried(self, loop: Vertex, action: LoopAction, port: str) -> Answers:
-        """Say what an edge tells that counts in the first round of a loop, or in all others (S6.3)."""
+        """Return the facts of an edge for the first iteration of a loop, or for all others (S6.3)."""
         first = loop.inputs.get(port)
-        told = {Answer(loop, "is it the first round", str(first is not None))}
+        facts = {Answer(loop, "is it the first round", str(first is not None))}
         if first is not None:
-            told |= self._of(first.wires[0])
+            facts |= self._of(first.wires[0])
         else:
-            told |= {one.a_round_before() for one in self._of(action.nexts[port])}
-        return self._fired.get(loop, NOTHING) | told
+            facts |= {one.a_round_before() for one in self._of(action.nexts[port])}
+        return self._fired.get(loop, NOTHING) | facts
 
-    def _told_by(self, vertex: Vertex, port: str) -> Answers:
+    def _implied_by(self, vertex: Vertex, port: str) -> Answers:
         if not isinstance(vertex.action, CallAction):
             return NOTHING
-        told = {_has_failed(vertex, port == ERROR)} if vertex in self._routed else set()
+        facts = {_has_failed(vertex, port == ERROR)} if vertex in self._routed else set()
         if (taken := vertex.action.exits.get(port)) is not None:
-            told.add(Answer(vertex, "which exit", taken))
-        return frozenset(told)
+            facts.add(Answer(vertex, "which exit", taken))
+        return frozenset(facts)
 
 
 def _has_failed(vertex: Vertex, answer: bool) -> Answer:
@@ -433,7 +434,7 @@ def _has_failed(vertex: Vertex, answer: bool) -> Answer:
 
 
 def _of_failure(terminal: Terminal) -> Answers:
-    """Say what a port that takes failures tells: of `$error` that the other ports have no value."""
+    """Return the facts of a port that takes failures: `$error` implies that the other ports have no value."""
     match resolved(terminal):
         case Terminal(Vertex(action=CallAction()) as vertex, port) if port == ERROR:
             return frozenset({_has_failed(vertex, True)})
@@ -446,5 +447,5 @@ def _common(several: Sequence[Answers]) -> Answers:
 
 
 def _differ(one: Answers, other: Answers) -> bool:
-    answers = {(told.vertex, told.question): told.answer for told in one}
+    answers = {(fact.vertex, fact.question): fact.answer for fact in one}
     return any(answers.get((t.vertex, t.question), t.answer) != t.answer for t in other)

@@ -1,4 +1,4 @@
-"""Lay the graph out as a plan: nodes, feeds, memo slots and provisions."""
+"""Lay out a graph as a plan: nodes, feeds, memo slots, and summaries of settings."""
 
 from __future__ import annotations
 
@@ -46,52 +46,44 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Nested
 
 
-__all__ = [
-    "has_limits",
-    "has_settings",
-    "inputs_of_call",
-    "lay_out",
-    "memos",
-    "named_limits",
-    "note_memo_slots",
-    "unused",
-    "with_settings",
-]
+__all__ = ["inputs_of_call", "lay_out"]
 
 AFTER: Final = "$after"
-#: What most calls give by keyword: one for all of them.
+#: The keyword arguments of most calls, shared.
 NO_KEYWORDS: Final[Mapping[str, Feed | int]] = MappingProxyType({})
 
 
 def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
-    """Lay a checked graph out as plans of its scopes."""
+    """Lay out a checked graph as plans of its scopes."""
     slots = Slots(graph, ordered)
     nodes: dict[Vertex, PlanNode] = {}
     for vertex in slots.vertices:
         nodes[vertex] = _node(slots, vertex)
-        vertex.inputs.clear()  # what is laid out is let go, so that there is no more to hold than the plan
+        vertex.inputs.clear()  # release them, so that only the plan is kept
     outputs = {name: slots.read(wire, graph.root) for name, wire in graph.outputs.items()}
     for scope, plan in slots.plans.items():
         plan.nodes = tuple([nodes[vertex] for vertex in slots.members[scope]])
         for node in plan.nodes if slots.failure_uses else ():
             node.failure_is_taken = slots.failure_is_taken(scope, node.outputs.values())
     connect(slots, outputs.values())
-    note_memo_slots(slots.plans.values())
-    given_settings = list(with_settings(slots.vertices)) if any(map(has_settings, slots.actions)) else []
+    _note_memo_slots(slots.plans.values())
+    configured = []  # most flows have no settings
+    if any(map(_has_settings, slots.actions)):
+        configured = [vertex for vertex in slots.vertices if _has_settings(vertex.action)]
     return FlowPlan(
         name=graph.wiring.name,
         wiring=graph.wiring,
         root=slots.plans[graph.root],
         outputs=outputs,
-        unused_policies=tuple(unused(given_settings)),
-        memos=memos(given_settings),
-        has_limits=has_limits(given_settings),
-        named_limits=tuple(named_limits(given_settings)),
+        unused_policies=tuple(_unused(configured)),
+        memos=_memos(configured),
+        has_limits=_has_limits(configured),
+        named_limits=tuple(_named_limits(configured)),
     )
 
 
 def _node(slots: Slots, vertex: Vertex) -> PlanNode:
-    """Lay one vertex out: its feeds, then its action."""
+    """Lay out one vertex: its feeds, then its action."""
     feeds = {name: _feed(slots, vertex, given) for name, given in vertex.inputs.items()}
     given = tuple(feeds.values())
     action = _action(slots, vertex, feeds, given)
@@ -109,7 +101,7 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
 def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
     port, scope = given.port, vertex.fires_in
     read, labels = slots.read_all(given.wires, scope)
-    if port is None:  # `$after`, the sources of a join, what a loop or map begins with
+    if port is None:  # `$after`, the sources of a join, the inputs of a loop or map
         return _open_feed(slots, vertex, given, read, labels)
     if port.takes_failure:
         slots.note_failure_uses(scope, read)
@@ -129,7 +121,7 @@ def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
 
 
 def _open_feed(slots: Slots, vertex: Vertex, given: Input, read: list[int], labels: list[str]) -> Feed:
-    """Lay out a port that takes anything, from any number of edges."""
+    """Lay out a port that accepts any value, from any number of edges."""
     action = vertex.action
     if isinstance(action, JoinAction) and action.mode is Join.RACE:
         slots.note_failure_uses(vertex.fires_in, read)
@@ -152,8 +144,8 @@ def _action(slots: Slots, vertex: Vertex, feeds: Mapping[str, Feed], in_order: t
                 return _call(action, in_order)
             if action.takes_in_order and names == (*parameters.positional, parameters.star):
                 return _call(action, in_order[:-1], star=in_order[-1])
-            laying = _Calling(slots, vertex, action, feeds)
-            return laying.call() if node_type.flow is None else laying.flow(node_type.flow)
+            layout = _CallLayout(slots, vertex, action, feeds)
+            return layout.call() if node_type.flow is None else layout.flow(node_type.flow)
         case JoinAction(mode=mode, how=how):
             return JoinOf(mode, how)
         case LoopAction() as loop:
@@ -179,8 +171,8 @@ def _call(
     )  # fmt: skip
 
 
-class _Calling:
-    """Lays out what a node calls, with the feeds of its ports."""
+class _CallLayout:
+    """Lays out a call or a subflow with the feeds of its ports."""
 
     __slots__ = ("action", "feeds", "slots", "vertex")
 
@@ -214,7 +206,7 @@ class _Calling:
         return FlowOf(plan, flow.settings, action.policy, bounds, inputs, results)
 
     def constant(self, name: str) -> int:
-        """Return the slot of what a parameter without edges is given: the config, or its default."""
+        """Return the slot of a parameter without edges: the config, or its default."""
         slots, scope, node_type = self.slots, self.vertex.fires_in, self.action.type
         if name == node_type.parameters.config_name:
             return slots.new(scope, "config", self.action.config)
@@ -255,7 +247,7 @@ def _map(slots: Slots, vertex: Vertex, action: MapAction, feeds: Mapping[str, Fe
 
 
 def _direct(positional: Sequence[Feed | int], star: Feed | None) -> tuple[int, ...] | None:
-    """Return the slots of the arguments if they need nothing but to be read."""
+    """Return the slots of the arguments if these are read without conversion, else None."""
     found: list[int] = []
     for given in positional:
         if isinstance(given, int):
@@ -271,26 +263,21 @@ def _direct(positional: Sequence[Feed | int], star: Feed | None) -> tuple[int, .
     return (*found, *star.slots) if star.many and star.check is None and not star.is_signal else None
 
 
-def with_settings(vertices: Iterable[Vertex]) -> Iterator[Vertex]:
-    """Go through those with settings, or with a flow that may have some: most have neither."""
-    return (vertex for vertex in vertices if has_settings(vertex.action))
-
-
-def has_settings(action: GraphAction) -> bool:
-    """Tell whether what a node does has settings, or is a flow that may have some."""
+def _has_settings(action: GraphAction) -> bool:
+    """Return whether an action has settings, or is a subflow, which may have some."""
     return isinstance(action, CallAction) and (action.policy is not NO_POLICY or action.type.flow is not None)
 
 
-def has_limits(vertices: Iterable[Vertex]) -> bool:
-    """Tell whether a node has a limit, or one of a flow in the flow."""
+def _has_limits(vertices: Iterable[Vertex]) -> bool:
+    """Return whether a node, or one of a subflow, has a limit."""
     return any(
         action.policy.limit not in (MISSING, None) or (flow is not None and nested_plan(flow).has_limits)
         for _, action, flow in _calls(vertices)
     )
 
 
-def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
-    """Pair each node with the name of its limit, where the flow itself or its run must set it (S15.1)."""
+def _named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
+    """Pair each node with the name of its limit, if the flow itself or its run must define it (S15.1)."""
     for node, action, flow in _calls(vertices):
         if isinstance(action.policy.limit, str):
             yield node, action.policy.limit
@@ -300,8 +287,8 @@ def named_limits(vertices: Iterable[Vertex]) -> Iterator[tuple[str, str]]:
             yield from ((f"{node}/{path}", limit) for path, limit in inner if limit not in known)
 
 
-def memos(vertices: Iterable[Vertex]) -> frozenset[Reach]:
-    """Tell how far outcomes of nodes are remembered, of those of flows in the flow too (S13.1)."""
+def _memos(vertices: Iterable[Vertex]) -> frozenset[Reach]:
+    """Return the cache scopes of the nodes, including those of subflows (S13.1)."""
     found: set[Reach] = set()
     for _, action, flow in _calls(vertices):
         if flow is not None:
@@ -311,8 +298,8 @@ def memos(vertices: Iterable[Vertex]) -> frozenset[Reach]:
     return frozenset(found)
 
 
-def unused(vertices: Iterable[Vertex]) -> Iterator[str]:
-    """Name the settings that have no effect where they stand: they count for whole runs."""
+def _unused(vertices: Iterable[Vertex]) -> Iterator[str]:
+    """Name the settings of subflows that have no effect because they apply to whole runs."""
     for node, _, flow in _calls(vertices):
         if flow is not None:
             yield from nested_plan(flow).unused_policies
@@ -332,8 +319,8 @@ def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested
             yield vertex.id, vertex.action, vertex.action.type.flow
 
 
-def note_memo_slots(plans: Iterable[ScopePlan]) -> None:
-    """Note in the connected scopes of a flow what their nodes with a memo read, if there are any."""
+def _note_memo_slots(plans: Iterable[ScopePlan]) -> None:
+    """Record the inputs of nodes with a memo in the connected scopes of a flow, if there are any."""
     scopes = list(plans)
     if any(_is_remembered(node) for plan in scopes for node in plan.nodes):
         for plan in scopes:
@@ -353,7 +340,7 @@ def _is_stored(node: PlanNode) -> bool:
 
 
 def inputs_of_call(call: Call) -> Iterator[tuple[str, Feed | int]]:
-    """Go through the input ports of a call, without its config, in any order."""
+    """Yield the input ports of a call without its config, in any order."""
     parameters = call.type.parameters
     named = (*zip(parameters.positional, call.positional, strict=False), *call.keywords.items())
     yield from (pair for pair in named if pair[0] != parameters.config_name)
@@ -362,7 +349,7 @@ def inputs_of_call(call: Call) -> Iterator[tuple[str, Feed | int]]:
 
 
 def _reads(node: PlanNode) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
-    """Tell where the inputs of a node with a memo stand, if each is what one slot holds."""
+    """Return the ports and slots of the inputs of a node with a memo, if each is the value of one slot."""
     if not isinstance(node.action, Call) or node.action.memo is None:
         return None
     reads: dict[str, int] = {}
@@ -378,10 +365,10 @@ def _reads(node: PlanNode) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
 
 
 def _unread(plan: ScopePlan) -> frozenset[int]:
-    """Find the slots whose value may stay in the store, since none but calls that may be there too read it.
+    """Find the slots whose values may stay in the store, since only calls that may be there too read them.
 
-    Whoever else hears of a slot is in one of the tables of the plan. A value that is checked when it enters a
-    port has to be there; that of a lazy port is asked for in a way of its own.
+    All other dependents of a slot are in one of the tables of the plan. A value that is checked on entry to
+    a port has to be loaded; lazy ports request values in another way.
     """
     checked = {slot for node in plan.nodes for feed in node.feeds if feed.check for slot in feed.slots}
     elsewhere = {*checked, *plan.collects, *plan.at_end, *plan.settled}

@@ -1,4 +1,4 @@
-"""Loops made of feedback edges: what they carry, and reads of edges that leave them."""
+"""Loops made of feedback edges: their loop variables, their outputs, and the edges that leave them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,8 @@ __all__ = [
     "LiftedLoop",
     "LiftedReads",
     "LoopsAround",
-    "is_item",
     "left_by",
     "maps_around",
-    "maps_of",
-    "raised",
     "reads_between",
     "refuse_beside",
     "refuse_items",
@@ -45,18 +42,18 @@ __all__ = [
     "vertex_behind",
 ]
 
-#: The loops that each vertex is in, outer ones first.
-Loops: TypeAlias = "Mapping[Vertex, Sequence[LiftedLoop]]"
-#: Of each vertex the maps that it is in, outer ones first.
+#: The maps that each vertex is in, outermost first.
 Around: TypeAlias = "dict[Vertex, dict[Vertex, None]]"
+#: The loops around each vertex that is in one, outermost first.
+LoopsAround: TypeAlias = "dict[Vertex, tuple[LiftedLoop, ...]]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiftedLoop:
-    """A loop with what it carries and what leaves it, as far as that is known."""
+    """A loop with its loop variables and outputs, as far as they are known."""
 
-    head: Vertex  # the first in declared order, which the loop is named after (S2.2)
-    maps: Collection[Vertex]  # that `each` opens around it
+    head: Vertex  # the first in declared order, after which the loop is named (S2.2)
+    maps: Collection[Vertex]  # opened by `each` around it
     vertex: Vertex
     action: LoopAction
     left: dict[tuple[Terminal, str], Terminal] = field(default_factory=dict)
@@ -64,7 +61,7 @@ class LiftedLoop:
 
     @classmethod
     def of(cls, head: Vertex, closing: Sequence[Rounds], maps: Collection[Vertex]) -> LiftedLoop:
-        """Make the loop that these edges close: the smallest limit counts, and `fail` wins."""
+        """Return the loop that these edges close: the smallest limit applies, and `fail` takes precedence."""
         limit = min((one.limit for one in closing if one.limit is not None), default=None)
         fails = any(one.on_limit == "fail" for one in closing)
         block = LoopBlock(head.id, limit=limit, on_limit="fail" if fails else "exit")
@@ -86,11 +83,9 @@ class LiftedLoop:
         first: Terminal | None = None,
         following: Terminal | None = None,
     ) -> Terminal:
-        """Carry what an edge brings to a port: into the first round, or from each round into the next."""
-        scope, base, count = self.scope, name, 1
-        while name in scope.parameters:
-            count += 1
-            name = f"{base} ({count})"
+        """Add a loop variable for an edge into a port: for the first iteration, or for all next ones."""
+        scope = self.scope
+        name = _free_name(name, scope.parameters)
         scope.parameters[name] = None
         scope.labels[name] = label
         if first is not None:
@@ -99,18 +94,12 @@ class LiftedLoop:
         return Terminal(scope, name)
 
     def leave(self, wire: Terminal, which: Literal["last", "all"]) -> Terminal:
-        """Return the output of the loop that brings the last value of an edge, or the list of all (S6.4)."""
-        known = self.left.get((wire, which))
-        return self._leave(wire, which) if known is None else known
-
-    def _leave(self, wire: Terminal, which: Literal["last", "all"]) -> Terminal:
+        """Return the output of the loop for the last value of an edge, or for the list of all (S6.4)."""
+        if (known := self.left.get((wire, which))) is not None:
+            return known
         outputs = self.action.block.body.outputs
-        base = name = wire.label if which == "last" else f"all({wire.label})"
-        count = 1
-        while name in outputs:
-            count += 1
-            name = f"{base} ({count})"
-        outputs[name] = Reference(self.head.id)  # of a block only the name counts, once it is resolved
+        name = _free_name(wire.label if which == "last" else f"all({wire.label})", outputs)
+        outputs[name] = Reference(self.head.id)  # only the name is used after resolution
         self.action.results[name] = wire
         if which == "all":
             self.action.alls.add(name)
@@ -118,167 +107,25 @@ class LiftedLoop:
         return self.left[wire, which]
 
 
-def is_item(wire: Terminal) -> bool:
-    """Tell whether an edge begins at an item of a map."""
-    owner = wire.owner
-    return isinstance(owner, Scope) and owner.owner is not None and isinstance(owner.owner.action, MapAction)
-
-
-def refuse_items(graph: Graph, closing: Iterable[RoundEdge], fed: Mapping[int, LiftedLoop]) -> None:
-    """Refuse a feedback edge into a port that takes one value and has an item in each round anyway."""
-    for one in closing:
-        if one.given.port is None or one.given.port.many:
-            continue
-        loop = fed[id(one.given)]
-        for wire in one.given.wires:
-            opener = vertex_behind(wire)
-            if is_item(wire) and opener is not None and opener not in loop.maps:
-                told = f"its port takes one value, and {wire.label} brings an item to it in every round"
-                hint = "so both would come from the second round on; give one of them another port"
-                graph.problem(f"edge {one.edge}: {told}, {hint}", one.spot)
-
-
-def refuse_beside(graph: Graph, ordered: Sequence[Vertex], around: Loops, fires: Around) -> set[LiftedLoop]:
-    """Refuse maps that are read both in a loop, which opens them in each round, and beside it.
-
-    Returns the loops that cannot be, of each of which that is told once.
-    """
-    told: dict[LiftedLoop, tuple[str, Vertex]] = {}
-    for vertex, wire, loop, opener in _apart(ordered, around, fires):
-        scope, is_inside = body_of(opener), loop in around.get(vertex, ())
-        assert scope is not None, "it is a map"
-        reader = vertex.spot.label if vertex.read_at is not None else f"{vertex.kind} {vertex.id!r}"
-        opened = f"the loop {loop.head.id!r}, which opens {scope.label} in each round"
-        if is_inside:
-            hint = f"{wire.label} is beside it; read each(collect({wire.label})) instead"
-            text = f"{reader} reads {wire.label} in {opened}, and {hint}"
-        else:
-            hint = "in the loop go over another list, as one that is collected beside it"
-            text = f"{reader} reads {wire.label} beside {opened}; {hint}"
-        if loop not in told or (is_inside and loop not in around.get(told[loop][1], ())):
-            told[loop] = text, vertex
-    for text, vertex in told.values():
-        graph.problem(text, vertex.spot)
-    return set(told)
-
-
-def _apart(
-    ordered: Sequence[Vertex], around: Loops, fires: Around
-) -> Iterator[tuple[Vertex, Terminal, LiftedLoop, Vertex]]:
-    """List what reads a map from the other side of a loop that opens it: who, what, the loop, the map."""
-    for vertex in ordered:
-        for wire in () if isinstance(vertex.action, CollectAction) else wires_of(vertex):
-            source = vertex_behind(wire)
-            reader = None if source is None else raised(vertex, source.home)
-            if source is None or reader is None:
-                continue
-            for opener in maps_of(wire, fires):
-                for loop in around.get(opener, ()):
-                    is_inside, is_made_inside = (loop in around.get(one, ()) for one in (reader, source))
-                    if is_inside != is_made_inside and (is_inside or is_item(wire)):
-                        yield reader, wire, loop, opener
-
-
-def vertex_behind(wire: Terminal) -> Vertex | None:
-    """Return what an edge begins at, or what has opened the scope whose parameter it reads."""
-    owner = wire.owner
-    if isinstance(owner, Scope):
-        return owner.owner
-    return owner if isinstance(owner, Vertex) else None
-
-
-def raised(reader: Vertex | None, home: Scope) -> Vertex | None:
-    """Return what stands for a reader in a block around it; None if it is not inside that block."""
-    while reader is not None and reader.home is not home:
-        reader = reader.home.owner
-    return reader
-
-
-def reads_between(graph: Graph, is_left_out: Callable[[Input, int], bool]) -> Iterator[tuple[Vertex, Vertex]]:
-    """Yield each pair of vertices of one block the second of which, or what is inside it, reads the first."""
-    for reader in graph.vertices:
-        wires = [
-            wire for given in reader.inputs.values()
-            for position, wire in enumerate(given.wires) if not is_left_out(given, position)
-        ]  # fmt: skip
-        if isinstance(reader.action, CollectAction):
-            wires.append(reader.action.source)
-        for wire in (*wires, *wires_within(reader)):
-            source = vertex_behind(wire)
-            above = None if source is None else raised(reader, source.home)
-            if source is not None and above is not None and above is not source:
-                yield source, above
-
-
-def maps_around(ordered: Iterable[Vertex]) -> tuple[Around, Around]:
-    """Tell in which maps each vertex fires, and in which it reads; a collect is outside of what it reads.
-
-    A map over edges is in those that all its edges are in: one from a deeper map brings the values of all
-    frames of it (S7.4). Sources come before their readers.
-    """
-    fires: Around = {}
-    reads: Around = {}
-    for vertex in ordered:
-        brought = [maps_of(wire, fires) for wire in wires_of(vertex)]
-        found: dict[Vertex, None] = {}
-        if isinstance(vertex.action, MapAction) and vertex.action.is_every:
-            found |= {opener: None for opener in brought[0] if all(opener in maps for maps in brought)}
-        else:
-            for maps in brought:
-                found |= maps
-        reads[vertex] = dict(found)
-        if isinstance(vertex.action, CollectAction) and found:
-            found.popitem()
-        fires[vertex] = found
-    return fires, reads
-
-
-def maps_of(wire: Terminal, fires: Around) -> dict[Vertex, None]:
-    """Tell in which maps an edge begins."""
-    source = vertex_behind(wire)
-    if source is None:
-        return {}
-    maps = fires.get(source, {})
-    is_item = isinstance(source.action, MapAction) and wire.owner is source.action.scope
-    return {**maps, source: None} if is_item else maps
-
-
-def rewire(graph: Graph, change: Callable[[Terminal, Vertex | None, Input | None, int], Terminal]) -> None:
-    """Replace every edge of a graph by what is returned for it, its reader, its port and its position there.
-
-    What leaves a block is read by the block, what is an output of the flow by nobody.
-    """
-    for vertex in graph.vertices:
-        for given in vertex.inputs.values():
-            given.wires = [change(wire, vertex, given, number) for number, wire in enumerate(given.wires)]
-        match vertex.action:
-            case CollectAction() as collect:
-                collect.source = change(collect.source, vertex, None, 0)
-            case LoopAction() as loop:
-                if loop.test_wire is not None:
-                    loop.test_wire = change(loop.test_wire, vertex, None, 0)
-                for wires in (loop.nexts, loop.results):
-                    wires.update({name: change(wire, vertex, None, 0) for name, wire in wires.items()})
-            case MapAction(collects=collects):
-                collects.update({name: change(wire, vertex, None, 0) for name, wire in collects.items()})
-            case _:
-                pass
-    graph.outputs = {name: change(wire, None, None, 0) for name, wire in graph.outputs.items()}
-
-
-#: The loops around each vertex that is in one, outer ones first.
-LoopsAround: TypeAlias = dict[Vertex, tuple[LiftedLoop, ...]]
+def _free_name(base: str, taken: Collection[str]) -> str:
+    """Return the first of `base`, `base (2)`, `base (3)` and so on that is not taken."""
+    name, count = base, 1
+    while name in taken:
+        count += 1
+        name = f"{base} ({count})"
+    return name
 
 
 @dataclass(slots=True)
 class LiftedReads:
-    """Tells what each edge reads; what closes maps for outputs is added to the graph.
+    """Determines what each edge reads; vertices that close maps for outputs are added to the graph.
 
-    round_edges: the edges that say something of rounds, by port and position in it
+    round_edges: the edges with options for loops, by port and position in it
     closing: the feedback edges that close loops, likewise
     fed: the loop that edges into a port close, by the port
+    around: the loops around each vertex
     fires: the maps that each vertex fires in
-    collected: what closes maps for outputs, by what it closes
+    collected: the collects of maps for outputs, by their source
     """
 
     graph: Graph
@@ -310,9 +157,9 @@ class LiftedReads:
         return fed.carry(name, wire.label, read_at, first=inner)
 
     def _closed(self, wire: Terminal, inner: Terminal, loop: LiftedLoop) -> Terminal:
-        """Close the maps over edges that a loop opens around an output of the flow, inner ones first.
+        """Close the maps over edges that a loop opens around an output of the flow, innermost first.
 
-        What closes one is added to the graph, and to `around`, which is shared with what lifts the loops.
+        The collects are added to the graph, and to `around`, which is shared with the lifter of the loops.
         """
         for opener in reversed(maps_of(wire, self.fires)):
             loops, action = self.around.get(opener, ()), opener.action
@@ -329,10 +176,160 @@ class LiftedReads:
 
 
 def left_by(wire: Terminal, reader: Vertex | None, around: LoopsAround) -> list[LiftedLoop]:
-    """List the loops that an edge leaves, inner ones first."""
+    """List the loops that an edge leaves, innermost first."""
     source = vertex_behind(wire)
     if source is None or source not in around:
         return []
-    stands = raised(reader, source.home)
-    kept = set(around.get(stands, ()) if stands is not None else ())
+    above = raised(reader, source.home)
+    kept = set(around.get(above, ()) if above is not None else ())
     return [loop for loop in reversed(around[source]) if loop not in kept]
+
+
+def rewire(graph: Graph, change: Callable[[Terminal, Vertex | None, Input | None, int], Terminal]) -> None:
+    """Replace every edge of a graph by the result of `change` for it, its reader, its port and its position.
+
+    The reader of an output of a block is the block, an output of the flow has none.
+    """
+    for vertex in graph.vertices:
+        for given in vertex.inputs.values():
+            given.wires = [change(wire, vertex, given, number) for number, wire in enumerate(given.wires)]
+        match vertex.action:
+            case CollectAction() as collect:
+                collect.source = change(collect.source, vertex, None, 0)
+            case LoopAction() as loop:
+                if loop.test_wire is not None:
+                    loop.test_wire = change(loop.test_wire, vertex, None, 0)
+                for wires in (loop.nexts, loop.results):
+                    wires.update({name: change(wire, vertex, None, 0) for name, wire in wires.items()})
+            case MapAction(collects=collects):
+                collects.update({name: change(wire, vertex, None, 0) for name, wire in collects.items()})
+            case _:
+                pass
+    graph.outputs = {name: change(wire, None, None, 0) for name, wire in graph.outputs.items()}
+
+
+def refuse_items(graph: Graph, closing: Iterable[RoundEdge], fed: Mapping[int, LiftedLoop]) -> None:
+    """Refuse a feedback edge into a port for one value that gets an item in each iteration anyway."""
+    for one in closing:
+        if one.given.port is None or one.given.port.many:
+            continue
+        loop = fed[id(one.given)]
+        for wire in one.given.wires:
+            opener = vertex_behind(wire)
+            if is_item(wire) and opener is not None and opener not in loop.maps:
+                text = f"its port takes one value, and {wire.label} brings an item to it in every round"
+                hint = "so both would come from the second round on; give one of them another port"
+                graph.problem(f"edge {one.edge}: {text}, {hint}", one.spot)
+
+
+def refuse_beside(
+    graph: Graph, ordered: Sequence[Vertex], around: LoopsAround, fires: Around
+) -> set[LiftedLoop]:
+    """Refuse maps that are read both in a loop, which opens them in each iteration, and beside it.
+
+    Returns the loops that cannot be lifted, each with one reported problem.
+    """
+    refused: dict[LiftedLoop, tuple[str, Vertex]] = {}
+    for vertex, wire, loop, opener in _apart(ordered, around, fires):
+        scope, is_inside = body_of(opener), loop in around.get(vertex, ())
+        assert scope is not None, "it is a map"
+        reader = vertex.spot.label if vertex.read_at is not None else f"{vertex.kind} {vertex.id!r}"
+        opened = f"the loop {loop.head.id!r}, which opens {scope.label} in each round"
+        if is_inside:
+            hint = f"{wire.label} is beside it; read each(collect({wire.label})) instead"
+            text = f"{reader} reads {wire.label} in {opened}, and {hint}"
+        else:
+            hint = "in the loop go over another list, as one that is collected beside it"
+            text = f"{reader} reads {wire.label} beside {opened}; {hint}"
+        if loop not in refused or (is_inside and loop not in around.get(refused[loop][1], ())):
+            refused[loop] = text, vertex
+    for text, vertex in refused.values():
+        graph.problem(text, vertex.spot)
+    return set(refused)
+
+
+def _apart(
+    ordered: Sequence[Vertex], around: LoopsAround, fires: Around
+) -> Iterator[tuple[Vertex, Terminal, LiftedLoop, Vertex]]:
+    """Yield the readers of a map from the other side of a loop that opens it: reader, wire, loop, map."""
+    for vertex in ordered:
+        for wire in () if isinstance(vertex.action, CollectAction) else wires_of(vertex):
+            source = vertex_behind(wire)
+            reader = None if source is None else raised(vertex, source.home)
+            if source is None or reader is None:
+                continue
+            for opener in maps_of(wire, fires):
+                for loop in around.get(opener, ()):
+                    is_inside, is_made_inside = (loop in around.get(one, ()) for one in (reader, source))
+                    if is_inside != is_made_inside and (is_inside or is_item(wire)):
+                        yield reader, wire, loop, opener
+
+
+def reads_between(graph: Graph, is_left_out: Callable[[Input, int], bool]) -> Iterator[tuple[Vertex, Vertex]]:
+    """Yield each pair of vertices of one block of which the second, or one inside it, reads the first."""
+    for reader in graph.vertices:
+        wires = [
+            wire for given in reader.inputs.values()
+            for position, wire in enumerate(given.wires) if not is_left_out(given, position)
+        ]  # fmt: skip
+        if isinstance(reader.action, CollectAction):
+            wires.append(reader.action.source)
+        for wire in (*wires, *wires_within(reader)):
+            source = vertex_behind(wire)
+            above = None if source is None else raised(reader, source.home)
+            if source is not None and above is not None and above is not source:
+                yield source, above
+
+
+def maps_around(ordered: Iterable[Vertex]) -> tuple[Around, Around]:
+    """Return the maps that each vertex fires in, and the maps that it reads from; a collect fires outside.
+
+    A map over edges is in the maps that all its edges are in: an edge from a deeper map brings the values
+    of all its instances (S7.4). Sources come before their readers.
+    """
+    fires: Around = {}
+    reads: Around = {}
+    for vertex in ordered:
+        brought = [maps_of(wire, fires) for wire in wires_of(vertex)]
+        found: dict[Vertex, None] = {}
+        if isinstance(vertex.action, MapAction) and vertex.action.is_every:
+            found |= {opener: None for opener in brought[0] if all(opener in maps for maps in brought)}
+        else:
+            for maps in brought:
+                found |= maps
+        reads[vertex] = dict(found)
+        if isinstance(vertex.action, CollectAction) and found:
+            found.popitem()
+        fires[vertex] = found
+    return fires, reads
+
+
+def maps_of(wire: Terminal, fires: Around) -> dict[Vertex, None]:
+    """Return the maps that an edge begins in."""
+    source = vertex_behind(wire)
+    if source is None:
+        return {}
+    maps = fires.get(source, {})
+    is_item = isinstance(source.action, MapAction) and wire.owner is source.action.scope
+    return {**maps, source: None} if is_item else maps
+
+
+def is_item(wire: Terminal) -> bool:
+    """Return whether an edge begins at an item of a map."""
+    owner = wire.owner
+    return isinstance(owner, Scope) and owner.owner is not None and isinstance(owner.owner.action, MapAction)
+
+
+def vertex_behind(wire: Terminal) -> Vertex | None:
+    """Return the vertex at which an edge begins, or the opener of the scope whose parameter it reads."""
+    owner = wire.owner
+    if isinstance(owner, Scope):
+        return owner.owner
+    return owner if isinstance(owner, Vertex) else None
+
+
+def raised(reader: Vertex | None, home: Scope) -> Vertex | None:
+    """Return the vertex of a block that contains a reader; None if it is not inside that block."""
+    while reader is not None and reader.home is not home:
+        reader = reader.home.owner
+    return reader

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Block, LoopTest, Nested, Placed, Reference, Wiring
 
 
-__all__ = ["Declarations", "FindFunction", "FindType", "Lookup", "Names"]
+__all__ = ["SCOPES", "Declarations", "FindFunction", "FindType", "Lookup", "Names"]
 
 #: Ids that no node may have.
 RESERVED: Final = frozenset({"", *PARAMETERS})
-#: The kind of scope that a reference to one of its parameters names in place of a node.
+#: The kind of scope by the word that replaces the node in references to its parameters.
 SCOPES: Final = {word: kind for kind, word in PARAMETER_OF.items()}
 FindType: TypeAlias = "Callable[[str], NodeType]"
-#: Finds a named function; None says that it is not to be looked into (S20, trust).
+#: Finds a named function; returns None if it may not be inspected (S20, trust).
 FindFunction: TypeAlias = "Callable[[str], Callable[..., Any] | None]"
 
 
@@ -54,7 +54,7 @@ class Names:
     scope: Scope
     around: Names | None = None
     vertices: dict[str, Vertex] = field(default_factory=dict)
-    known: dict[Reference, Terminal] = field(default_factory=dict)  # what has been looked up
+    known: dict[Reference, Terminal] = field(default_factory=dict)  # ports that have been looked up
 
     def find(self, reference: Reference) -> Terminal | None:
         """Look a port up, from this block outwards; None if it cannot be read here."""
@@ -86,7 +86,7 @@ class Names:
         return None
 
     def is_inside(self, vertex: Vertex) -> bool:
-        """Tell whether this block is in the body of a vertex, which is not known before it has ended."""
+        """Return whether this block is in the body of a vertex, whose outputs are known only at its end."""
         return any(names.scope.owner is vertex for names in self.outwards())
 
     def outwards(self) -> Iterator[Names]:
@@ -97,7 +97,7 @@ class Names:
 
 
 class Declarations:
-    """The graph of a flow as declared, and the names that each of its blocks has."""
+    """The graph of a flow as declared, and the names of each of its blocks."""
 
     def __init__(self, wiring: Wiring, find_type: FindType, find_function: FindFunction) -> None:
         root = Scope(ScopeKind.ROOT, parameters=dict.fromkeys(wiring.inputs))
@@ -105,8 +105,8 @@ class Declarations:
         self.lookup = Lookup(self.graph, find_type, find_function)
         self.blocks: list[tuple[Block, Names]] = [(wiring.block, Names(root))]
         self._inside = {id(wiring.block): self.root}
-        self._calls: dict[NodeType, CallAction] = {}  # of nodes with nothing of their own
-        for block, names in self.blocks:  # grows while it is walked
+        self._calls: dict[NodeType, CallAction] = {}  # of nodes without their own config or policy
+        for block, names in self.blocks:  # grows during the iteration
             for position, placed in enumerate(block.nodes.values()):
                 self._declare(placed, names, position)
 
@@ -121,11 +121,11 @@ class Declarations:
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
         name = placed.id
         if name in RESERVED:
-            told = f"node id {name!r} is reserved; give the node another name"
-            self.graph.problem(told, _spot(placed, names))
+            text = f"node id {name!r} is reserved; give the node another name"
+            self.graph.problem(text, _spot(placed, names))
         if names.vertex(name) is not None:
-            told = f"node id {name!r} shadows a node of an outer block; rename one of them"
-            self.graph.problem(told, _spot(placed, names))
+            text = f"node id {name!r} shadows a node of an outer block; rename one of them"
+            self.graph.problem(text, _spot(placed, names))
         vertex = Vertex(name, 2 * position + 1, self._action(placed, names), names.scope)
         if isinstance(placed, LoopBlock | MapBlock):
             assert isinstance(vertex.action, LoopAction | MapAction), "as it was placed"
@@ -189,7 +189,7 @@ class Declarations:
                 problems = [ConfigProblem(text) for text in invalid.problems]
         for text, steps in problems:
             self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.within("config", *steps))
-        if problems and node_type.ports_of is not None:  # which ports it has is not known
+        if problems and node_type.ports_of is not None:  # its ports are not known
             node_type = replace(opaque_type(node_type.id), policy=node_type.policy)
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
@@ -206,7 +206,7 @@ def _spot(placed: Placed, names: Names) -> Spot:
 
 
 class Lookup:
-    """Finds what is named. What is not found is a problem; what may not be looked into is listed."""
+    """Finds types and functions by name. A missing one is a problem; those not inspected are listed."""
 
     def __init__(self, graph: Graph, find_type: FindType, find_function: FindFunction) -> None:
         self._graph = graph
@@ -215,7 +215,7 @@ class Lookup:
         self._found: dict[str, NodeType | DataflowError] = {}  # each id is looked up once
 
     def type(self, given: NodeType | Nested | str, where: Spot) -> NodeType:
-        """Return a node type that is given itself, by its id or as a flow."""
+        """Return the node type of an entry that has a type, an id or a subflow."""
         if isinstance(given, NodeType):
             return given
         if not isinstance(given, str):
@@ -239,7 +239,7 @@ class Lookup:
             return error
 
     def _flow(self, flow: Nested, where: Spot) -> NodeType:
-        """Return the node type of a flow; its problems are those of the flow around it."""
+        """Return the node type of a subflow; its problems become problems of the flow around it."""
         try:
             found = flow.node_type
         except FlowInvalid as invalid:
@@ -250,19 +250,19 @@ class Lookup:
         return found
 
     def _problem_within(self, flow: Nested, problem: str, where: Spot) -> None:
-        """Tell a problem of a flow that is a node: of a file with the place there, else where it stands."""
+        """Record a problem of a subflow, with the location in its own file if it has one."""
         text, line, column = read_place(problem)
         if line is None or column is None:
             self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where)
         elif flow.wiring.file:
-            told = within_file(flow.wiring.file, problem)
-            self._graph.problem(f"{where}, flow {flow.name!r}: {told}", where.within("flow"))
+            text = within_file(flow.wiring.file, problem)
+            self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where.within("flow"))
         else:
-            told = write_place(f"{where}, flow {flow.name!r}: {text}", line, column)
-            self._graph.problems.append(told)
+            text = write_place(f"{where}, flow {flow.name!r}: {text}", line, column)
+            self._graph.problems.append(text)
 
     def function(self, given: Callable[..., Any], where: Spot, takes: str = "value") -> Callable[..., Any]:
-        """Return a function; one that cannot be found by its name, or be compiled or called, is a problem."""
+        """Return a function; it is a problem if it cannot be found, compiled or called."""
         try:
             if isinstance(given, ExpressionOf):
                 return given.compiled()
@@ -279,14 +279,12 @@ class Lookup:
 
     def options(self, options: EachOptions, where: Spot) -> EachOptions:
         """Look up the key function of a map."""
-        return (
-            options
-            if options.key is None
-            else replace(options, key=self.function(options.key, where.within("key"), "item"))
-        )
+        if options.key is None:
+            return options
+        return replace(options, key=self.function(options.key, where.within("key"), "item"))
 
     def policy(self, how: str | Callable[..., Any], where: Spot) -> Callable[..., Any]:
-        """Look up how conversations are merged: a policy by its name, or a plain function (S10.4)."""
+        """Look up how contexts are merged: a policy by its name, or a plain function (S10.4)."""
         if isinstance(how, str):
             found = POLICIES.get(cast("MergePolicy", how))
             if found is None:
@@ -312,10 +310,7 @@ class Lookup:
         """Look up the functions that a branch's config names, and compile its conditions."""
         if config is None:
             return None
-        from dataflow.builder.builtin import (  # they are pydantic models, which take a while to make
-            Choose,
-            Decide,
-        )
+        from dataflow.builder.builtin import Choose, Decide  # pydantic models, which load slowly
 
         match config:
             case Decide(condition=str(source)):

@@ -36,25 +36,28 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Source, Wiring
 
 
-__all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine", "prune", "show_lifted"]
+__all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine"]
 
-PULLED: Final = "$pulled"  # no output of a flow has this name
+#: The name of a pulled output inside the compiler; outputs of flows cannot have it.
+PULLED: Final = "$pulled"
+#: The actions whose values results show.
+SHOWN: Final = (CallAction, LoopAction, MapAction)
 
 
 class Pulled(NamedTuple):
-    """The one source that is wanted of a flow, and what the output is called that is made of it."""
+    """The source to evaluate of a flow (pull), and the name of the output made of it."""
 
     name: str
     source: Source
 
 
 class Compiled(NamedTuple):
-    """What a whole flow comes to: its outputs as a flow around it sees them, and its plan."""
+    """A compiled flow: its outputs as a flow around it sees them, and its plan."""
 
     name: str
     ports: Mapping[str, OutPort]
-    opaque: Sequence[str]  # what was not looked into
-    laid_out: FlowPlan | None  # None if something was not
+    opaque: Sequence[str]  # the names that could not be inspected
+    laid_out: FlowPlan | None  # None if there are any
 
     @property
     def plan(self) -> FlowPlan:
@@ -67,7 +70,7 @@ class Compiled(NamedTuple):
 def examine(
     wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
 ) -> tuple[Graph, list[Vertex]]:
-    """Look up, place and check a whole flow; the problems found are in the graph."""
+    """Resolve, place and check a whole flow; its problems are in the graph."""
     graph = resolve(wiring, find_type, find_function)
     if graph.round_edges:
         lift(graph)
@@ -81,11 +84,15 @@ def examine(
 def compile_whole(
     wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
 ) -> Compiled:
-    """Compile a flow as far as it may be looked into; raises FlowInvalid with all its problems."""
+    """Compile a flow as far as it can be inspected; raises FlowInvalid with all its problems."""
     graph, ordered = examine(wiring, find_type, find_function)
     _refuse(graph)
-    laid_out = None if graph.opaque else _laid_out(graph, ordered)
-    return Compiled(wiring.name, graph.output_ports, tuple(graph.opaque), laid_out)
+    plan = None
+    if not graph.opaque:
+        if graph.round_edges:
+            _show_lifted(graph)
+        plan = lay_out(graph, ordered)
+    return Compiled(wiring.name, graph.output_ports, tuple(graph.opaque), plan)
 
 
 def compile_flow(
@@ -95,7 +102,7 @@ def compile_flow(
     *,
     pulled: Pulled | None = None,
 ) -> FlowPlan:
-    """Compile a flow, or what one source of its root needs, which is then its only output (S8.1).
+    """Compile a flow, or the dependencies of one source of its root, which is then its only output (S8.1).
 
     Raises FlowInvalid with all problems of the whole flow.
     """
@@ -108,7 +115,7 @@ def compile_flow(
     if graph.opaque:
         raise FlowInvalid(wiring.name, [_not_looked_into(graph.opaque)])
     graph.outputs = {pulled.name: graph.outputs[PULLED]}
-    return lay_out(graph, prune(graph, ordered))
+    return lay_out(graph, _prune(graph, ordered))
 
 
 def _refuse(graph: Graph) -> None:
@@ -121,16 +128,11 @@ def _not_looked_into(opaque: Sequence[str]) -> str:
     return on_one_line(f"these were not looked into, so the flow cannot run: {listed(names, len(names))}")
 
 
-def _laid_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
-    if graph.round_edges:
-        show_lifted(graph)
-    return lay_out(graph, ordered)
+def _prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:
+    """Remove vertices that no output depends on from a placed graph; return the others, in order.
 
-
-def prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:
-    """Take out of a placed graph whatever leads to none of its outputs; returns the vertices left, in order.
-
-    What a loop needs for its rounds stays; of what leaves loops and maps only what is wanted does.
+    Everything that a loop needs for its iterations is kept; of the outputs of loops and maps only those in
+    use.
     """
     wanted: set[Terminal] = set()
     kept: set[Vertex] = set()
@@ -153,7 +155,7 @@ def prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:
 
 
 def _behind(vertex: Vertex) -> Iterator[Terminal]:
-    """Go through what a vertex needs, and what opens the scope it fires in."""
+    """Yield the dependencies of a vertex, and the vertex that opens the scope it fires in."""
     yield from wires_of(vertex)
     opener = vertex.fires_in.owner
     if opener is not None:
@@ -165,7 +167,7 @@ def _behind(vertex: Vertex) -> Iterator[Terminal]:
 
 
 def _left_from(terminal: Terminal) -> Iterator[Terminal]:
-    """Go from what leaves a loop or map to where it comes from."""
+    """Yield the sources of an output of a loop or map."""
     owner, port = terminal
     if not isinstance(owner, Vertex):
         return
@@ -188,10 +190,11 @@ def _drop_outputs(vertex: Vertex, wanted: set[Terminal]) -> None:
             return
 
 
-def show_lifted(graph: Graph) -> None:
-    """Let the last value of each port leave the loops around its node, for those who ask the result for it.
+def _show_lifted(graph: Graph) -> None:
+    """Export the last value of each port from the loops around its node, so that results can show it.
 
-    What is read outside leaves them already. A node of a map in a loop is not shown, nor is a loop in a map.
+    Ports that are read outside are exported already. Nodes of a map in a loop are not shown, nor loops in a
+    map.
     """
     around: dict[Scope, list[_Shown]] = {}
     for vertex in graph.vertices:
@@ -211,15 +214,11 @@ def show_lifted(graph: Graph) -> None:
 
 
 class _Shown(NamedTuple):
-    """A loop out of which values are shown."""
+    """A loop whose values are shown outside."""
 
     vertex: Vertex
     action: LoopAction
     reference: Reference
-
-
-#: What a result is asked for.
-SHOWN = (CallAction, LoopAction, MapAction)
 
 
 def _ports(vertex: Vertex) -> list[str]:
@@ -231,10 +230,10 @@ def _ports(vertex: Vertex) -> list[str]:
     return list(vertex.output_names)
 
 
-def _around(graph: Graph, inmost: Scope) -> list[_Shown]:
-    """List the loops around what fires in a scope, inner ones first; none if something else is."""
+def _around(graph: Graph, innermost: Scope) -> list[_Shown]:
+    """List the loops around a scope, innermost first; none if the scope is also inside a map."""
     loops: list[_Shown] = []
-    scope: Scope | None = inmost
+    scope: Scope | None = innermost
     while scope is not None and scope.is_lifted and scope.owner is not None:
         loop = scope.owner
         assert isinstance(loop.action, LoopAction), "feedback edges make loops"

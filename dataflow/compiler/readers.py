@@ -1,4 +1,4 @@
-"""Connect each slot with its readers, and find the calls that may take the quick path."""
+"""Connect each slot with its readers, and find calls and ends for the fast path."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from dataflow.compiler.slots import Slots
 
 
-__all__ = ["connect", "find_quick_calls"]
+__all__ = ["connect"]
 
-CALLS: Final = (Call, FlowOf)  # what is given settings
+CALLS: Final = (Call, FlowOf)  # actions with settings
 
 
 def connect(slots: Slots, outputs: Iterable[int]) -> None:
@@ -41,7 +41,7 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _begin(plan)
         _share(slots, scope, plan, () if loop is None else loop.shown.values())
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
-        find_quick_calls(plan)
+        _find_quick_calls(plan)
 
 
 def _is_race(action: object) -> bool:
@@ -49,7 +49,7 @@ def _is_race(action: object) -> bool:
 
 
 class _Readers:
-    """The nodes that wait for each slot; for most slots it is one, which takes no list."""
+    """The nodes that wait for each slot; most slots have one reader, which needs no list."""
 
     def __init__(self, slots: int) -> None:
         self.first: list[tuple[int, ...]] = [()] * slots
@@ -70,7 +70,7 @@ class _Readers:
 
 
 def _readers(plan: ScopePlan, *, has_lazy: bool) -> _Readers:
-    """List by slot the nodes that wait for it, and count what each node waits for."""
+    """List the nodes that wait for each slot, and count the slots that each node waits for."""
     readers = _Readers(len(plan.initial))
     early: dict[int, list[int]] = {}
     lazy: dict[int, list[int]] = {}
@@ -99,7 +99,7 @@ def _readers(plan: ScopePlan, *, has_lazy: bool) -> _Readers:
 
 
 def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> Collection[int]:
-    """List the slots that the ports of a node wait for, each once."""
+    """List the slots that the ports of a node wait for, without duplicates."""
     initial, found = plan.initial, []
     for feed in node.feeds:
         if feed.is_lazy is lazy:
@@ -108,9 +108,9 @@ def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> Collection[int]:
 
 
 def _defer(plan: ScopePlan) -> None:
-    """Let the nodes that nobody but lazy ports needs wait until they are asked for (S8.3)."""
-    assert plan.uses is not None, "it was told before"
-    off = plan.uses.eventually.intersection(_disabled(plan))  # they wait for no round
+    """Defer the nodes that only lazy ports need until they are pulled (S8.3)."""
+    assert plan.uses is not None, "it is computed before"
+    off = plan.uses.eventually.intersection(_disabled(plan))  # they do not wait for an iteration
     plan.deferred = frozenset(range(len(plan.nodes))) - plan.uses.demanded - off
     for index in plan.deferred:
         plan.waits[index] += 1
@@ -124,7 +124,7 @@ def _disabled(plan: ScopePlan) -> list[int]:
 
 
 def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: _Readers) -> None:
-    """Let the nodes that only next values need wait for the test (S6.1)."""
+    """Make the nodes that only next values need wait for the test (S6.1)."""
     plan.test = loop.test
     plan.after_test = tuple(index for index in _only_for_next(plan, loop) if index not in plan.deferred)
     for index in plan.after_test:
@@ -133,28 +133,28 @@ def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: _Readers) -> None:
 
 
 def _begin(plan: ScopePlan) -> None:
-    """Note what a frame begins with."""
+    """Record the initial state of a scope instance."""
     plan.states = bytearray(len(plan.nodes))
     plan.demanded = len(plan.nodes) - len(plan.deferred)
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
     plan.disabled = tuple(index for index in _disabled(plan) if index not in plan.deferred)
-    looked_at = {s for node in plan.nodes if isinstance(node.action, JoinOf) for s in node.feeds[0].slots}
-    looked_at |= {*plan.collects, *([] if plan.test is None else [plan.test])}
-    plan.settled = tuple(slot for slot in sorted(looked_at) if plan.initial[slot] is not UNSETTLED)
+    inspected = {s for node in plan.nodes if isinstance(node.action, JoinOf) for s in node.feeds[0].slots}
+    inspected |= {*plan.collects, *([] if plan.test is None else [plan.test])}
+    plan.settled = tuple(slot for slot in sorted(inspected) if plan.initial[slot] is not UNSETTLED)
     begins_otherwise = plan.imports or plan.settled or plan.disabled or plan.starts
     plan.begins_with_parameters = not begins_otherwise and len(plan.nodes) > len(plan.deferred)
 
 
 def _share(slots: Slots, scope: Scope, plan: ScopePlan, shown: Iterable[int]) -> None:
-    """Note which slots have several holders, each of whom gets a copy of its own (S3.4)."""
-    if scope.kind is ScopeKind.ROOT:  # whose values are kept
+    """Mark the slots with several references, each of which gets a separate copy (S3.4)."""
+    if scope.kind is ScopeKind.ROOT:  # its values are kept
         plan.shared = bytearray(b"\x01" * len(plan.initial))
         return
     outside = {slot for _, slot in plan.imports} | set(plan.parameters.values()) | set(shown)
-    for node in plan.nodes:  # one container may stand on several ports
+    for node in plan.nodes:  # one container may be the value of several ports
         used = [slot for slot in node.outputs.values() if slots.is_used(scope, slot)]
         outside.update(used if len(used) > 1 else ())
-    for node in plan.nodes:  # each attempt at a node is a reader of its own
+    for node in plan.nodes:  # each attempt at a node is a separate reader
         if node.policy is not None and node.policy.retry is not MISSING:
             outside.update(slot for feed in node.feeds for slot in feed.slots)
     plan.shared = bytearray(
@@ -166,7 +166,7 @@ def _share(slots: Slots, scope: Scope, plan: ScopePlan, shown: Iterable[int]) ->
 def _read_by_owner(
     slots: Slots, scope: Scope, plan: ScopePlan, outputs: Iterable[int]
 ) -> tuple[Iterable[int], Iterable[int]]:
-    """List the slots that whoever opened a frame reads: in any case, and for a next round only."""
+    """List the slots that the opener of a scope instance reads: always, and for a next iteration only."""
     if scope.kind is ScopeKind.ROOT:
         return outputs, ()
     loop = _loop_around(slots, scope)
@@ -178,7 +178,7 @@ def _read_by_owner(
 
 
 def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
-    """Note which values are read when a frame has ended, and are not let go before (S8.5)."""
+    """Record the values that are read after the end of a scope instance, and so not released (S8.5)."""
     read = set(outputs)
     if loop is not None:
         read.update(loop.results.values(), loop.shown.values(), (slot for _, slot in loop.carried.values()))
@@ -186,7 +186,7 @@ def _hold(plan: ScopePlan, loop: LoopOf | None, outputs: Iterable[int]) -> None:
 
 
 def _await_imports(plan: ScopePlan, loop: LoopOf | None) -> None:
-    """Note which values from outside must have settled before a frame has ended."""
+    """Record the imported values that must have settled before a scope instance ends."""
     imports = {slot for _, slot in plan.imports}
     read = set(plan.collects)
     nexts: set[int] = set()
@@ -226,25 +226,25 @@ def _only_for_next(plan: ScopePlan, loop: LoopOf) -> tuple[int, ...]:
         if used.intersection(node.outputs.values()) and not elsewhere.intersection(node.outputs.values())
     }  # fmt: skip
     needed_anyway = [index for index in reads if index not in held]
-    for index in needed_anyway:  # grows while it is walked: what such a node reads is needed anyway too
+    for index in needed_anyway:  # grows during the iteration, by the sources of these nodes
         for maker in {makers[slot] for slot in reads[index] if slot in makers} & held:
             held.discard(maker)
             needed_anyway.append(maker)
     return tuple(sorted(held))
 
 
-def find_quick_calls(plan: ScopePlan) -> None:
-    """Note for each slot of a connected scope who hears of it, and for each node what a firing comes to."""
-    told = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts}
+def _find_quick_calls(plan: ScopePlan) -> None:
+    """Record the slots with other dependents than readers, and the nodes that take the fast path."""
+    special = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts}
     if plan.test is not None:
-        told.add(plan.test)
+        special.add(plan.test)
     plan.is_told = bytearray(len(plan.initial))
-    for slot in told:
+    for slot in special:
         plan.is_told[slot] = 1
     others = {node.index for node in plan.nodes if not (node.is_plain and isinstance(node.action, Call))}
     plan.calls = list(plan.readers)
-    for slot, readers in enumerate(plan.readers) if told or others else ():
-        if slot in told or not others.isdisjoint(readers):
+    for slot, readers in enumerate(plan.readers) if special or others else ():
+        if slot in special or not others.isdisjoint(readers):
             plan.calls[slot] = None
     is_shared = 0 not in plan.shared
     plan.quick = [_quick(plan, node, is_shared=is_shared) for node in plan.nodes]
@@ -259,8 +259,8 @@ def _quick(plan: ScopePlan, node: PlanNode, *, is_shared: bool) -> QuickCall | N
     if len(slots) == 1:
         return QuickCall(function, slots[0], None, bool(plan.shared[slots[0]]))
     take: Callable[[Sequence[Any]], Sequence[Any]] = itemgetter(*slots) if slots else itemgetter(slice(0))
-    if not is_shared:  # each argument is looked at
-        take = _taking(take, [plan.shared[slot] for slot in slots])
+    if not is_shared:  # each argument may have to be copied
+        take = _copying(take, [plan.shared[slot] for slot in slots])
     return QuickCall(function, 0, take, is_shared)
 
 
@@ -273,10 +273,10 @@ def _end(plan: ScopePlan, node: PlanNode) -> QuickEnd | None:
     return QuickEnd(out, None, calls == ()) if out in plan.collects else QuickEnd(out, calls, False)
 
 
-def _taking(
+def _copying(
     take: Callable[[Sequence[Any]], Sequence[Any]], shared: Sequence[int]
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return what takes arguments of which some are copied, those that others hold too (S3.4)."""
+    """Return a function that takes arguments and copies those with other references (S3.4)."""
     if not any(shared):
         return take
     return lambda values: [

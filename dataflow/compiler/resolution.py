@@ -56,26 +56,26 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Block, Edge, Placed, Wiring
 
 
-__all__ = ["SourceReader", "Sources", "resolve"]
+__all__ = ["resolve"]
 
-#: What the item of a map is called that a source has opened.
+#: The name of the item of a map that a source has opened.
 ITEM: Final = "item"
 
 
 def resolve(wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Graph:
-    """Look every name up; the problems found are in the graph."""
+    """Resolve all names of a graph definition; the problems found are in the graph."""
     declared = Declarations(wiring, find_type, find_function)
-    _Connecting(declared).connect(wiring.block)
+    _Connector(declared).connect(wiring.block)
     return declared.graph
 
 
-class _Connecting:
-    """Gives every vertex its wires."""
+class _Connector:
+    """Connects every vertex to its sources."""
 
     def __init__(self, declared: Declarations) -> None:
         self.declared = declared
         self.graph = declared.graph
-        self.sources = Sources(declared.graph, declared.lookup)
+        self.sources = _Sources(declared.graph, declared.lookup)
 
     def connect(self, root: Block) -> None:
         """Resolve every source of every block, then the outputs of the flow."""
@@ -90,7 +90,7 @@ class _Connecting:
                     self._connect_after(placed, names)
         for name, source in root.outputs.items():
             spot = Spot(f"output {name!r}", self.graph.root, ("outputs", name))
-            reader = SourceReader(self.declared.root, spot, "each", 2 * len(root.nodes))
+            reader = _Reader(self.declared.root, spot, "each", 2 * len(root.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 self.graph.outputs[name] = wire
         for vertex in self.graph.vertices:
@@ -121,7 +121,7 @@ class _Connecting:
 
     def _misplaced(self, edge: Edge, names: Names, why: str) -> None:
         steps: tuple[str | int, ...] = ("nodes", edge.target, "inputs", edge.target_port)
-        if edge.index is not None:  # it stands among the edges of a document
+        if edge.index is not None:  # it is one of the edges of a document
             steps = ("edges", edge.index)
         spot = Spot(f"port '{edge.target}.{edge.target_port}'", names.scope, steps)
         self.graph.problem(f"edge {edge.source} -> {edge.target}.{edge.target_port}: {why}", spot)
@@ -142,15 +142,14 @@ class _Connecting:
             given = vertex.inputs.get(port)
             if given is not None and not self._begins(given):
                 spot = vertex.spot_of(port, steps)
-                told = f"{spot} is wired by edges and by a source of its own; use one"
-                self.graph.problem(told, spot)
+                self.graph.problem(f"{spot} is wired by edges and by a source of its own; use one", spot)
                 continue
             given = given or self._open(vertex, port, steps)
             for one in source.sources if isinstance(source, Many) else (source,):
                 self._add(vertex, given, one, names, steps)
 
     def _begins(self, given: Input) -> bool:
-        """Tell whether a port has feedback edges alone, so that a source of its own counts before them."""
+        """Return whether a port has only feedback edges, so that it may also have its own source."""
         feedback = [one for one in self.graph.round_edges if one.given is given and one.rounds.feedback]
         return len(feedback) == len(given.wires)
 
@@ -168,18 +167,18 @@ class _Connecting:
         given = Input(port, [], declared, declared is None or declared.required, steps)
         if declared is not None or action.type.is_opaque:
             vertex.inputs[port] = given
-        else:  # what is wrong with its sources is told at once
+        else:  # the problems of its sources are recorded all the same
             known = choices(action.type.inputs)
-            told = f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}"
-            self.graph.problem(told, vertex.spot_of(port, steps))
+            text = f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}"
+            self.graph.problem(text, vertex.spot_of(port, steps))
         return given
 
     def _add(
         self, vertex: Vertex, given: Input, source: Source, names: Names, steps: Steps
     ) -> Terminal | None:
-        """Add what a source brings to a port; `steps` lead to what is not among the inputs of its node."""
+        """Add a source to a port; `steps` lead to a source that is not among the inputs of its node."""
         spot = vertex.spot_of(given.name, steps)
-        wire = self.sources.wire(source, SourceReader(names, spot, vertex.id, vertex.order - 1))
+        wire = self.sources.wire(source, _Reader(names, spot, vertex.id, vertex.order - 1))
         if wire is not None:
             given.wires.append(wire)
         return wire
@@ -193,25 +192,25 @@ class _Connecting:
             label = f"'$carry.{name}' of loop {loop.id!r}"
             spot = Spot(label, names.scope, (*vertex.spot.steps, "loop", "carry", name))
             first = self.sources.wire(
-                carried.first, SourceReader(names, spot.within("first"), loop.id, vertex.order - 1)
+                carried.first, _Reader(names, spot.within("first"), loop.id, vertex.order - 1)
             )
             vertex.inputs[name] = Input(name, [first] if first else [], required=False)
             if carried.next is None:
                 self.graph.problem(f"{label} has no next value", spot)
                 continue
             spot = Spot(f"next value of {label}", inside.scope, ("carry", name, "next"))
-            if next_wire := self.sources.wire(carried.next, SourceReader(inside, spot, "each", order)):
+            if next_wire := self.sources.wire(carried.next, _Reader(inside, spot, "each", order)):
                 action.nexts[name] = next_wire
         if loop.test is not None:
             spot = Spot(f"the test of loop {loop.id!r}", inside.scope, (loop.test.kind,))
-            action.test_wire = self.sources.wire(loop.test.source, SourceReader(inside, spot, "each", order))
+            action.test_wire = self.sources.wire(loop.test.source, _Reader(inside, spot, "each", order))
         for name, source in loop.body.outputs.items():
             if isinstance(source, Reference) and source.node == CARRY and source.port in loop.carries:
                 action.finals[name] = source.port
                 continue
             each_round = source.source if isinstance(source, All) else source
             spot = Spot(f"output '{loop.id}.{name}'", inside.scope, ("outputs", name))
-            reader = SourceReader(inside, spot, "each", order)
+            reader = _Reader(inside, spot, "each", order)
             if wire := self.sources.wire(each_round, reader):
                 action.results[name] = wire
             if isinstance(source, All):
@@ -224,12 +223,12 @@ class _Connecting:
         for name, source in placed.over.items():
             label = f"'$item.{name}' of map {placed.id!r}"
             spot = Spot(label, names.scope, (*vertex.spot.steps, "map", "over", name))
-            wire = self.sources.wire(source, SourceReader(names, spot, placed.id, vertex.order - 1))
+            wire = self.sources.wire(source, _Reader(names, spot, placed.id, vertex.order - 1))
             vertex.inputs[name] = Input(name, [wire] if wire else [])
             action.lists[name] = name
         for name, source in placed.body.outputs.items():
             spot = Spot(f"output '{placed.id}.{name}'", inside.scope, ("outputs", name))
-            reader = SourceReader(inside, spot, "each", 2 * len(placed.body.nodes))
+            reader = _Reader(inside, spot, "each", 2 * len(placed.body.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 action.collects[name] = wire
 
@@ -245,17 +244,17 @@ class _Connecting:
 
 
 @dataclass(slots=True, eq=False)
-class SourceReader:
-    """Who a source is resolved for: in which block, as what, and where in its order."""
+class _Reader:
+    """The reader of a source: its block, its location, and its position in the order."""
 
     names: Names
     spot: Spot
-    id: str  # names the map that it is the first to read
-    order: int  # of a join or map that is made for it
+    id: str  # the name of a map that it is the first to read
+    order: int  # of a join or map that is added for it
 
 
-class Sources:
-    """Turns sources into wires, adding a vertex for each join and each map that they open."""
+class _Sources:
+    """Resolves sources to terminals, adding a vertex for each join and each map that they open."""
 
     def __init__(self, graph: Graph, lookup: Lookup) -> None:
         self._graph = graph
@@ -264,8 +263,8 @@ class Sources:
         self._counts: Counter[tuple[int, str]] = Counter()  # of the joins of a block, by mode
         self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
 
-    def wire(self, source: Source, reader: SourceReader) -> Terminal | None:
-        """Resolve a source; None if it cannot be, which is recorded as a problem."""
+    def wire(self, source: Source, reader: _Reader) -> Terminal | None:
+        """Resolve a source; None if that fails, which is recorded as a problem."""
         match source:
             case Reference():
                 return self.reference(source, reader)
@@ -277,7 +276,7 @@ class Sources:
                     self._joins[key] = self._expression(source, reader)
                 return self._joins[key]
 
-    def _expression(self, source: Joining, reader: SourceReader) -> Terminal | None:
+    def _expression(self, source: Joining, reader: _Reader) -> Terminal | None:
         match source:
             case Merge(sources):
                 return self._join(Join.MERGE, sources, reader)
@@ -313,7 +312,7 @@ class Sources:
         self,
         mode: Join,
         sources: tuple[Source, ...],
-        reader: SourceReader,
+        reader: _Reader,
         word: str = "",
         how: MergeFunction | None = None,
     ) -> Terminal | None:
@@ -330,7 +329,7 @@ class Sources:
         return Terminal(vertex, "out")
 
     def _name(self, word: str, names: Names) -> str:
-        """Name a join by its mode, counted in its block as functions are (S1.2)."""
+        """Name a join by its mode, counted in its block like functions (S1.2)."""
         while True:
             self._counts[id(names), word] += 1
             count = self._counts[id(names), word]
@@ -338,7 +337,7 @@ class Sources:
             if name not in names.vertices:
                 return name
 
-    def _each(self, source: Source, options: EachOptions, reader: SourceReader) -> Terminal | None:
+    def _each(self, source: Source, options: EachOptions, reader: _Reader) -> Terminal | None:
         wire = self.wire(source, reader)
         if wire is None:
             return None
@@ -362,8 +361,8 @@ class Sources:
         assert isinstance(action, MapAction)
         return Terminal(action.scope, ITEM)
 
-    def _every(self, sources: tuple[Source, ...], reader: SourceReader) -> Terminal | None:
-        """Open a map over edges (S7.4); equal calls in one block are known to be one."""
+    def _every(self, sources: tuple[Source, ...], reader: _Reader) -> Terminal | None:
+        """Open a map over edges (S7.4); equal calls in one block share one map."""
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if not sources:
             self._graph.problem(f"{reader.spot}: every needs at least one source", reader.spot)
@@ -377,24 +376,24 @@ class Sources:
         return Terminal(scope, ITEM)
 
     def _add(
-        self, id: str, action: JoinAction | CollectAction | MapAction, reader: SourceReader, label: str = ""
+        self, id: str, action: JoinAction | CollectAction | MapAction, reader: _Reader, label: str = ""
     ) -> Vertex:
         scope = reader.names.scope
         vertex = Vertex(id, reader.order, action, scope, reader.spot._replace(scope=scope), label)
         self._graph.vertices.append(vertex)
         return vertex
 
-    def reference(self, reference: Reference, reader: SourceReader) -> Terminal | None:
-        """Look a port up, from the reader's block outwards."""
+    def reference(self, reference: Reference, reader: _Reader) -> Terminal | None:
+        """Look a port up, from the block of the reader outwards."""
         found = reader.names.find(reference)
         if found is None:
-            told = f"{reader.spot} reads '{reference}'{_why_not(reference, reader.names)}"
-            self._graph.problem(told, reader.spot)
+            text = f"{reader.spot} reads '{reference}'{_why_not(reference, reader.names)}"
+            self._graph.problem(text, reader.spot)
         return found
 
 
 def _why_not(reference: Reference, names: Names) -> str:
-    """Say why a port cannot be read in a block."""
+    """Describe why a port cannot be read in a block."""
     if (kind := SCOPES.get(reference.node)) is not None:
         scopes = (outer.scope for outer in names.outwards() if outer.scope.kind is kind)
         return f", which does not exist here; {choices(*(scope.parameters for scope in scopes))}"

@@ -1,4 +1,4 @@
-"""Place vertices into scopes; edges that leave maps, and lists that are read inside their own map."""
+"""Place vertices in scopes, and handle edges that leave maps and lists that are read inside their own map."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from dataflow.compiler.graph import Spot
 
 
-__all__ = ["common_scope", "find_own_lists", "nearest_to_all", "outside_of_edges", "place"]
+__all__ = ["find_own_lists", "place"]
 
 
 def place(graph: Graph, ordered: list[Vertex]) -> None:
-    """Give each vertex the innermost scope of what it reads; `ordered` comes from `in_order`."""
+    """Give each vertex the innermost scope of its sources; `ordered` is the result of `in_order`."""
     if graph.is_flat:
         for vertex in ordered:
             vertex.scope = graph.root
@@ -37,7 +37,7 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
     entering = _entering(ordered, crossing)
     for vertex in ordered:
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
-            vertex.scope = nearest_to_all(vertex)
+            vertex.scope = _nearest_to_all(vertex)
             continue
         wires = [(scope_of(wire), wire) for wire in wires_of(vertex)]
         if isinstance(vertex.action, LoopAction | MapAction):
@@ -45,11 +45,11 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
         vertex.scope = _innermost(graph, vertex, wires)
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
-    graph.outputs = {name: outside_of_edges(wire) for name, wire in graph.outputs.items()}
+    graph.outputs = {name: _outside_of_edges(wire) for name, wire in graph.outputs.items()}
 
 
 def _entering(ordered: Sequence[Vertex], crossing: Crossing) -> dict[Vertex, dict[Vertex, list[Terminal]]]:
-    """List by loop or map in block form, and by reader, the edges into its body that begin outside of it."""
+    """List by loop or map in block form, and by reader, the edges into its body from outside."""
     entering: dict[Vertex, dict[Vertex, list[Terminal]]] = defaultdict(lambda: defaultdict(list))
     for vertex in ordered:
         for wire in wires_of(vertex):
@@ -64,7 +64,7 @@ def _entering(ordered: Sequence[Vertex], crossing: Crossing) -> dict[Vertex, dic
 
 
 def _declared_in(wire: Terminal) -> Scope | None:
-    """Return the block that an edge begins in, also if that is a parameter of it; None for a constant."""
+    """Return the block in which an edge begins; None for a constant."""
     owner = wire.owner
     if isinstance(owner, Constant):
         return None
@@ -74,9 +74,9 @@ def _declared_in(wire: Terminal) -> Scope | None:
 def _read_within(
     opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], crossing: Crossing
 ) -> Iterator[tuple[Scope | None, Terminal]]:
-    """List what the body of a loop or map in block form reads from outside, with the scope that it is in.
+    """List the sources outside of a loop or map in block form that its body reads, with their scopes.
 
-    A map over edges in it is in the maps that all its edges are in; the others give it lists (S7.4).
+    A map over edges in the body is in the maps that all its edges are in; the others give it lists (S7.4).
     """
     for vertex, wires in entering.items():
         outside = [wire for wire in wires if not _is_inside(wire, opener, crossing)]
@@ -84,14 +84,14 @@ def _read_within(
             yield from ((scope_of(wire), wire) for wire in outside)
         elif len(outside) == len(list(wires_of(vertex))):
             scopes = [scope for wire in outside if (scope := scope_of(wire)) is not None]
-            yield common_scope(scopes), outside[0]
+            yield _common_scope(scopes), outside[0]
     for wire in wires_within(opener):
         if not _is_inside(wire, opener, crossing):
             yield scope_of(wire), wire
 
 
 def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
-    """Tell whether a wire begins inside the body of a loop or map in block form."""
+    """Return whether a wire begins inside the body of a loop or map in block form."""
     body, scope = body_of(opener), scope_of(wire)
     if scope is None:
         return True  # a constant, or a vertex of the body, which is placed after its owner
@@ -101,35 +101,35 @@ def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
 
 
 def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Terminal]]) -> Scope:
-    """Find the innermost scope; two scopes neither inside the other are a problem (S7.1)."""
-    found, why, is_told = vertex.home, "", False
+    """Find the innermost scope; two scopes of which neither is inside the other are a problem (S7.1)."""
+    found, why, is_reported = vertex.home, "", False
     for scope, wire in wires:
         if scope is None or scope is found or scope in found.around():
             continue
         if found in scope.around():
             found, why = scope, wire.label
             continue
-        if vertex in graph.circling:  # so may be what opens the scope, and that is told
+        if vertex in graph.circling:  # so may be the opener of the scope, which is reported
             continue
-        if vertex.home not in scope.around():  # the loop or map around reads it too, and is told of
-            assert graph.problems, "what is around is placed first"
+        if vertex.home not in scope.around():  # the loop or map around reads it too, and is reported
+            assert graph.problems, "outer vertices are placed first"
             continue
-        if not is_told:
+        if not is_reported:
             graph.problem(
                 f"{vertex.kind} {vertex.id!r} reads two maps neither inside the other: {why} and "
                 f"{wire.label}; collect one of them first",
                 vertex.spot,
             )
-        is_told = True
+        is_reported = True
     return found
 
 
 def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
-    """Make a collect an output of the map it closes, and put it where that map's owner is."""
+    """Make a collect an output of the map it closes, and move it to the scope of the map's owner."""
     scope = scope_of(action.source)
     owner = scope.owner if scope is not None and scope.kind is ScopeKind.MAP else None
     if vertex in graph.circling:
-        return  # where its source is is not known, and that is told
+        return  # the scope of its source is not known, which is reported
     if owner is None or owner.home is not vertex.home:
         graph.problem(
             f"collect({action.source.label}): the port is not inside a map opened by each in this block",
@@ -145,27 +145,27 @@ def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
     vertex.scope = owner.scope
 
 
-def common_scope(scopes: Sequence[Scope]) -> Scope:
-    """Find the nearest scope that is around all of these."""
+def _common_scope(scopes: Sequence[Scope]) -> Scope:
+    """Find the nearest scope around all of these."""
     return next(scope for scope in scopes[0].around() if all(scope in other.around() for other in scopes))
 
 
-def nearest_to_all(vertex: Vertex) -> Scope:
+def _nearest_to_all(vertex: Vertex) -> Scope:
     """Find the nearest scope common to all edges that a map goes over (S7.4).
 
-    An edge from a deeper map becomes an output of that map, and of those around it: a list with indexes. So
-    does one from a map outside of the block, unless the block is in that map too.
+    An edge from a deeper map becomes an output of that map, and of those around it: a list with indexes.
+    The same applies to an edge from a map outside of the block, unless the block is in that map too.
     """
     given, home = next(iter(vertex.inputs.values())), vertex.home
     around = set(home.around())
     brought = [_brought(home, around, wire) for wire in given.wires]
-    common = common_scope([scope for scope, _ in brought])
+    common = _common_scope([scope for scope, _ in brought])
     given.wires = [_led_to(common, scope, wire) for scope, wire in brought]
     return common
 
 
 def _brought(home: Scope, around: set[Scope], wire: Terminal) -> tuple[Scope, Terminal]:
-    """Lead an edge to where a block can read it: what comes from around is as if it were made there."""
+    """Lead an edge to a scope that a block can read; an edge from outside becomes one of the block."""
     scope = scope_of(wire)
     if scope is None or scope in around:
         return home, wire
@@ -184,7 +184,7 @@ def _led_to(common: Scope, scope: Scope, wire: Terminal) -> Terminal:
     return wire
 
 
-def outside_of_edges(wire: Terminal) -> Terminal:
+def _outside_of_edges(wire: Terminal) -> Terminal:
     """Close the maps over edges around an output of the flow, as `collect` would; no other map (S7.4)."""
     closed, scope, label = wire, scope_of(wire), wire.label
     while scope is not None and scope.kind is ScopeKind.MAP:
@@ -203,7 +203,7 @@ def _map_of(scope: Scope) -> Vertex:
 
 
 def _leave(owner: Vertex, wire: Terminal, name: str, *, indexed: bool = False) -> Terminal:
-    """Make what an edge brings in each frame of a map an output of the map, unless it is one already."""
+    """Export the value of an edge in each instance of a map as an output of the map, if it is not one yet."""
     assert isinstance(owner.action, MapAction), "only maps are left with lists"
     collects, action = owner.action.collects, owner.action
     known = (one for one, source in collects.items() if source == wire and (one in action.indexed) is indexed)
@@ -224,14 +224,14 @@ class _Reading(NamedTuple):
 
 
 def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
-    """Have lists that are read inside their map settle with their last value; refuse those that cannot.
+    """Make lists that are read inside their map settle with their last value; refuse those that cannot.
 
-    Sources come before their readers, and it is known in which scope each vertex fires.
+    Sources come before their readers, and the scope of each vertex is known.
     """
     maps = [vertex for vertex in ordered if isinstance(vertex.action, MapAction) and not vertex.action.named]
     if not maps:
         return
-    known = _Known(ordered)
+    known = _Order(ordered)
     for opener in maps:
         action = opener.action
         assert isinstance(action, MapAction), "as they were chosen"
@@ -240,7 +240,7 @@ def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
         if why is None:
             action.early.update(found)
             continue
-        for name, reading in [*found.items()][:1]:  # others wait for the same
+        for name, reading in [*found.items()][:1]:  # the others wait for the same
             _refuse(graph, action, name, reading, why)
 
 
@@ -249,16 +249,16 @@ def _refuse(graph: Graph, action: MapAction, name: str, reading: _Reading, why: 
     own = f"collect({begin.label})"
     waits_for = f"its list {own}"
     hint = f"; read the list outside of the map, or go over it anew by each({own})"
-    if name in action.indexed:  # nothing that a flow says gives this list
+    if name in action.indexed:  # nothing in a flow refers to this list
         own, waits_for, hint = begin.label, f"all that {begin.label} brings", ""
     way = _begin(reading.wire).label
     read = "" if way == own else f", by way of {way},"
-    told = f"{reading.spot} waits inside {action.scope.label}{read} for {waits_for}, which {why}{hint}"
-    graph.problem(told, reading.spot)
+    text = f"{reading.spot} waits inside {action.scope.label}{read} for {waits_for}, which {why}{hint}"
+    graph.problem(text, reading.spot)
 
 
 def _begin(wire: Terminal) -> Terminal:
-    """Return where an edge begins that has been led out of maps, to one over edges (S7.4)."""
+    """Return the original source of an edge that has been led out of maps, to one over edges (S7.4)."""
     owner = wire.owner
     while isinstance(owner, Vertex) and isinstance(owner.action, MapAction):
         if wire.port not in owner.action.indexed:
@@ -269,7 +269,7 @@ def _begin(wire: Terminal) -> Terminal:
 
 
 def _why_late(action: MapAction) -> str | None:
-    """Tell why the lists of a map are not known before all its items have ended; None if they may be."""
+    """Return why the lists of a map are known only after all its items have ended; None if they are not."""
     if action.is_every:
         return "is known when all edges have settled and all their frames have ended"
     if action.options.on_error != "fail":
@@ -279,8 +279,8 @@ def _why_late(action: MapAction) -> str | None:
     return None
 
 
-class _Known:
-    """Which vertices are in which scope, and how far behind."""
+class _Order:
+    """The vertices of each scope, and the position of each vertex."""
 
     def __init__(self, ordered: Sequence[Vertex]) -> None:
         self.position = {vertex: position for position, vertex in enumerate(ordered)}
@@ -290,9 +290,9 @@ class _Known:
                 self.members[vertex.fires_in].append(vertex)
 
     def own_lists(self, opener: Vertex, *, are_whole: bool) -> dict[str, _Reading]:
-        """Find the outputs of a map that something inside it waits for, each with the first that does.
+        """Find the outputs of a map that something inside it waits for, each with its first reader.
 
-        `are_whole` says that lists of other maps are known when these have ended, even where that is earlier.
+        `are_whole` means that lists of other maps count as known only when these have ended.
         """
         body = body_of(opener)
         assert body is not None, "it is a map"
@@ -301,7 +301,7 @@ class _Known:
         for vertex in self._inside(body):
             for spot, wire in _readings(vertex):
                 todo = [wire]
-                for read in todo:  # grows while it is walked
+                for read in todo:  # grows during the iteration
                     terminal = resolved(read)
                     if terminal in seen or not self._is_behind(read, opener, body):
                         continue
@@ -312,16 +312,16 @@ class _Known:
         return found
 
     def _inside(self, body: Scope) -> Iterator[Vertex]:
-        """Go through the vertices in a scope, and in those inside it."""
+        """Yield the vertices in a scope, and in those inside it."""
         todo = [body]
-        for scope in todo:  # grows while it is walked
+        for scope in todo:  # grows during the iteration
             for vertex in self.members.get(scope, ()):
                 yield vertex
                 if (inner := body_of(vertex)) is not None:
                     todo.append(inner)
 
     def _is_behind(self, terminal: Terminal, opener: Vertex, body: Scope) -> bool:
-        """Tell whether a terminal is outside of a map, and may wait for it."""
+        """Return whether a terminal is outside of a map, and may wait for it."""
         scope, owner = scope_of(terminal), terminal.owner
         if scope is None or body in scope.around():
             return False
@@ -334,7 +334,7 @@ class _Known:
                 return scope.owner is not None and self.position[scope.owner] > self.position[opener]
 
     def _waits_for(self, terminal: Terminal, around: Scope, *, are_whole: bool) -> Iterator[Terminal]:
-        """List what must be known before a terminal is, and before its frame opens unless that is around."""
+        """List the dependencies of a terminal, and of its scope instance unless that is around."""
         owner, port = terminal
         match owner:
             case Vertex(action=MapAction() as action):
@@ -353,7 +353,7 @@ class _Known:
         home = scope_of(terminal)
         if home is not None and home.owner is not None and home not in around.around():
             yield from wires_of(home.owner)
-            if isinstance(home.owner.action, LoopAction):  # a round follows another
+            if isinstance(home.owner.action, LoopAction):  # an iteration follows another
                 yield from self._whole(home)
 
     def _whole(self, scope: Scope) -> Iterator[Terminal]:
@@ -363,7 +363,7 @@ class _Known:
 
 
 def _readings(vertex: Vertex) -> Iterator[_Reading]:
-    """List what a vertex reads, and where that is told of."""
+    """List the sources of a vertex with the locations for messages."""
     for given in vertex.inputs.values():
         spot = vertex.read_at or given.read_at or vertex.spot_of(given.name, given.steps)
         for wire in given.wires:

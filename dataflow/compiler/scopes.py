@@ -1,4 +1,4 @@
-"""Order the vertices, and find the scope in which each fires."""
+"""Order the vertices, and find the scope of each terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def wires_of(vertex: Vertex) -> Iterator[Terminal]:
-    """Go through the edges into a vertex; a loop's tests and next values are not among them."""
+    """Yield the edges into a vertex, without the test and next values of a loop."""
     for given in vertex.inputs.values():
         yield from given.wires
     if isinstance(vertex.action, CollectAction):
@@ -43,7 +43,7 @@ def wires_of(vertex: Vertex) -> Iterator[Terminal]:
 
 
 def every_wire(graph: Graph) -> Iterator[Terminal]:
-    """Go through all edges of a graph, and what loops, maps and its outputs read."""
+    """Yield all edges of a graph, and the sources of loops, maps and its outputs."""
     yield from graph.outputs.values()
     for vertex in graph.vertices:
         for given in vertex.inputs.values():
@@ -60,7 +60,7 @@ def every_wire(graph: Graph) -> Iterator[Terminal]:
 
 
 def wires_within(owner: Vertex) -> Iterator[Terminal]:
-    """Go through what a loop or a map in block form reads of its body at the end of a round or item."""
+    """Yield what a loop or map in block form reads of its body at the end of an iteration or item."""
     match owner.action:
         case LoopAction(test_wire=test, nexts=nexts, results=results):
             yield from [test] if test is not None else []
@@ -82,10 +82,10 @@ def body_of(owner: Vertex) -> Scope | None:
 
 
 def in_order(graph: Graph) -> list[Vertex]:
-    """Sort the vertices so that what a vertex reads comes first; a cycle is a problem (S6.3).
+    """Sort the vertices so that sources come before their readers; a cycle is a problem (S6.3).
 
-    What the body of a loop or map reads from outside comes before its owner, so that the owner's scope
-    can be told from it.
+    Sources outside of the body of a loop or map come before its owner, so that the scope of the owner can
+    be derived from them.
     """
     after: dict[Vertex, list[Vertex]] = defaultdict(list)
     waits = dict.fromkeys(graph.vertices, 0)
@@ -100,7 +100,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                     and source.home is home
                     and isinstance(source.action, CallAction)
                 ):
-                    after[source].append(vertex)  # a node of the same block, as most sources are
+                    after[source].append(vertex)  # a node of the same block, the common case
                     waits[vertex] += 1
                 else:
                     distant.append(wire)
@@ -109,7 +109,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                 after[earlier].append(later)
                 waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
-    for vertex in ordered:  # grows while it is walked
+    for vertex in ordered:  # grows during the iteration
         for later in after.get(vertex, ()):
             waits[later] -= 1
             if not waits[later]:
@@ -118,14 +118,14 @@ def in_order(graph: Graph) -> list[Vertex]:
         left = {vertex: after.get(vertex, []) for vertex in graph.vertices if waits[vertex]}
         graph.problem(_cycle_problem(left), next(iter(left)).spot)
         graph.circling.update(left)
-        ordered.extend(left)  # they are checked all the same, as far as that can be
+        ordered.extend(left)  # they are checked all the same, as far as possible
     return ordered
 
 
 def _precedences(
     vertex: Vertex, wires: list[Terminal], crossing: Crossing
 ) -> Iterator[tuple[Vertex, Vertex]]:
-    """List the pairs of vertices, earlier and later, that a vertex and these edges into it make."""
+    """Yield the pairs of vertices, earlier and later, that result from a vertex and these edges into it."""
     if vertex.home.owner is not None:
         yield vertex.home.owner, vertex
     if isinstance(vertex.action, CollectAction):
@@ -143,10 +143,10 @@ def _precedences(
 
 
 def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
-    import networkx as nx  # only for the message; it takes a third of a second to load
+    import networkx as nx  # only for the message; it loads slowly
 
     cycle = [edge[0] for edge in nx.find_cycle(nx.DiGraph(after))]
-    names = _closed([vertex.id for vertex in cycle if _is_told(vertex)])
+    names = _closed([vertex.id for vertex in cycle if _is_named(vertex)])
     rest = len(names) - MOST_CHOICES
     shown = names if rest <= 0 else [*names[:MOST_CHOICES], f"{rest:,} more"]
     return (
@@ -156,7 +156,7 @@ def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
 
 
 def _closed(names: list[str]) -> list[str]:
-    """Close a cycle at its first repeated name: a loop that feedback edges make is named like its head."""
+    """Close a cycle at its first repeated name: a loop made of feedback edges is named like its head."""
     following = [*names[1:], names[0]]
     names = [name for name, other in zip(names, following, strict=True) if name != other] or names[:1]
     first: dict[str, int] = {}
@@ -167,8 +167,8 @@ def _closed(names: list[str]) -> list[str]:
     return names
 
 
-def _is_told(vertex: Vertex) -> bool:
-    """Tell whether a cycle names a vertex: a map that `each` opens is named like the node that reads it."""
+def _is_named(vertex: Vertex) -> bool:
+    """Return whether a message about a cycle names a vertex: a map of `each` is named like its reader."""
     match vertex.action:
         case CollectAction() | MapAction(named=False):
             return False
@@ -190,7 +190,7 @@ def resolved(terminal: Terminal) -> Terminal:
 
 
 def scope_of(terminal: Terminal) -> Scope | None:
-    """Tell in which scope a terminal lives; None for a constant, which lives anywhere."""
+    """Return the scope of a terminal; None for a constant, which belongs to all scopes."""
     owner = terminal.owner
     if isinstance(owner, Vertex) and isinstance(owner.action, CallAction):
         return owner.scope
@@ -205,11 +205,11 @@ def scope_of(terminal: Terminal) -> Scope | None:
 
 
 class Crossing:
-    """Follows the edges of one graph; what has been found out is kept."""
+    """Follows the edges of one graph across blocks, with cached results."""
 
     def __init__(self) -> None:
         self._around: dict[Scope, frozenset[Scope]] = {}
-        self._begins: dict[Terminal, Terminal] = {}  # where what leaves lifted loops begins
+        self._begins: dict[Terminal, Terminal] = {}  # the sources of outputs of lifted loops
 
     def around(self, home: Scope) -> frozenset[Scope]:
         """Return a block and those around it."""
@@ -219,10 +219,10 @@ class Crossing:
         return found
 
     def behind(self, terminal: Terminal) -> list[Vertex]:
-        """List the vertices that must be looked at before a reader of this terminal.
+        """List the vertices that must come before a reader of this terminal.
 
-        For an output of a loop or map these are its owner and what the output comes from, at any depth. Of
-        lifted loops only what is inmost: it comes behind all that it is in.
+        For an output of a loop or map these are its owner and the sources of the output, at any depth. Of
+        lifted loops only the innermost, which comes after all loops around it.
         """
         found: list[Vertex] = []
         todo, seen = [terminal], set[Terminal]()
@@ -245,7 +245,7 @@ class Crossing:
         return found
 
     def _begin(self, terminal: Terminal) -> Terminal:
-        """Follow what leaves lifted loops inwards, to where it begins."""
+        """Follow outputs of lifted loops inwards to their sources."""
         passed: list[Terminal] = []
         while terminal not in self._begins:
             owner = terminal.owner
@@ -260,9 +260,9 @@ class Crossing:
         return begin
 
     def entered(self, reader: Vertex, source: Vertex) -> Vertex | None:
-        """Return the owner of the outmost body that an edge from the source enters on its way inwards.
+        """Return the owner of the outermost body that an edge from the source enters on its way inwards.
 
-        Those further in come behind it.
+        Those further inside come after it.
         """
         around, home = self.around(source.home), reader.home
         found = None
@@ -272,7 +272,7 @@ class Crossing:
 
 
 def _homes(home: Scope) -> Iterator[Scope]:
-    """Go outwards through the declared blocks, beginning with this one."""
+    """Yield this block and the declared blocks around it, innermost first."""
     yield home
     while home.owner is not None:
         home = home.owner.home

@@ -1,4 +1,4 @@
-"""Slots: where in a frame each value of a scope stands, and how it is seen from the scopes inside."""
+"""Assign each value of a scope a slot, and import slots into the scopes inside."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Slots:
                 self.members.setdefault(vertex.action.scope, [])
         self.plans = {scope: ScopePlan() for scope in self.members}
         self.uses: dict[Scope, list[int]] = {scope: [] for scope in self.members}  # by slot
-        self.imported: dict[tuple[Scope, int], list[tuple[Scope, int]]] = {}  # where a slot is seen inside
+        self.imported: dict[
+            tuple[Scope, int], list[tuple[Scope, int]]
+        ] = {}  # the slots inside that import a slot
         self.failure_uses: dict[tuple[Scope, int], int] = {}  # by races and Failure ports
         self._known: dict[tuple[Scope, Terminal], int] = {}
         used = {wire for wire in every_wire(graph) if wire.port in (DONE, ERROR)}
@@ -55,11 +57,14 @@ class Slots:
             self._number(scope, members, used)
         for scope in self.members:
             if scope.is_lifted and scope.owner is not None:
-                for port, slot in scope.owner.slots.items():  # what leaves the loop is called what it is
+                for (
+                    port,
+                    slot,
+                ) in scope.owner.slots.items():  # an output of the loop is named like the value inside
                     self.plans[scope.owner.fires_in].names[slot] = port
 
     def _number(self, scope: Scope, members: list[Vertex], used: set[Terminal]) -> None:
-        told = {terminal.owner for terminal in used}
+        special = {terminal.owner for terminal in used}  # vertices whose `$done` or `$error` is read
         for name in scope.parameters:
             slot = self._known[scope, Terminal(scope, name)] = self.new(scope, name)
             self.plans[scope].parameters[name] = slot
@@ -70,7 +75,7 @@ class Slots:
             own: dict[str, int] = {}
             vertex.slots = own
             ports = vertex.output_names
-            if vertex in told or isinstance(vertex.action, MapAction):
+            if vertex in special or isinstance(vertex.action, MapAction):
                 ports = _ports_of(vertex, used)
             for port in ports:
                 own[port] = len(initial)
@@ -79,7 +84,7 @@ class Slots:
                 uses.append(0)
 
     def new(self, scope: Scope, name: str, initial: Any = UNSETTLED) -> int:
-        """Add a slot to a scope; a constant stands in it from the start."""
+        """Add a slot to a scope, with a constant as its initial value if given."""
         plan = self.plans[scope]
         plan.initial.append(initial)
         plan.names.append(name)
@@ -87,13 +92,13 @@ class Slots:
         return len(plan.initial) - 1
 
     def read_all(self, wires: Sequence[Terminal], scope: Scope) -> tuple[list[int], list[str]]:
-        """Return the slots that wires are read from in a scope, as `read`, and what messages call them."""
+        """Return the slots that wires are read from in a scope, like `read`, and their names in messages."""
         names, uses = self.plans[scope].names, self.uses[scope]
         read, labels = [], []
         for wire in wires:
             owner = wire.owner
             if isinstance(owner, Vertex) and owner.scope is scope and not owner.label:
-                slot = owner.slots[wire.port]  # of a node of the same frame, as most are
+                slot = owner.slots[wire.port]  # of a node of the same scope, the common case
                 labels.append(names[slot])
             else:
                 slot = self._find(wire, scope)
@@ -103,7 +108,7 @@ class Slots:
         return read, labels
 
     def slot_of(self, wire: Terminal, scope: Scope) -> int:
-        """Return the slot of a wire in a scope for what does not count as a use of it."""
+        """Return the slot of a wire in a scope without counting a use."""
         return self._find(wire, scope)
 
     def read(self, wire: Terminal, scope: Scope) -> int:
@@ -113,7 +118,7 @@ class Slots:
         return slot
 
     def note_failure_uses(self, scope: Scope, slots: Iterable[int]) -> None:
-        """Note that a race, or a port that takes failures, reads these slots."""
+        """Record that a race, or a port that takes failures, reads these slots."""
         for slot in slots:
             self.failure_uses[scope, slot] = self.failure_uses.get((scope, slot), 0) + 1
 
@@ -156,20 +161,20 @@ class Slots:
         return own
 
     def is_used(self, scope: Scope, slot: int) -> bool:
-        """Tell whether anything reads a value, here or inside."""
+        """Return whether anything reads a value, here or inside."""
         return self.uses[scope][slot] > 0 or (scope, slot) in self.imported
 
     def is_shared(self, scope: Scope, slot: int) -> bool:
-        """Tell whether a value has several holders; each frame of an inner scope that sees it is one."""
+        """Return whether a value has several references; each inner scope instance that reads it is one."""
         return self.uses[scope][slot] > 1 or (scope, slot) in self.imported
 
     def failure_is_taken(self, scope: Scope, slots: Iterable[int]) -> bool:
-        """Tell whether slots are used, and every use, also inside, is a race or takes a Failure (S9.4)."""
+        """Return whether slots are used, and every use, also inside, is a race or takes a Failure (S9.4)."""
         if not self.failure_uses:
             return False
         todo = [(scope, slot) for slot in slots]
         is_used = False
-        for place in todo:  # grows while it is walked
+        for place in todo:  # grows during the iteration
             uses = self.uses[place[0]][place[1]]
             if uses != self.failure_uses.get(place, 0):
                 return False
@@ -179,6 +184,6 @@ class Slots:
 
 
 def _ports_of(vertex: Vertex, used: Collection[Terminal]) -> list[str]:
-    """List the output ports of a vertex that have a slot: `$done` and `$error` only where they are read."""
+    """List the output ports of a vertex that have a slot: `$done` and `$error` only if they are read."""
     names = vertex.action.collects if isinstance(vertex.action, MapAction) else vertex.output_names
     return [*names, *(port for port in (DONE, ERROR) if Terminal(vertex, port) in used)]

@@ -94,14 +94,14 @@ MUTANTS: Final = (
     # the short ways
     Mutant(
         "what is told others too is given to calls alone",
-        "        if slot in told or not others.isdisjoint(readers):\n",
+        "        if slot in special or not others.isdisjoint(readers):\n",
         "        if not others.isdisjoint(readers):\n",
         (QUICKENING.format("a_value_that_others_than_calls_hear_of_is_looked_at[a map that reads it]"),),
     ),
     Mutant(
         "joins, maps and loops are given values as calls are",
-        "        if slot in told or not others.isdisjoint(readers):\n",
-        "        if slot in told:\n",
+        "        if slot in special or not others.isdisjoint(readers):\n",
+        "        if slot in special:\n",
         (QUICKENING.format("a_value_that_others_than_calls_hear_of_is_looked_at[a gather]"),),
     ),
     Mutant(
