@@ -160,7 +160,7 @@ class Spot(NamedTuple):
         return self.label
 
     def part(self, label: str, *steps: str | int) -> Spot:
-        """Return the location of a part, with a label of its own."""
+        """Return the location of a part, with its own label."""
         return Spot(f"{self.label}{label}", self.scope, (*self.steps, *steps))
 
     def within(self, *steps: str | int) -> Spot:

@@ -63,9 +63,9 @@ def _contradicts(graph: Graph, one: RoundEdge) -> bool:
     """Refuse a feedback edge with options for edges that leave a loop."""
     if not one.rounds.feedback or (not one.rounds.each_round and one.rounds.leave == "last"):
         return False
-    said = "each_round" if one.rounds.each_round else "leave"
+    option = "each_round" if one.rounds.each_round else "leave"
     graph.problem(
-        f"edge {one.edge}: `{said}` is for edges that leave a loop, and a feedback edge is inside its loop",
+        f"edge {one.edge}: `{option}` is for edges that leave a loop, and a feedback edge is inside its loop",
         one.spot,
     )
     return True

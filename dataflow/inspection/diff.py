@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "DifferenceKind", "Differences", "compare_runs", "diff"]
 
-_KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and rounds
+_KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and iterations
 ENDS: Final = frozenset({EventKind.NODE_FINISHED, EventKind.ASK_ANSWERED})
 
 

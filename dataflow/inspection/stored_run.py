@@ -78,7 +78,7 @@ class NodeBranch:
     path: str
     name: str  # relative to the branch around it
     node: StoredNode | None = None
-    is_repeated: bool = False  # a loop or map: its branches are rounds or items
+    is_repeated: bool = False  # a loop or map: its branches are iterations or items
     branches: list[NodeBranch] = field(default_factory=list)
 
 
@@ -148,7 +148,7 @@ def node_tree(past: Past, status: str) -> list[NodeBranch]:
 
 
 def _above(path: str) -> str:
-    """Return the path of the container of a path: for an item its map, for an attempt its flow node."""
+    """Return the path of the container of a path: for an item its map, for an attempt its subflow."""
     parts = _LAST.match(path)
     return parts[1] if parts is not None else ""
 
