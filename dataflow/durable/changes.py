@@ -1,4 +1,4 @@
-"""The changes of a fork: new inputs, configs, functions or outcomes."""
+"""The changes that a fork applies: new inputs, answers and config fields."""
 
 from __future__ import annotations
 
@@ -30,26 +30,24 @@ if TYPE_CHECKING:
 __all__ = [
     "CONFIG",
     "FORK",
-    "MODEL",
     "Changeable",
     "Changes",
-    "PlacedConfig",
     "changed_configs",
     "configs_of",
     "rewired",
 ]
 
-#: Between the address of a node and the field of its config.
+#: Separates the address of a node from the name of its config field in a key.
 CONFIG: Final = ".config."
-#: The key that stands for each model that a flow names, and the field of a config that names one.
+#: The key for every model that a flow names, and the name of the config field that names a model.
 MODEL: Final = "model"
-#: What stands before the problems of a fork.
+#: The prefix of the diagnostics of a fork.
 FORK: Final = "fork of flow"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes by what they are of: inputs by name, answers by ask, config fields by address."""
+    """Changes by kind: inputs by name, answers by ask id, config fields by node address."""
 
     inputs: Mapping[str, object] = field(default_factory=dict)
     answers: Mapping[str, object] = field(default_factory=dict)
@@ -57,7 +55,7 @@ class Changes:
 
 
 class Changeable:
-    """What can be changed of a run: `$in.NAME`, its asks, `NODE.config.FIELD` and `model`."""
+    """The keys that a fork of a run can change: `$in.NAME`, its asks, `NODE.config.FIELD` and `model`."""
 
     def __init__(self, flow: Definition, plan: FlowPlan, past: Past) -> None:
         self._plan = plan
@@ -84,10 +82,10 @@ class Changeable:
         return [address for address, one in self.configs.items() if getattr(one.config, MODEL, None)]
 
     def left_by(self, ask: str) -> Sequence[OutPort] | None:
-        """List the ports that an answer fills; None if the flow has no such node any more."""
-        told = self._asks[ask].ask
-        assert told is not None, "it has asked"
-        given = {name.removeprefix("$"): True for name in told.told["given"]}
+        """List the ports that an answer fills; None if the flow no longer has the node of the ask."""
+        opened = self._asks[ask].ask
+        assert opened is not None, "the firing has asked"
+        given = {name.removeprefix("$"): True for name in opened.told["given"]}
         for scope in scopes_of(self._plan):
             for node in scope.plan.nodes:
                 if isinstance(node.action, Call) and scope.address_of(node) == address_of(ask):
@@ -95,7 +93,7 @@ class Changeable:
         return None
 
     def parted(self, changes: Mapping[str, object]) -> Changes:
-        """Part changes by what they are of; raises FlowInvalid for keys that there are not."""
+        """Split changes by kind; raise FlowInvalid for unknown keys."""
         problems = [self._unknown(key) for key in changes if key not in self.types]
         if problems:
             raise FlowInvalid(self._plan.name, problems, FORK)
@@ -125,7 +123,7 @@ class Changeable:
 def changed_configs(
     flow: str, configs: Mapping[str, PlacedConfig], changes: Mapping[str, Mapping[str, object]]
 ) -> dict[tuple[str, ...], Config]:
-    """Make the configs with the changed fields, by the steps to them; raises FlowInvalid."""
+    """Build the configs with the changed fields, by the steps to their nodes; raise FlowInvalid."""
     problems: list[str] = []
     made: dict[tuple[str, ...], Config] = {}
     for address, fields in changes.items():
@@ -150,7 +148,7 @@ def _keys(address: str, fields: Mapping[str, object]) -> str:
 
 
 class PlacedConfig(NamedTuple):
-    """The config of a node, and the ids that lead to it through blocks and nested flows."""
+    """The config of a node, and the ids that lead to it through blocks and subflows."""
 
     config: Config
     steps: tuple[str, ...]
@@ -160,9 +158,9 @@ class PlacedConfig(NamedTuple):
         return type(self.config).model_fields[name].annotation
 
     def changed(self, fields: Mapping[str, object]) -> Config:
-        """Return the config with these fields, each of its type or as JSON.
+        """Return the config with these fields changed, each given as a value of its type or as JSON.
 
-        Raises ValueMismatch, and FlowInvalid for what the config refuses as a whole.
+        Raise ValueMismatch for a field, and FlowInvalid if the config rejects the fields in combination.
         """
         model = type(self.config)
         kept = {name: getattr(self.config, name) for name in self.config.model_fields_set}
@@ -176,15 +174,15 @@ class PlacedConfig(NamedTuple):
 def _read(value: object, expected: object) -> object:
     try:
         return check_value(value, expected)
-    except ValueMismatch as told:
+    except ValueMismatch as as_value:
         try:
             return check_json(value, expected)
-        except ValueMismatch as as_json:  # of the two the one that looked deeper into the value
-            raise max(told, as_json, key=lambda one: len(one.place)) from None
+        except ValueMismatch as as_json:  # report the mismatch that is located deeper in the value
+            raise max(as_value, as_json, key=lambda one: len(one.place)) from None
 
 
 class _Place(NamedTuple):
-    """Where the nodes of a scope were placed: in a block of a flow, which these ids lead to."""
+    """The block that the nodes of a scope were placed in, and the ids that lead to it from the flow."""
 
     flow: Definition
     block: Block
@@ -196,7 +194,7 @@ class _Place(NamedTuple):
         return self.flow.find_type(placed.type) if isinstance(placed.type, str) else placed.type.node_type
 
     def inside(self, node: PlanNode) -> _Place | None:
-        """Return where the nodes inside a node were placed; None if its config has made them."""
+        """Return where the nodes inside a node were placed; None if its config has built them."""
         placed = self.block.nodes.get(node.id)
         match placed:
             case LoopBlock() | MapBlock():
@@ -207,7 +205,7 @@ class _Place(NamedTuple):
                     return None
                 return _Place(flow, flow.wiring.block, (*self.steps, placed.id))
             case _:
-                return self  # a loop or map that stands in no block of its own
+                return self  # a loop or map without a block of its own
 
 
 def _flow_of(place: _Place, placed: PlacedNode) -> Definition | None:
@@ -217,7 +215,7 @@ def _flow_of(place: _Place, placed: PlacedNode) -> Definition | None:
 
 
 def configs_of(flow: Definition, plan: FlowPlan) -> dict[str, PlacedConfig]:
-    """Find the configs of a flow and of the flows nested in it, by the addresses of their nodes."""
+    """Find the configs of a flow and of its subflows, by the addresses of their nodes."""
     found: dict[str, PlacedConfig] = {}
     places: dict[int, _Place | None] = {0: _Place(flow, flow.wiring.block)}
     for scope in scopes_of(plan):
@@ -245,7 +243,7 @@ def rewired(flow: Definition, changes: Mapping[tuple[str, ...], Config]) -> Defi
 
 
 def _with_config(place: _Place, steps: Sequence[str], config: Config) -> Block:
-    """Return a block with another config at these steps; it is as deep as the flow is nested."""
+    """Return a block with another config at these steps; the recursion is as deep as the subflows."""
     first, *rest = steps
     placed = place.block.nodes[first]
     match placed:

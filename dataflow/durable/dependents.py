@@ -1,4 +1,4 @@
-"""Find the transitive dependents of nodes in a plan."""
+"""Find the transitive dependents of nodes, in a compiled plan and in the journal of a run."""
 
 from __future__ import annotations
 
@@ -17,37 +17,40 @@ if TYPE_CHECKING:
     from dataflow.durable.journal_view import Past
 
 
-__all__ = ["ForkCone", "dependents", "passed_inside", "reach_of", "readers_of"]
+__all__ = ["ForkCone", "dependents", "reach_of"]
 
-_FRAMES: Final = re.compile(r"\[[^\]]*\]|~\d+")  # where the path of a frame ends
-_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+_FRAMES: Final = re.compile(r"\[[^\]]*\]|~\d+")  # ends of the paths of scope instances
+_INSIDE: Final = re.compile(r"[/\[~]")  # ends of the paths of enclosing nodes
 
 
 def dependents(plan: FlowPlan, changed: Collection[str], *, as_failures: bool = False) -> frozenset[str]:
-    """Return the forms of all nodes that depend on those of these forms, themselves included: see `form_of`.
+    """Return the forms of the transitive dependents of nodes, given and returned as forms: see `form_of`.
 
-    A node depends on what it reads, by lazy ports and for its order too; what is inside a loop, a map or a
-    flow node on what it reads of what its owner was given, and its owner, with what reads it, on all of it.
-    Everything inside a loop depends on its test, and everything inside a changed owner on that. Forms
-    that the flow does not have are passed over. With `as_failures` they are what has failed: what is inside
-    them stands, and no other round follows the one that they are in.
+    A node depends on everything it reads, including lazy ports and edges that only order it. A node inside a
+    loop, map or subflow depends on what it reads of its owner's inputs; the owner, and everything that reads
+    it, depends on all nodes inside. Everything inside a loop depends on the loop's test, and everything
+    inside a changed owner on the owner. The given forms are included; forms that the flow does not have are
+    ignored.
+
+    With `as_failures` the given nodes have failed: nodes inside them remain valid, and no iteration follows
+    the one that they failed in.
     """
     failed = changed if as_failures else ()
     return _Spreading(scopes_of(plan), failed).spread(frozenset(changed))
 
 
 class _Spreading:
-    """Spreads a change from slot to node and from node to slot, each once."""
+    """Spreads a change from slots to nodes and from nodes to slots, visiting each once."""
 
     def __init__(self, scopes: list[PlacedScope], failed: Collection[str] = ()) -> None:
         self.scopes = scopes
         self.failed = failed  # forms
-        self.readers = [readers_of(scope) for scope in scopes]
-        self.inner = [passed_inside(scope) for scope in scopes]
+        self.readers = [_readers_in(scope) for scope in scopes]
+        self.inner = [_passed_inside(scope) for scope in scopes]
         self.nodes: set[tuple[int, int]] = set()  # scope and node
         self.slots: set[tuple[int, int]] = set()  # scope and slot
         self.whole: set[int] = set()  # scopes in which everything has changed
-        self.todo: list[tuple[PlacedScope, int]] = []  # slots that are to be spread from
+        self.todo: list[tuple[PlacedScope, int]] = []  # slots still to be spread from
 
     def spread(self, changed: frozenset[str]) -> frozenset[str]:
         for scope in self.scopes:
@@ -62,7 +65,7 @@ class _Spreading:
         return frozenset(scope.form_of(node) for scope, node in found if node.is_visible)
 
     def _add_node(self, scope: PlacedScope, node: PlanNode) -> None:
-        """Note that a node may come to something else; so may those around it."""
+        """Mark a node, and so the nodes around it, as possibly having another outcome."""
         if (scope.number, node.index) in self.nodes:
             return
         self.nodes.add((scope.number, node.index))
@@ -75,7 +78,7 @@ class _Spreading:
             self.todo.append((scope, slot))
 
     def _add_inside(self, scope: PlacedScope, node: PlanNode) -> None:
-        """Note that everything inside a node may come to something else."""
+        """Mark everything inside a node as possibly having another outcome."""
         todo = [scope.children[node.index]] if node.index in scope.children else []
         while todo:
             inner = todo.pop()
@@ -98,7 +101,7 @@ class _Spreading:
             self._spread_round(scope, scope.owner, scope.owner.action, slot)
 
     def _spread_round(self, body: PlacedScope, owner: PlanNode, loop: LoopOf, slot: int) -> None:
-        """Go on to the next round: the value may be carried into it, or decide whether there is one."""
+        """Continue into the next iteration, which may receive the value or depend on it for its existence."""
         if any(form == body.form or form.startswith(f"{body.form}/") for form in self.failed):
             return
         for first, following in loop.carried.values():
@@ -108,8 +111,8 @@ class _Spreading:
             self._add_inside(body.parent, owner)
 
 
-def readers_of(scope: PlacedScope) -> dict[int, list[int]]:
-    """List by slot the nodes that read it."""
+def _readers_in(scope: PlacedScope) -> dict[int, list[int]]:
+    """Map each slot to the nodes that read it."""
     readers: dict[int, list[int]] = {}
     for node in scope.plan.nodes:
         for feed in node.feeds:
@@ -118,8 +121,8 @@ def readers_of(scope: PlacedScope) -> dict[int, list[int]]:
     return readers
 
 
-def passed_inside(scope: PlacedScope) -> dict[int, list[tuple[PlacedScope, int]]]:
-    """List by slot where the scopes inside see its value."""
+def _passed_inside(scope: PlacedScope) -> dict[int, list[tuple[PlacedScope, int]]]:
+    """Map each slot to the inner scopes that see its value, with their own slots for it."""
     passed: dict[int, list[tuple[PlacedScope, int]]] = {}
     for slot, seen in scope.plan.exports.items():
         passed.setdefault(slot, []).extend((scope.children[owner], own) for owner, own in seen)
@@ -130,7 +133,7 @@ def passed_inside(scope: PlacedScope) -> dict[int, list[tuple[PlacedScope, int]]
 
 
 def _given(node: PlanNode) -> Iterator[tuple[int, int]]:
-    """Yield each slot that a node gives to its body as a parameter, with the parameter's slot."""
+    """Yield each slot that a node passes to its body as a parameter, with the parameter's slot."""
     match node.action:
         case LoopOf(body=body, carried=carried):
             pairs: Iterable[tuple[int, Feed | int]] = [
@@ -150,11 +153,11 @@ def _given(node: PlanNode) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class ForkCone:
-    """What a change reaches, by path.
+    """The transitive dependents of a change in one run, by path.
 
-    paths: firings, races, and the loops, maps and flow nodes around them
-    whole: those loops, maps and flow nodes of which everything inside is reached
-    rounds: of a loop whose test may decide otherwise, how many rounds begin as they did
+    paths: firings, races, and the loops, maps and subflows around them
+    whole: those loops, maps and subflows of which everything inside is affected
+    rounds: for a loop whose test may decide differently, the number of iterations that still begin the same
     """
 
     paths: frozenset[str] = frozenset()
@@ -162,11 +165,11 @@ class ForkCone:
     rounds: Mapping[str, int] = field(default_factory=dict)
 
     def has_whole(self, path: str) -> bool:
-        """Tell whether a path is reached with all that is inside it, itself or as a part of that."""
+        """Return whether a path is affected with everything inside it, directly or as part of such a path."""
         return path in self.whole or any(path[: end.start()] in self.whole for end in _INSIDE.finditer(path))
 
     def has(self, path: str) -> bool:
-        """Tell whether a path is reached."""
+        """Return whether a path is affected."""
         return path in self.paths or self.has_whole(path)
 
 
@@ -178,12 +181,12 @@ def reach_of(
     nodes: Collection[str] = (),
     answers: Collection[str] = (),
 ) -> ForkCone:
-    """Find what depends on these inputs, on the nodes at these addresses, and on the answers at these paths.
+    """Find what depends on these inputs, on the nodes at these addresses and on the answers at these paths.
 
-    A firing depends on what it reads, by lazy ports and for its order too; a loop, a map or a flow node on
-    all that is inside it. The rounds behind the one that a change is in depend on what is carried into them
-    and on the test, the items of a map on its lists, and all inside a flow node on it if it was attempted
-    again. What answers is not reached itself, unless by something else.
+    A firing depends on everything it reads, including lazy ports and edges that only order it; a loop, map or
+    subflow depends on everything inside it. The iterations after the one with a change depend on the loop
+    variables and on the test, the items of a map on its lists, and everything inside a subflow on the subflow
+    if it was retried. An answered firing is not affected by its own answer.
     """
     spreading = _Reaching(plan, past)
     for name in inputs:
@@ -200,14 +203,14 @@ def reach_of(
 
 
 class _Reaching:
-    """Spreads a change from slot to node and from node to slot in each frame, each once."""
+    """Spreads a change from slots to nodes and back in each scope instance, visiting each once."""
 
     def __init__(self, plan: FlowPlan, past: Past) -> None:
         self.scopes = scopes_of(plan)
-        self._readers = [readers_of(scope) for scope in self.scopes]
-        self._inner = [passed_inside(scope) for scope in self.scopes]
+        self._readers = [_readers_in(scope) for scope in self.scopes]
+        self._inner = [_passed_inside(scope) for scope in self.scopes]
         self._opened = _opened_in([*past.firings, *past.races], past.rounds)
-        self.frames: list[list[str]] = []  # that there were, by the number of the scope
+        self.frames: list[list[str]] = []  # the scope instances of the run, by the number of their scope
         for scope in self.scopes:
             self.frames.append(self._frames_of(scope))
         self._paths: set[str] = set()
@@ -223,7 +226,7 @@ class _Reaching:
         return ForkCone(frozenset(self._paths), frozenset(self._whole), self._rounds)
 
     def add_answer(self, path: str) -> None:
-        """Note that a firing gives something else, without being one that comes to something else."""
+        """Mark the outputs of an answered firing as changed, without marking the firing itself."""
         for scope in self.scopes:
             for node in scope.plan.nodes:
                 if isinstance(node.action, Call) and scope.address_of(node) == address_of(path):
@@ -231,13 +234,13 @@ class _Reaching:
                     self._add_outputs(scope, frame, node)
 
     def add_whole(self, scope: PlacedScope, frame: str, node: PlanNode) -> None:
-        """Note that a node, and everything inside it, may come to something else."""
+        """Mark a node, and everything inside it, as possibly having another outcome."""
         if node.index in scope.children:
             self._whole.add(path_of(frame, node))
         self._add_node(scope, frame, node)
 
     def add_slot(self, scope: PlacedScope, frame: str, slot: int) -> None:
-        """Note that a port may hold something else."""
+        """Mark a port as possibly holding another value."""
         place = (scope.number, frame, slot)
         if place not in self._slots:
             self._slots.add(place)
@@ -263,13 +266,13 @@ class _Reaching:
         self._add_around(scope, frame)
 
     def _add_around(self, scope: PlacedScope, frame: str) -> None:
-        """Note that what a frame is in has to be opened again."""
+        """Mark the owner of a scope instance: it has to be opened again."""
         if scope.parent is None or scope.owner is None:
             return
         opener = opener_of(frame, scope.owner)
         outer = opener if scope.owner.names_frame else opener.rpartition("/")[0]
         if isinstance(scope.owner.action, FlowOf) and frame != self._frames(opener, scope.owner)[-1]:
-            self.add_whole(scope.parent, outer, scope.owner)  # its attempts are counted anew
+            self.add_whole(scope.parent, outer, scope.owner)  # its attempts are counted from 1 again
         else:
             self._add_node(scope.parent, outer, scope.owner)
 
@@ -280,7 +283,7 @@ class _Reaching:
         return [frame for path in outer for frame in self._frames(path, scope.owner)]
 
     def _frames(self, path: str, opener: PlanNode) -> list[str]:
-        """List the frames that a loop, map or flow node at a path has opened."""
+        """List the scope instances that a loop, map or subflow at a path has opened."""
         opened = self._opened.get(path, ())
         return [path, *opened] if isinstance(opener.action, FlowOf) else [*opened]
 
@@ -294,7 +297,7 @@ class _Reaching:
             self._spread_round(scope, frame, scope.owner.action, slot)
 
     def _spread_inside(self, inner: PlacedScope, frame: str, own: int) -> None:
-        """Go on to where the frames inside see a value: what is carried, the first round does."""
+        """Continue into the inner scope instances that see a value; a loop variable enters the first only."""
         assert inner.owner is not None, "it is inside something"
         path, action = path_of(frame, inner.owner), inner.owner.action
         is_first = isinstance(action, LoopOf) and any(own == first for first, _ in action.carried.values())
@@ -302,7 +305,7 @@ class _Reaching:
             self.add_slot(inner, one, own)
 
     def _spread_round(self, body: PlacedScope, frame: str, loop: LoopOf, slot: int) -> None:
-        """Go on to the rounds that follow: to what is carried into them, and whether there are any."""
+        """Continue into the following iterations: their loop variables, and whether they begin at all."""
         path, count = frame[: frame.rindex("[")], _round_of(frame)
         following = f"{path}[{count + 1}]"
         for first, carried in loop.carried.values():
@@ -314,7 +317,7 @@ class _Reaching:
             self._spread_test(body, frame, loop)
 
     def _spread_test(self, body: PlacedScope, frame: str, loop: LoopOf) -> None:
-        """Go on to all that a test decides: of `while` its own round too, of `until` what waits for it."""
+        """Continue into what a test decides: for `while` its own iteration too, for `until` its waiters."""
         path, count = frame[: frame.rindex("[")], _round_of(frame)
         decides_own = loop.kind == "while"
         self._note_rounds(path, count if decides_own else count + 1)
@@ -330,7 +333,7 @@ class _Reaching:
 
 
 def _depends_whole(node: PlanNode, slot: int) -> bool:
-    """Tell whether all inside a node depends on a slot that it reads: whether it is opened, or for what."""
+    """Return whether everything inside a node depends on a slot: on whether it opens, or on its items."""
     lists = node.action.lists.values() if isinstance(node.action, MapOf) else ()
     return any(slot in feed.slots for feed in node.feeds if feed.is_signal or feed in lists)
 
@@ -340,7 +343,7 @@ def _round_of(frame: str) -> int:
 
 
 def _opened_in(paths: Iterable[str], rounds: Mapping[str, int]) -> dict[str, dict[str, None]]:
-    """List by the path of what has opened them the frames that paths are in, but for first attempts."""
+    """List the scope instances that contain the paths, by their opener, without first attempts."""
     opened: dict[str, dict[str, None]] = {}
     for path in paths:
         for end in _FRAMES.finditer(path):

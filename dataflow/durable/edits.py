@@ -1,4 +1,4 @@
-"""Find what was edited since a run was stored, and what a resume forgets because of it."""
+"""Detect edits of a flow since a run was stored, and the firings that a resume forgets because of them."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 __all__ = ["CODE", "Edits", "check_edits", "compare", "invalidated_by"]
 
-#: The one part of a node that may change under a value that stands.
+#: The one part of a node that may change while its stored value remains valid.
 CODE: Final = "code"
-#: What a firing has come to that stands when the run is resumed.
+#: Final states that a resume keeps.
 SETTLED: Final = frozenset({NodeState.DONE, NodeState.FAILED, NodeState.TIMED_OUT})
-#: The parts of a node that tell what it asks for.
+#: The parts of a node that determine what it asks for.
 OF_ASK: Final = frozenset({"type", "version", "config"})
-_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and rounds
-#: Where a path goes inside a flow node, and in which attempt: the first has no mark.
+_KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and iterations
+#: Where a path enters a subflow, and in which attempt; the first attempt has no marker.
 _INSIDE: Final = re.compile(r"(?:~(\d+))?/")
 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What was edited, by address in the order of the flows.
+    """The differences between two graph signatures, by address in the order of the flows.
 
-    What was renamed, under its old address, stands neither under `added` nor under `removed`. Of a changed
-    node the parts are named that differ: type, version, config, wiring, code. `modules` are those, by their
-    old names, that a node type was in whose function has the same name in another module now.
+    A renamed node appears under its old address in `renamed` only, not in `added` or `removed`. `changed`
+    names the parts of a node that differ: type, version, config, wiring, code. `modules` maps old to new
+    modules of node functions that kept their name but moved.
     """
 
     added: tuple[str, ...] = ()
@@ -58,17 +58,17 @@ class Edits:
 
     @property
     def gone(self) -> frozenset[str]:
-        """Addresses that the flow does not have any more."""
+        """Addresses that the flow no longer has."""
         return frozenset((*self.removed, *self.renamed))
 
     @property
     def altered(self) -> frozenset[str]:
-        """Addresses whose stored values the flow as it is now need not come to, changed code aside."""
+        """Addresses whose stored values may no longer match the present flow, ignoring changed code."""
         return frozenset(address for address, parts in self.changed.items() if parts != (CODE,))
 
 
 def compare(stored: FlowShape, present: FlowShape) -> Edits:
-    """Tell what was edited; a node that was removed and one added with an equal entry are one, renamed."""
+    """Compare two graph signatures; a removed and an added node with equal entries count as renamed."""
     old, new = stored.entries, present.entries
     added = [address for address in new if address not in old]
     removed = [address for address in old if address not in new]
@@ -94,7 +94,7 @@ def compare(stored: FlowShape, present: FlowShape) -> Edits:
 
 
 def _modules(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """Name the modules of node types that are in another one now, and that by its name."""
+    """Yield the old and the new module of each node type whose function has moved."""
     for was, now in zip(old.split(), new.split(), strict=False):
         (module, colon, function), (other, _, same) = was.partition(":"), now.partition(":")
         if colon and function == same and module != other:
@@ -104,8 +104,8 @@ def _modules(old: str, new: str) -> Iterator[tuple[str, str]]:
 def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
     """Return a warning for each settled node of which only the code has changed.
 
-    Raises FlowEdited, with all edits, if a settled node was removed, renamed or changed otherwise; what has
-    not been settled may change freely.
+    Raise FlowEdited, with all edits, if a settled node was removed, renamed or changed in another way; nodes
+    that have not settled may change freely.
     """
     if not (edits.gone | edits.altered).isdisjoint(settled):
         raise FlowEdited(
@@ -126,17 +126,17 @@ def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
 def invalidated_by(
     plan: FlowPlan, present: str, past: Past, stored: str, edited: Edited
 ) -> tuple[set[str], list[str]]:
-    """Find out what was edited meanwhile: the firings to forget, and warnings of changed code (S11.4).
+    """Return the firings to forget because of edits and failures, and warnings of changed code (S11.4).
 
-    `present` and `stored` are the shapes of the flow as it is now, and as it was. Raises FlowEdited,
-    and StoreError if the stored one cannot be read.
+    `present` and `stored` are the graph signatures of the flow now and when the run was stored. Raise
+    FlowEdited, and StoreError if the stored signature cannot be read.
     """
-    forgotten = _after_failures(plan, past)
+    forgotten = _readers_of_failures(plan, past)
     if stored == present:
-        return _without_over(plan, past, forgotten), []
+        return _without_superseded(plan, past, forgotten), []
     was = _read(stored, past)
     edits = compare(was, _in_terms_of(was, plan, FlowShape.read(present)))
-    forgotten |= _asked_by_others(past, edits)
+    forgotten |= _changed_asks(past, edits)
     standing = {
         address_of(path)
         for path, firing in past.firings.items()
@@ -146,11 +146,11 @@ def invalidated_by(
         again = dependents(plan, _forms_at(plan, edits.altered))
         forgotten |= {path for path in past.firings if form_of(path) in again}
     warnings = check_edits(past.run, edits, standing if edited == "refuse" else ())
-    return _without_over(plan, past, forgotten), warnings
+    return _without_superseded(plan, past, forgotten), warnings
 
 
 def _in_terms_of(stored: FlowShape, plan: FlowPlan, present: FlowShape) -> FlowShape:
-    """Return the present shape in the names that the stored one has, which may be former ones."""
+    """Return the present signature with the names that the stored one uses, which may be former ones."""
     if compare(stored, present).is_none:
         return present
     names = {now: former for former, now in former_names().items()}
@@ -169,8 +169,8 @@ def _read(shape: str, past: Past) -> FlowShape:
         raise StoreError(past.store, f"the flow of run {past.run} cannot be read: {error}") from error
 
 
-def _asked_by_others(past: Past, edits: Edits) -> set[str]:
-    """Find the asks that wait for an answer to what is asked otherwise now, or not at all: that runs."""
+def _changed_asks(past: Past, edits: Edits) -> set[str]:
+    """Find the open asks whose node now asks something else: these nodes run again."""
     others = {address for address, parts in edits.changed.items() if not OF_ASK.isdisjoint(parts)}
     return {
         path
@@ -179,14 +179,14 @@ def _asked_by_others(past: Past, edits: Edits) -> set[str]:
     }
 
 
-def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
-    """Find what has taken a failure that is forgotten, as a value: it is done again with what comes now."""
+def _readers_of_failures(plan: FlowPlan, past: Past) -> set[str]:
+    """Find firings that read a forgotten failure as a value: they run again with the new outcome."""
     forgotten: set[str] = set()
-    alike: dict[str, set[str]] = {}  # failures of one node, in whichever items and rounds
+    alike: dict[str, set[str]] = {}  # failures of one node, in any of its items and iterations
     for failed in past.failures:
         alike.setdefault(form_of(failed), set()).add(failed)
     for own, failures in alike.items():
-        again = dependents(plan, {own}, as_failures=True) - {own}  # those stand, as below
+        again = dependents(plan, {own}, as_failures=True) - {own}  # the failed nodes are kept, see below
         around = _Around(failures)
         forgotten |= {
             path
@@ -199,13 +199,13 @@ def _after_failures(plan: FlowPlan, past: Past) -> set[str]:
     return forgotten
 
 
-def _without_over(plan: FlowPlan, past: Past, forgotten: set[str]) -> set[str]:
-    """Leave out what is in an attempt at a flow node that another has followed: nothing in it runs again."""
+def _without_superseded(plan: FlowPlan, past: Past, forgotten: set[str]) -> set[str]:
+    """Leave out firings in superseded attempts at a subflow: nothing in those runs again."""
     if not forgotten:
         return forgotten
     flows = _flows_around(plan)
 
-    def is_over(path: str) -> bool:
+    def is_superseded(path: str) -> bool:
         around = flows.get(address_of(path), frozenset())
         return bool(around) and any(
             address_of(flow := path[: inside.start()]) in around
@@ -213,11 +213,11 @@ def _without_over(plan: FlowPlan, past: Past, forgotten: set[str]) -> set[str]:
             for inside in _INSIDE.finditer(path)
         )
 
-    return {path for path in forgotten if not is_over(path)}
+    return {path for path in forgotten if not is_superseded(path)}
 
 
 def _flows_around(plan: FlowPlan) -> dict[str, frozenset[str]]:
-    """List by address of a node the addresses of the flow nodes that it is inside of."""
+    """Map the address of each node to the addresses of the subflows that contain it."""
     around: list[frozenset[str]] = []  # by number of the scope
     found: dict[str, frozenset[str]] = {}
     for scope in scopes_of(plan):
@@ -230,7 +230,7 @@ def _flows_around(plan: FlowPlan) -> dict[str, frozenset[str]]:
 
 
 class _Around:
-    """The items and rounds that firings of one node are in."""
+    """The items and iterations that contain the firings of one node."""
 
     def __init__(self, paths: Collection[str]) -> None:
         keys = [(path, key) for path in paths for key in _KEYS.finditer(path)]
@@ -238,7 +238,7 @@ class _Around:
         self.frames = {path[: key.end()] for path, key in keys}
 
     def are_apart_from(self, path: str) -> bool:
-        """Tell whether a firing is in another item or round of a map or loop than each of them."""
+        """Return whether a firing is in other items or iterations of a map or loop than all of these."""
         return any(
             path[: key.start()] in self.scopes and path[: key.end()] not in self.frames
             for key in _KEYS.finditer(path)

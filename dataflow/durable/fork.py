@@ -1,4 +1,4 @@
-"""Fork a run: copy the part of its journal that a change leaves valid."""
+"""Fork a run: copy the part of its journal that a set of changes leaves valid."""
 
 from __future__ import annotations
 
@@ -52,29 +52,29 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 
-__all__ = ["FORK", "JournalCopy", "blobs_in", "changeable_of", "prepare_forked", "write_fork"]
+__all__ = ["FORK", "blobs_in", "changeable_of", "prepare_forked", "write_fork"]
 
-#: What is told of a run as a whole: a fork has that of its own.
+#: Events about the run as a whole, which a fork records itself.
 OF_RUN: Final = frozenset(
     {EventKind.RUN_STARTED, EventKind.RUN_PAUSED, EventKind.RUN_RESUMED, EventKind.RUN_FINISHED}
 )
-#: Warnings that are of the sitting in which they were given.
+#: Warnings that belong to one execution session.
 OF_SITTING: Final = frozenset({"torn_record", "answer_refused"})
-#: What tells how often a flow node was attempted: its frames have names by that.
+#: Events that count the attempts at a subflow, which name its scope instances.
 ATTEMPTS: Final = frozenset({EventKind.NODE_STARTED, EventKind.ATTEMPT_FAILED})
-#: What stands of an ask that is answered otherwise.
+#: Events that a fork keeps of an ask that it answers differently.
 ASKED: Final = frozenset({EventKind.NODE_STARTED, EventKind.ATTEMPT_FAILED, EventKind.ASK_OPENED})
-#: The ends of a firing after which it runs again.
+#: Final states after which a firing runs again.
 AGAIN: Final = frozenset({None, NodeState.CANCELLED})
-#: The ends of a firing that are followed by another when it runs again.
+#: Final states that another one follows when the firing runs again.
 UNSETTLED: Final = frozenset({NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED, NodeState.NOT_RUN})
-#: The stored values that name a blob.
+#: The kinds of stored values that name a blob.
 WITH_BLOBS: Final = ("text", "blob", "history")
 
 
 @dataclass(frozen=True, slots=True)
 class _Fork:
-    """A fork that may be: its plan, and its journal with the blobs that it needs."""
+    """A fork to be written: its plan, and its journal with the blobs that it needs."""
 
     plan: FlowPlan
     records: Sequence[Record]
@@ -84,9 +84,9 @@ class _Fork:
 async def prepare_forked(
     flow: Definition, run: str, changes: Mapping[str, object], edited: Edited
 ) -> PreparedRun:
-    """Prepare a fork of a run; whatever is wrong, there is none, and the run stays as it was in any case.
+    """Prepare a fork of a run; the run itself remains unchanged, and an error leaves no fork.
 
-    Raises StoreError, FlowInvalid for changes that cannot be, AnswerRefused, ValueRefused, FlowEdited.
+    Raise StoreError, FlowInvalid for impossible changes, AnswerRefused, ValueRefused, FlowEdited.
     """
     store = flow.settings.store
     assert store is not None, "the flow has a store"
@@ -97,7 +97,10 @@ async def prepare_forked(
 
 
 def write_fork(flow: Definition, run: str, changes: Mapping[str, object], edited: Edited) -> str:
-    """Write a fork of a run and return its id; it is left to be resumed. Blocks, and raises as above."""
+    """Write a fork of a run, to be resumed later, and return its id; blocks.
+
+    Raise the errors of `prepare_forked`.
+    """
     store = flow.settings.store
     assert store is not None, "the flow has a store"
     past, records = _read(store, run)
@@ -107,7 +110,7 @@ def write_fork(flow: Definition, run: str, changes: Mapping[str, object], edited
 
 
 def changeable_of(flow: Definition, past: Past, store: Store) -> Changeable:
-    """Tell what a fork of a run can change."""
+    """Return the keys that a fork of a run can change."""
     changed = flow_of_run(flow, past, store)
     return Changeable(changed, plan_of(flow, changed, past), past)
 
@@ -116,14 +119,15 @@ def _read(store: Store, run: str) -> tuple[Past, list[Record]]:
     with store_errors(store):
         records = list(store.records(run))
         past = began(fold(run, records, str(store)))
-        if past.status is RunStatus.PAUSED:  # its failures stand until it ends; in a fork they are done again
+        # failures of a paused run remain valid until it ends; a fork runs them again
+        if past.status is RunStatus.PAUSED:
             paused = [record for record in records if record.kind == "run_paused"]
             past.failures = frozenset(json.loads(paused[-1].data).get("failures", ()))
         return past, records
 
 
 class _Forking:
-    """Decides what becomes of a run in a fork of it."""
+    """Decides which changes apply to a fork of one run, and builds its journal."""
 
     def __init__(self, flow: Definition, store: Store, past: Past, records: Sequence[Record]) -> None:
         self._flow = flow
@@ -150,7 +154,7 @@ class _Forking:
         writer = Writer(storable.classes, self._blobs.__setitem__)
         inputs = self._inputs(plan, storable, wanted.inputs)
         answers = self._answers(changeable, writer, wanted.answers)
-        told = _told_configs(wanted, changeable, configs)
+        told = _configs_as_json(wanted, changeable, configs)
         as_json = {f"{address}{CONFIG}{name}": value for (address, name), value in told.items()}
         started = self._started(
             plan, writer, inputs, {key: as_json.get(key, changes[key]) for key in changes}
@@ -165,13 +169,13 @@ class _Forking:
             answers=answers.keys(),
         )
         self._refuse_reached(plan.name, reach, forgotten, answers)
-        copying = JournalCopy(past, reach, self._time, forgotten, past.failures, answers, changed_code)
+        copying = _JournalCopy(past, reach, self._time, forgotten, past.failures, answers, changed_code)
         records = list(copying.copied(self._records, started))
         blobs = {**blobs_in(records[1:], self._store.blob), **blobs_in(records[:1], self._blob)}
         return _Fork(plan, records, {**blobs, **self._blobs})
 
     def _configs(self, told: Mapping[tuple[str, str], object]) -> dict[str, dict[str, object]]:
-        """Return what forks have changed of configs so far, by address, with what this one does."""
+        """Return the config fields changed by earlier forks and by this one, by address."""
         changed = configs_told(self._past, self._store)
         for (address, name), value in told.items():
             changed.setdefault(address, {})[name] = value
@@ -185,7 +189,7 @@ class _Forking:
         return self._blobs[sha256] if sha256 in self._blobs else self._store.blob(sha256)
 
     def _inputs(self, plan: FlowPlan, storable: Storable, given: Mapping[str, object]) -> dict[str, Any]:
-        """Read the inputs that are changed; raises FlowInvalid also where others lack."""
+        """Read the changed inputs; raise FlowInvalid also if other inputs are missing."""
         declared = plan.wiring.inputs
         changed = read_inputs(plan.name, {name: declared[name] for name in given}, given)
         make_known(changed.values())
@@ -196,7 +200,7 @@ class _Forking:
     def _answers(
         self, changeable: Changeable, writer: Writer, given: Mapping[str, object]
     ) -> dict[str, dict[str, Any]]:
-        """Read answers and write what is told of them; raises AnswerRefused."""
+        """Read the answers and return their records by ask id; raise AnswerRefused."""
         told: dict[str, dict[str, Any]] = {}
         for id, value in given.items():
             left = changeable.left_by(id)
@@ -211,7 +215,7 @@ class _Forking:
     def _started(
         self, plan: FlowPlan, writer: Writer, inputs: Mapping[str, Any], changes: Mapping[str, object]
     ) -> dict[str, Any]:
-        """Make the first record of the fork: how the run had begun, but for what is changed."""
+        """Build the first record of the fork: the first record of the run, with the changes applied."""
         told = self._past.told
         written = {name: writer.write(value, f"$in.{name}") for name, value in inputs.items()}
         forked = {"run": self._past.run, "changes": writer.write(dict(changes), "changes")}
@@ -229,7 +233,7 @@ class _Forking:
     def _refuse_reached(
         self, name: str, reach: ForkCone, forgotten: set[str], answers: Mapping[str, object]
     ) -> None:
-        """Raise FlowInvalid for an answer to what is asked anew, or not at all, in the fork."""
+        """Raise FlowInvalid for an answer to an ask that the fork asks again, or not at all."""
         problems = [
             f"ask {id!r} depends on what else is changed, so it is asked anew; answer it when the fork asks"
             for id in answers
@@ -240,7 +244,7 @@ class _Forking:
 
 
 def _same(written: Mapping[str, Any], before: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a stored value is what it was: types count, the order of keys does not (S13.2)."""
+    """Return whether a stored value is unchanged: types count, the order of keys does not (S13.2)."""
     return name in before and _text(written[name]) == _text(before[name])
 
 
@@ -248,10 +252,10 @@ def _text(stored: Any) -> str:
     return json.dumps(stored, sort_keys=True)
 
 
-def _told_configs(
+def _configs_as_json(
     wanted: Changes, changeable: Changeable, made: Mapping[tuple[str, ...], Config]
 ) -> dict[tuple[str, str], object]:
-    """Tell as JSON what fields of configs are, by address and name, so that the fork is resumed with them."""
+    """Return the changed config fields as JSON, by address and name; a resumed fork reads them."""
     told: dict[tuple[str, str], object] = {}
     for address, fields in wanted.configs.items():
         config = made[changeable.configs[address].steps]
@@ -265,7 +269,7 @@ def _told_configs(
 
 
 def _write(store: Store, target: str, past: Past, fork: _Fork) -> Taken:
-    """Write a fork, whole or not at all, and own it."""
+    """Write a fork atomically, and own it."""
     with store_errors(store):
         run, now = new_run_id(), datetime.now(UTC)
         target = target or store.find(past.run).target
@@ -275,21 +279,21 @@ def _write(store: Store, target: str, past: Past, fork: _Fork) -> Taken:
             return Taken(hold, fold(run, fork.records, str(store)))
         except BaseException:
             hold.release()
-            with suppress(StoreError):  # what is left has no record, and is nothing to go on with
+            with suppress(StoreError):  # what is left has no record, so the run cannot be resumed
                 store.delete(run)
             raise
 
 
 @dataclass(frozen=True, slots=True)
-class JournalCopy:
-    """Chooses the records that a fork takes over.
+class _JournalCopy:
+    """Selects the records that a fork copies.
 
-    past: of the run that is forked
-    reach: what the changes reach
-    forgotten: what does not stand besides, since the flow was edited or what failed is done again
-    failures: firings whose failures nothing has handled
-    answers: what is told of the asks that are answered otherwise, by path
-    time: that of the fork, as records have it
+    past: the run that is forked
+    reach: the transitive dependents of the changes
+    forgotten: firings that are not valid for another reason: an edit, or a failure that is retried
+    failures: firings whose failures are unhandled
+    answers: data of the records of new answers, by ask id
+    time: the time of the fork, as written in records
     """
 
     past: Past
@@ -301,7 +305,7 @@ class JournalCopy:
     warnings: Sequence[str] = ()  # of changed code
 
     def copied(self, records: Iterable[Record], started: Mapping[str, Any]) -> Iterator[Record]:
-        """Yield the journal of the fork, numbered anew: that it has started, then what stands."""
+        """Yield the journal of the fork, renumbered: its start, then the records that remain valid."""
         yield _record(1, EventKind.RUN_STARTED.value, "", started)
         seq = 1
         for seq, text in enumerate(self.warnings, 2):
@@ -322,12 +326,12 @@ class JournalCopy:
                 yield _record(seq, EventKind.ASK_ANSWERED.value, record.path, self.answers[record.path])
 
     def _counts_attempts(self, record: Record) -> bool:
-        """Tell whether a record tells how often a flow node was attempted."""
+        """Return whether a record counts the attempts at a subflow."""
         firing = self.past.firings.get(record.path)
         return firing is not None and firing.is_opener and record.kind in ATTEMPTS
 
     def _text(self, record: Record, data: dict[str, Any]) -> str:
-        """Return the text of a record; the time of an open ask begins anew."""
+        """Return the data of a record; an open ask is opened at the time of the fork."""
         if record.kind == EventKind.ASK_OPENED and record.path in self.past.open_asks:
             return json.dumps({**data, "time": self.time}, ensure_ascii=False)
         return record.data
@@ -348,7 +352,7 @@ class JournalCopy:
         return not (path in self.reach.paths or path in self.forgotten or self._runs_again(firing, kind))
 
     def _runs_again(self, firing: PastFiring, kind: str) -> bool:
-        """Tell whether a record is of what has not settled: a fork begins it anew, an ask stays asked."""
+        """Return whether a record is of an unsettled firing, which runs again; an open ask stays open."""
         if firing.failed_at in self.failures:
             return True
         if firing.state not in AGAIN:
@@ -356,7 +360,7 @@ class JournalCopy:
         return firing.ask is None or kind == EventKind.NODE_FINISHED
 
     def _stands_of_opener(self, kind: str, path: str, firing: PastFiring, data: Mapping[str, Any]) -> bool:
-        """Tell whether a record of a loop, map or flow node stands: what is inside may without it."""
+        """Return whether a record of a loop, map or subflow remains valid, whatever is inside."""
         if kind in ATTEMPTS:
             return True
         if path in self.forgotten:
@@ -374,7 +378,7 @@ class JournalCopy:
 
 
 def _over(records: Iterable[Record]) -> dict[str, int]:
-    """Tell by path up to which record all is over: it was forgotten, or has settled otherwise, later."""
+    """Return by path the last record that is obsolete: forgotten, or followed by another final state."""
     over: dict[str, int] = {}
     settled: dict[str, int] = {}
     for record in records:
@@ -389,7 +393,7 @@ def _over(records: Iterable[Record]) -> dict[str, int]:
 
 
 def _data_of(record: Record) -> dict[str, Any] | None:
-    """Read the data of a record; None if it was cut off."""
+    """Return the data of a record; None if it was cut off."""
     try:
         data = json.loads(record.data)
     except (ValueError, RecursionError):
@@ -402,7 +406,7 @@ def _record(seq: int, kind: str, path: str, data: Mapping[str, Any]) -> Record:
 
 
 def blobs_in(records: Iterable[Record], read: Callable[[str], bytes]) -> dict[str, bytes]:
-    """Read the blobs that records name, and those that histories go on from, by their SHA-256."""
+    """Read the blobs that the records name, and those that histories build on, by their SHA-256."""
     found: dict[str, bytes] = {}
     for record in records:
         todo: list[Any] = [json.loads(record.data)] if '"$"' in record.data else []

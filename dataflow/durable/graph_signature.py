@@ -24,18 +24,19 @@ if TYPE_CHECKING:
     from dataflow.core.nodetype import NodeType
 
 
-__all__ = ["Feeding", "FlowShape", "NodeShape", "in_terms_of", "shape_of"]
+__all__ = ["FlowShape", "NodeShape", "in_terms_of", "shape_of"]
 
-#: Of the text that a shape is written as.
+#: The version of the text that a signature is written as.
 VERSION: Final = 1
-LONGEST: Final = 64  # of a text that stands for itself
+LONGEST: Final = 64  # of a text that is written as it is, without hashing
 
 
 class NodeShape(NamedTuple):
-    """What a flow says about one node; digests stand for all but the type and the version.
+    """What a flow states about one node; all parts but the type and the version are content hashes.
 
-    `code` covers the node's function, those in its config and those of its joins, empty where there are
-    none. Where several nodes share an address, as an `each` map and the node that names it do, all are told.
+    `code` covers the node's function, the functions in its config and those of its joins; it is empty if
+    there are none. Nodes that share an address, such as an `each` map and the node that names it, have one
+    entry.
     """
 
     type: str
@@ -47,15 +48,16 @@ class NodeShape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlowShape:
-    """What a flow says about each of its nodes, by address: the path without rounds, items and attempts.
+    """The graph signature: an entry for each node, by address.
 
-    Settings and outputs of the flow, limits of loops and `max_concurrency` of maps are not in it.
+    An address is a path without iterations, items and attempts. Settings and outputs of the flow, limits of
+    loops and `max_concurrency` of maps are not included.
     """
 
     entries: Mapping[str, NodeShape]
 
     def write(self) -> str:
-        """Write the shape as JSON; equal shapes have one text."""
+        """Write the signature as JSON; equal signatures have equal texts."""
         texts: dict[str, int] = {}
         nodes = {
             address: [texts.setdefault(text, len(texts)) for text in entry]
@@ -66,7 +68,7 @@ class FlowShape:
 
     @classmethod
     def read(cls, text: str) -> FlowShape:
-        """Read what `write` wrote; raises ValueError for anything else."""
+        """Read the text of `write`; raise ValueError for any other text."""
         try:
             document: Any = json.loads(text)
             version, texts, nodes = (document[name] for name in ("shape", "texts", "nodes"))
@@ -83,25 +85,25 @@ class FlowShape:
 
 
 def shape_of(plan: FlowPlan, names: Mapping[str, str] = NO_NAMES) -> FlowShape:
-    """Tell the shape of a compiled flow, of its flow nodes too, with `names` in place of some of its own."""
-    describing = _Describing(names)
+    """Return the signature of a compiled flow and its subflows, with `names` replacing some of its names."""
+    describer = _NodeDescriber(names)
     entries: dict[str, NodeShape] = {}
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
             if node.is_visible:
-                address, entry = scope.address_of(node), describing.entry(scope, node)
+                address, entry = scope.address_of(node), describer.entry(scope, node)
                 known = entries.get(address)
-                entries[address] = entry if known is None else _together(known, entry)
+                entries[address] = entry if known is None else _combined(known, entry)
     return FlowShape(entries)
 
 
 def in_terms_of(
     stored: FlowShape, present: FlowShape, former: FlowShape, ids: Mapping[str, str]
 ) -> FlowShape:
-    """Return the present shape with what a stored one says under names of before, so that only edits differ.
+    """Return the present signature in the names that a stored one uses, so that only edits differ.
 
-    `former` is the present shape under those names; `ids` are those of types that packs list, by the names of
-    their functions.
+    `former` is the present signature under those names; `ids` maps names of functions to the ids of the types
+    that packs list.
     """
     known = frozenset(stored.entries.values())
     entries: dict[str, NodeShape] = {}
@@ -121,17 +123,17 @@ def _listed(types: str, ids: Mapping[str, str]) -> str:
     return " ".join(ids.get(one, one) for one in types.split(" "))
 
 
-def _together(one: NodeShape, other: NodeShape) -> NodeShape:
-    """Make one entry of two, in the order of their scopes: outer ones come first."""
+def _combined(one: NodeShape, other: NodeShape) -> NodeShape:
+    """Combine the entries of two nodes at one address, outer scope first."""
     return NodeShape(*(" ".join(filter(None, pair)) for pair in zip(one, other, strict=True)))
 
 
-class _Describing:
-    """Describes the nodes of a flow; what many have in common is told once."""
+class _NodeDescriber:
+    """Describes the nodes of a flow; parts that several nodes share are computed once."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
-        self.feeding = Feeding(names)
+        self._wiring = _WiringDescriber(names)
         self._codes: dict[int, list[str]] = {}  # by the identity of a type
         self._configs: dict[int, tuple[str, list[str]]] = {}  # by the identity of a config
 
@@ -139,7 +141,7 @@ class _Describing:
         type_id, version, codes = self._type(node)
         config, more = self._config(scope, node)
         codes = [*codes, *more]
-        wiring = self.feeding.wiring(scope, node, codes)
+        wiring = self._wiring.wiring(scope, node, codes)
         return NodeShape(type_id, version, config, wiring, digest_of(" ".join(codes)) if codes else "")
 
     def _type(self, node: PlanNode) -> tuple[str, str, list[str]]:
@@ -163,25 +165,25 @@ class _Describing:
         return known
 
     def _config(self, scope: PlacedScope, node: PlanNode) -> tuple[str, list[str]]:
-        """Tell the config of a call or the options of a map, with digests of the functions in it."""
+        """Describe the config of a call or the options of a map, with content hashes of its functions."""
         match node.action:
             case Call() as call:
                 config = _config_of(scope, call)
             case MapOf(options=options):
                 config = {"key": options.key, "on_error": options.on_error}
-                return _told_config(config, self.names)
+                return _config_text(config, self.names)
             case _:
                 return "", []
         if config is None:
             return "", []
         known = self._configs.get(id(config))
         if known is None:
-            known = self._configs[id(config)] = _told_config(config, self.names)
+            known = self._configs[id(config)] = _config_text(config, self.names)
         return known
 
 
 def _config_of(scope: PlacedScope, call: Call) -> object:
-    """Find the config of a node where its function is given it."""
+    """Find the config of a node among the arguments of its function."""
     parameters = call.type.parameters
     name = parameters.config_name
     if name is None:
@@ -195,10 +197,10 @@ def _config_of(scope: PlacedScope, call: Call) -> object:
     return config
 
 
-def _told_config(config: object, names: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Tell a config without the functions in it, and without fields that have their default.
+def _config_text(config: object, names: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Describe the given fields of a config, with content hashes of functions and of defaulted fields.
 
-    These belong to the code, as the defaults of a function do: a config may be given a further field.
+    Defaulted fields count as code, as the defaults of a function do, so a config may get a further field.
     """
     functions: list[object] = []
     given, defaults = _fields(config)
@@ -211,7 +213,7 @@ def _told_config(config: object, names: Mapping[str, str]) -> tuple[str, list[st
 
 
 def _fields(config: object) -> tuple[dict[str, object], dict[str, object]]:
-    """Part the fields of a config into those that were given and those that have their default."""
+    """Split the fields of a config into those that were given and those that have their default."""
     if not isinstance(config, BaseModel):
         return _as_dict(config), {}
     given: dict[str, object] = {}
@@ -228,23 +230,22 @@ def _as_dict(config: object) -> dict[str, object]:
     return config if isinstance(config, dict) else {"": config}
 
 
-class Feeding:
-    """Tells the wiring of nodes; what feeds a slot is told once.
+class _WiringDescriber:
+    """Describes the wiring of nodes; the source of each slot is computed once.
 
-    A source is a node's port, a parameter, a constant, or what a join, a map or a loop makes of others. One
-    in a scope around is told by how far out it is, so that the text does not change with the names of what
-    is around.
+    A source is a node's port, a parameter, a constant, or a join, map or loop of other sources. A source in
+    an enclosing scope is described by how far out it is, so that the text does not depend on enclosing names.
     """
 
     def __init__(self, names: Mapping[str, str] = NO_NAMES) -> None:
-        self._names = names  # in place of some names of types and functions
-        self._told: dict[tuple[int, int], str] = {}
-        self._codes: dict[tuple[int, int], str] = {}  # of the functions of joins, where they have some
+        self._names = names  # replacements of some names of types and functions
+        self._texts: dict[tuple[int, int], str] = {}
+        self._codes: dict[tuple[int, int], str] = {}  # of the functions of joins
 
     def wiring(self, scope: PlacedScope, node: PlanNode, codes: list[str]) -> str:
-        """Digest what feeds a node, and what leaves it if it is a loop, a map or a flow node.
+        """Return the content hash of a node's sources and, for a loop, map or subflow, of its results.
 
-        Digests of the functions that take part in that are added to `codes`.
+        Content hashes of the functions involved are added to `codes`.
         """
         ports = [self._feed(scope, feed, codes) for feed in node.feeds]
         inner = scope.children.get(node.index)
@@ -274,7 +275,7 @@ class Feeding:
         results = sorted(
             (own in loop.alls, self._source(body, slot, codes)) for own, slot in loop.results.items()
         )
-        if loop.feedback:  # what leaves it is said by those that read it
+        if loop.feedback:  # the readers of its outputs describe them
             results = []
         finals = sorted(loop.finals.values())
         functions: list[object] = []
@@ -302,15 +303,15 @@ class Feeding:
         return [self._source(scope, slot, codes) for slot in slots]
 
     def _source(self, scope: PlacedScope, slot: int, codes: list[str]) -> str:
-        """Tell what a slot holds; joins stand on joins and scopes in scopes to any depth."""
+        """Describe the source of a slot; iterative, since joins and scopes nest to any depth."""
         todo = [(scope, slot)]
         while todo:
             found, place = todo[-1], (todo[-1][0].number, todo[-1][1])
-            if place in self._told:
+            if place in self._texts:
                 todo.pop()
                 continue
             head, behind = _made(*found)
-            open_ones = [one for one in behind if (one[0].number, one[1]) not in self._told]
+            open_ones = [one for one in behind if (one[0].number, one[1]) not in self._texts]
             if open_ones:
                 todo.extend(open_ones)
                 continue
@@ -318,7 +319,7 @@ class Feeding:
             todo.pop()
         if (scope.number, slot) in self._codes:
             codes.append(self._codes[scope.number, slot])
-        return self._told[scope.number, slot]
+        return self._texts[scope.number, slot]
 
     def _tell(self, place: tuple[int, int], head: list[Any], behind: list[tuple[PlacedScope, int]]) -> None:
         functions: list[object] = []
@@ -326,14 +327,14 @@ class Feeding:
             part if isinstance(part, str) else canonical_text(part, functions, self._names) for part in head
         ]
         places = [(scope.number, slot) for scope, slot in behind]
-        self._told[place] = _short([texts, [self._told[one] for one in places]])
+        self._texts[place] = _shortened([texts, [self._texts[one] for one in places]])
         codes = [*codes_of(functions), *(self._codes[one] for one in places if one in self._codes)]
         if codes:
             self._codes[place] = digest_of(" ".join(codes))
 
 
 def _made(scope: PlacedScope, slot: int) -> tuple[list[Any], list[tuple[PlacedScope, int]]]:
-    """Tell what makes the value of a slot, and the slots that it is made of where no node is named."""
+    """Return the description of a slot's source, and the slots that it refers to if it names no node."""
     node = scope.makers.get(slot)
     if node is not None:
         return _made_by(scope, node, slot)
@@ -370,7 +371,7 @@ def _made_by(
 
 
 def _word(scope: PlacedScope) -> str:
-    """Return what stands for a node in a reference to a parameter of the scope."""
+    """Return the word for a parameter of the scope, used in place of a node."""
     match scope.owner.action if scope.owner is not None else None:
         case LoopOf():
             return CARRY
@@ -380,6 +381,6 @@ def _word(scope: PlacedScope) -> str:
             return INPUT
 
 
-def _short(told: list[Any]) -> str:
+def _shortened(told: list[Any]) -> str:
     text = json.dumps(told, separators=(",", ":"))
     return text if len(text) <= LONGEST else digest_of(text)

@@ -1,4 +1,4 @@
-"""The journal: events are written to the store before listeners receive them."""
+"""The journal: events are committed to the store before listeners receive them."""
 
 from __future__ import annotations
 
@@ -29,57 +29,58 @@ if TYPE_CHECKING:
     from dataflow.values.classes import Classes
 
 
-__all__ = ["Entry", "Journal", "JournalWriter", "Told"]
+__all__ = ["Entry", "Journal", "JournalWriter"]
 
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _NO_ANSWERS: Final[Sequence[Answer]] = ()
-#: How many records are committed at once at most.
+#: How many records one commit has at most.
 MOST_AT_ONCE: Final = 1_000
-#: What is no record: it is told in its turn, and is gone.
+#: Events that are reported in order but not stored.
 PASSING: Final = frozenset({EventKind.PIECE, EventKind.PIECES_VOID})
-#: With what an answer leaves the inbox.
+#: Events that remove an answer from the pending answers.
 TAKING: Final = frozenset({EventKind.ASK_ANSWERED, EventKind.ASK_CLOSED})
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A record to be written. `data` is what the codec made of the data of its event."""
+    """A record to be written; `data` is the encoded data of its event."""
 
     seq: int
     kind: str
     path: str
     data: Mapping[str, Any]
     blobs: Mapping[str, bytes] = field(default_factory=dict)
-    status: str | None = None  # of the run from here on
-    taken: Sequence[str] = ()  # asks whose answers have left the inbox with it
+    status: str | None = None  # of the run from this record on
+    taken: Sequence[str] = ()  # asks whose answers this record takes from the pending answers
 
 
 @dataclass(slots=True, eq=False)
 class _Pause:
-    """The record that the run has paused, to be written unless the inbox holds an answer."""
+    """A record that the run has paused, written only if there are no pending answers."""
 
     entry: Entry
     answers: Sequence[Answer] = ()
 
 
 class _End:
-    """The run is given up."""
+    """The end of writing: the run is released."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What became of some items."""
+    """The result of writing some items."""
 
     count: int
-    seq: int = 0  # up to which all is committed, 0 if nothing new is
-    answers: Sequence[Answer] = ()  # what the inbox holds
+    seq: int = 0  # the newest committed record, 0 if nothing new was committed
+    answers: Sequence[Answer] = ()  # the pending answers
     error: StoreError | None = None
 
 
 class Journal:
-    """Writes the records of one run, in order, while the run goes on.
+    """Writes the records of one run, in order, in a thread of its own.
 
-    `call` calls back in the event loop of the run. What the store raises ends the writing, and is told once.
+    `call` runs a function in the event loop of the run. An error of the store ends the writing, and is
+    reported once.
     """
 
     def __init__(
@@ -90,8 +91,8 @@ class Journal:
         self._hold = hold
         self._call = call
         self._items: SimpleQueue[Entry | _Pause | _End] = SimpleQueue()
-        self._put = 0  # how many items were put in
-        self._done = 0  # how many of them are written, or will not be
+        self._put = 0  # number of items added
+        self._done = 0  # number of items written, or given up
         self._waiting: list[tuple[int, Wakeup]] = []
         self._error: StoreError | None = None
         self._has_ended = False
@@ -102,28 +103,28 @@ class Journal:
     def attend(
         self, on_commit: Callable[[int, Sequence[Answer]], None], on_error: Callable[[StoreError], None]
     ) -> None:
-        """Have it told, in the event loop, up to which seq all is committed and what the inbox holds."""
+        """Register callbacks in the event loop: for commits (newest seq, pending answers) and an error."""
         self._on_commit, self._on_error = on_commit, on_error
 
     def put(self, entry: Entry) -> None:
-        """Have a record written; never waits. Of a run that is given up nothing more is written."""
+        """Add a record, without waiting; ignored after `close`."""
         if not self._has_ended:
             self._add(entry)
 
     async def committed(self) -> None:
-        """Wait until all that was put in so far is committed; raises StoreError if it cannot be."""
+        """Wait until all records added so far are committed; raise StoreError if they cannot be."""
         await self._until(self._put)
 
     async def pause(self, entry: Entry) -> Sequence[Answer]:
-        """Write that the run has paused, unless the inbox holds answers: these are returned (S11.2)."""
+        """Record that the run has paused, unless there are pending answers: then return these (S11.2)."""
         pause = _Pause(entry)
-        if not self._has_ended:  # else the run was given up meanwhile, and nobody writes any more
+        if not self._has_ended:  # else the run was released meanwhile, and the thread has ended
             self._add(pause)
         await self._until(self._put)
         return pause.answers
 
     async def close(self) -> None:
-        """Write what is left and give the run up; raises StoreError if something could not be written."""
+        """Write the remaining records and release the run; raise StoreError if that failed."""
         if not self._has_ended:
             self._has_ended = True
             self._add(_End())
@@ -142,15 +143,15 @@ class Journal:
             raise self._error
 
     def _work(self) -> None:
-        """Be the thread that writes."""
+        """Write items until the end; the body of the thread."""
         last: Entry | _Pause | _End | None = None
         while not isinstance(last, _End):
             entries, last = self._next()
             written = self._write(entries, last)
-            self._call(partial(self._have_written, written))
+            self._call(partial(self._report_write, written))
 
     def _next(self) -> tuple[list[Entry], _Pause | _End | None]:
-        """Wait for what is to be written, and take what there is of it, up to what is written alone."""
+        """Wait for the next records; return them, and the item that ends them if it is not a record."""
         entries: list[Entry] = []
         while len(entries) < MOST_AT_ONCE and not (entries and self._items.empty()):
             item = self._items.get()
@@ -166,20 +167,20 @@ class Journal:
                 answers, seq = self._store.commit(self._run, _batch(entries)), entries[-1].seq
             if self._error is None and isinstance(last, _Pause):
                 last.answers = self._store.commit(self._run, _batch([last.entry]), unless_answered=True)
-        except BaseException as error:  # noqa: BLE001 - a store is somebody's code; whatever it is, it is told
-            self._error = _told(self._store, error)
+        except BaseException as error:  # noqa: BLE001 - a store is foreign code; every error is reported
+            self._error = _store_error(self._store, error)
         if isinstance(last, _End):
-            self._give_up()
+            self._release()
         return _Written(count, seq, answers, self._error)
 
-    def _give_up(self) -> None:
+    def _release(self) -> None:
         try:
             self._hold.release()
         except BaseException as error:  # noqa: BLE001 - as above
-            self._error = self._error or _told(self._store, error)
+            self._error = self._error or _store_error(self._store, error)
 
-    def _have_written(self, written: _Written) -> None:
-        """Tell, in the event loop, what was written."""
+    def _report_write(self, written: _Written) -> None:
+        """Report a write, in the event loop."""
         if written.error is not None:
             on_error, self._on_error = self._on_error, None
             if on_error is not None:
@@ -195,16 +196,16 @@ class Journal:
                 self._waiting.append((count, done))
 
 
-def _told(store: Store, error: BaseException) -> StoreError:
+def _store_error(store: Store, error: BaseException) -> StoreError:
     if isinstance(error, StoreError):
         return error
-    told = StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}")
-    told.__cause__ = error
-    return told
+    wrapped = StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}")
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def _batch(entries: Sequence[Entry]) -> Batch:
-    """Make of entries what is committed at once."""
+    """Combine entries into one commit."""
     blobs: dict[str, bytes] = {}
     taken: list[str] = []
     status = None
@@ -217,31 +218,33 @@ def _batch(entries: Sequence[Entry]) -> Batch:
 
 
 class Told(Protocol):
-    """What the journal holds already of a run that is being restored."""
+    """The events that the journal of a resumed run holds already."""
 
     def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
-        """Tell whether a fact was reported in an earlier sitting."""
+        """Return whether a fact was reported in an earlier execution session."""
 
 
 class JournalWriter:
-    """Writes down what a reporter is told, and gives it on when that is committed."""
+    """Writes reported events to the journal, and passes them to listeners once they are committed."""
 
     def __init__(self, reporter: Reporter, journal: Journal, classes: Classes) -> None:
         self.journal = journal
         self.told: Told | None = None  # what was reported before the run was resumed
-        self.arrived: Collection[str] = ()  # asks whose answers were in the inbox when the run was resumed
-        self.on_refused: Callable[[ValueRefused], None] | None = None  # of a fact, which nobody can refuse
+        self.arrived: Collection[str] = ()  # asks whose answers were pending when the run was resumed
+        # called if a fact that nobody can reject cannot be written
+        self.on_refused: Callable[[ValueRefused], None] | None = None
         self._reporter = reporter
-        self._blobs: dict[str, bytes] = {}  # of what is written next
+        self._blobs: dict[str, bytes] = {}  # of the next record
         self._writer = Writer(classes, self._blobs.__setitem__)
-        self._pending: deque[Event | None] = deque()  # to be told; None: a port has settled without one
+        # to be passed to listeners; None: a port has settled without an event
+        self._pending: deque[Event | None] = deque()
         self._committed = 0
-        self._is_broken = False  # something could not be written: nothing is any more
-        self._prepared: dict[str, Any] = {}  # what is written already of the ports of the node that ends next
+        self._is_broken = False  # something could not be written: nothing more is written
+        self._prepared: dict[str, Any] = {}  # encoded output values of the node that ends next
         self._held: list[tuple[EventKind, str, Mapping[str, Any]]] | None = None
 
     def prepare(self, node: str, outputs: Mapping[str, Any]) -> None:
-        """Write what a node gives, before anybody is given it; raises ValueRefused (S12.3)."""
+        """Encode the outputs of a node before anything reads them; raise ValueRefused (S12.3)."""
         write = self._writer.write
         self._prepared = {}
         try:
@@ -253,7 +256,7 @@ class JournalWriter:
             raise
 
     def take_over(self, written: Mapping[str, Any]) -> None:
-        """Take what a node gives as it is written already, with blobs that the run has."""
+        """Use outputs of a node that are encoded already, with blobs that the store has."""
         self._prepared = dict(written)
 
     def check(self, value: object, place: str) -> None:
@@ -261,13 +264,13 @@ class JournalWriter:
         self._writer.write(value, place)
 
     def begin_again(self, told: Told) -> None:
-        """Keep what is reported and was not told before, until it is told that the run goes on."""
+        """Hold back events that were not reported before, until `go_on`."""
         self.told, self._held = told, []
 
     def go_on(
         self, data: Mapping[str, Any], interrupted: Iterable[tuple[str, Mapping[str, Any]]] = ()
     ) -> None:
-        """Report that the run is resumed, which attempts had been interrupted, and then what was held."""
+        """Report that the run is resumed, the interrupted attempts, and then the held events."""
         held, self._held = self._held or [], None
         self.emit(EventKind.RUN_RESUMED, "", data)
         for path, more in interrupted:
@@ -290,7 +293,7 @@ class JournalWriter:
         self._later(event)
 
     def _entry(self, event: Event, data: Mapping[str, Any]) -> Entry | None:
-        """Make the record of an event; with what cannot be written the run is broken, and stays as it was."""
+        """Build the record of an event; None, now and for all later events, if it cannot be written."""
         kind = event.kind
         if self._is_broken:
             return None
@@ -322,12 +325,12 @@ class JournalWriter:
         if kind is EventKind.NODE_STARTED and "inputs" in data:
             try:
                 return self._object(data, place)
-            except ValueRefused:  # the inputs are told only if somebody asks for them
-                data = {name: told for name, told in data.items() if name != "inputs"}
+            except ValueRefused:  # inputs are reported only to listeners that request them
+                data = {name: value for name, value in data.items() if name != "inputs"}
         return self._object(data, place)
 
     def _end_written(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Write the end of a node of whose ports the values are written already."""
+        """Write the end of a node whose output values are encoded already."""
         prepared, self._prepared = self._prepared, {}
         ports = {
             port: {"value": prepared[port]} if port in prepared and "value" in told else told
@@ -339,30 +342,30 @@ class JournalWriter:
         return rest
 
     def _object(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Write what has names for keys, which is written as an object."""
+        """Encode a mapping with string keys as a JSON object."""
         written: dict[str, Any] = self._writer.write(dict(data), place)
         return written
 
     def _later(self, event: Event | None) -> None:
         if self._reporter.has_listeners:
             self._pending.append(event)
-            self._tell()
+            self._report()
 
     def settled(self) -> None:
-        """Tell that a port has settled, once what was reported before is committed."""
+        """Report that a port has settled, once all earlier events are committed."""
         self._later(None)
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is something that is told only when it is committed."""
+        """Whether events wait for their commit."""
         return bool(self._pending)
 
     def committed(self, seq: int) -> None:
-        """Tell what is committed now."""
+        """Report the events up to a committed record."""
         self._committed = seq
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         pending = self._pending
         while pending:
             event = pending[0]
@@ -372,7 +375,7 @@ class JournalWriter:
             self._reporter.give(event)
 
     async def pause(self, data: Mapping[str, Any]) -> Sequence[Answer]:
-        """Record that the run has paused, unless there are answers: then nothing was reported (S11.2)."""
+        """Record that the run has paused, unless there are answers: then nothing is reported (S11.2)."""
         event = self._reporter.make(EventKind.RUN_PAUSED, "", redacted(data))
         entry = self._entry(event, data)
         assert entry is not None, "names and numbers can be written"

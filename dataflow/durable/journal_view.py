@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Past", "PastAsk", "PastFiring", "began", "fold", "unhandled_in"]
 
-#: What tells that all around goes on.
+#: Events that show that the enclosing nodes are running.
 BEGINNING: Final = frozenset(
     {EventKind.NODE_STARTED, EventKind.LOOP_ROUND, EventKind.MAP_OPENED, EventKind.ASK_OPENED}
 )
-#: What tells of the memo of a node.
+#: Events about the cache lookup of a node.
 MEMO: Final = frozenset({EventKind.MEMO_HIT, EventKind.MEMO_MISSED, EventKind.MEMO_SKIPPED})
-#: What is told of the flow itself, when a run begins and when it is resumed with another.
+#: Fields about the flow itself, recorded when a run begins and when it is resumed with another flow.
 OF_FLOW: Final = ("shape", "reads")
-#: The types that loops, maps and flow nodes are reported with.
+#: The types that loops, maps and subflows are reported with.
 OPENERS: Final = frozenset({"loop", "map", "flow"})
-_PLACES: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
-# A journal may have a million records, and a dictionary finds a member sooner than its enum.
+_PLACES: Final = re.compile(r"[/\[~]")  # ends of the paths of enclosing nodes
+# A journal may have a million records, and a dictionary finds a member faster than its enum does.
 DONE: Final = NodeState.DONE.value
 _KINDS: Final = {kind.value: kind for kind in EventKind}
 _STATES: Final = {state.value: state for state in NodeState}
@@ -47,42 +47,43 @@ _ATTEMPT: Final = re.compile(r"~(\d+)$")
 
 @dataclass(slots=True, eq=False)
 class PastAsk:
-    """An ask that a firing has opened, and its answer. Values are as the codec wrote them."""
+    """An ask that a firing has opened, and its answer; values are still encoded."""
 
     opened: datetime
     told: Mapping[str, Any]
     values: Any = None  # by port, once it was answered
     by: str = ""
-    closed: str | None = None  # why it takes no answer any more
+    closed: str | None = None  # why it no longer accepts an answer
 
 
 @dataclass(slots=True, eq=False)
 class PastFiring:
-    """What is known of one firing, or of a loop, map or flow node. Values are as the codec wrote them."""
+    """The recorded state of one firing, or of a loop, map or subflow; values are still encoded."""
 
     type: str = ""
-    attempt: int = 0  # of the newest attempt that has started
-    earlier: int = 0  # attempts that count no more: to where it last ended, broke off or was forgotten
+    attempt: int = 0  # the newest attempt that has started
+    # attempts that no longer count: up to where it last ended, was interrupted or was forgotten
+    earlier: int = 0
     started: datetime | None = None
     ended: datetime | None = None
     is_running: bool = False  # it has started and not ended
-    state: NodeState | None = None  # it has ended in
+    state: NodeState | None = None  # the state that it ended in
     ports: Mapping[str, Any] = field(default_factory=dict)
     metadata: Any = None
-    failure: Any = None  # it has failed with
+    failure: Any = None  # the failure that it ended with
     reason: str = ""
     next_at: datetime | None = None  # when the next attempt begins, if it waits for one
     ask: PastAsk | None = None
-    memo: tuple[EventKind, Mapping[str, Any]] | None = None  # what became of asking the memo last
+    memo: tuple[EventKind, Mapping[str, Any]] | None = None  # the newest cache lookup
 
     @property
     def is_opener(self) -> bool:
-        """Whether it is a loop, map or flow node."""
+        """Whether it is a loop, map or subflow."""
         return self.type in OPENERS
 
     @property
     def failed_at(self) -> str | None:
-        """The path of the firing whose failure it has failed with: its own, or one inside it."""
+        """The path of the firing whose failure it ended with: its own, or one inside it."""
         return None if self.failure is None else str(self.failure["v"]["path"])
 
     @property
@@ -92,13 +93,13 @@ class PastFiring:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it has asked and takes no answer any more."""
+        """Whether it has asked and no longer accepts an answer."""
         return self.ask is not None and self.ask.closed is not None
 
 
 @dataclass(slots=True, eq=False)
 class Past:
-    """All that the journal of a run tells."""
+    """The state of a run, folded from its journal."""
 
     run: str
     store: str  # its name, for messages
@@ -106,28 +107,31 @@ class Past:
     status: RunStatus = RunStatus.RUNNING
     flow: str = ""
     started: datetime | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)  # data of the first record, with the newest shape
-    elapsed: float = 0.0  # seconds that it was executed before this sitting
+    # data of the first record, with the newest graph signature
+    told: Mapping[str, Any] = field(default_factory=dict)
+    elapsed: float = 0.0  # seconds of execution before this execution session
     firings: dict[str, PastFiring] = field(default_factory=dict)  # by path
-    rounds: dict[str, int] = field(default_factory=dict)  # begun by each loop
-    exits: dict[str, tuple[str, int]] = field(default_factory=dict)  # of loops: reason and rounds
-    maps: dict[str, int | None] = field(default_factory=dict)  # items of each map; None: one over edges
+    rounds: dict[str, int] = field(default_factory=dict)  # number of iterations that each loop has begun
+    # of loops: reason and number of iterations
+    exits: dict[str, tuple[str, int]] = field(default_factory=dict)
+    # number of items of each map; None for a map over edges
+    maps: dict[str, int | None] = field(default_factory=dict)
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
-    flow_times: dict[str, list[float]] = field(default_factory=dict)  # of flow nodes: see Standing.times
-    failures: frozenset[str] = frozenset()  # firings whose failures nothing has handled: see `unhandled_in`
-    all_done: bool = True  # whatever has ended so far: nothing has to be taken back when more begins
+    flow_times: dict[str, list[float]] = field(default_factory=dict)  # of subflows: see Standing.times
+    failures: frozenset[str] = frozenset()  # firings whose failures are unhandled: see `unhandled_in`
+    all_done: bool = True  # every ended node is done: nothing has to be taken back when more begins
     is_torn: bool = False  # its newest record was cut off and dropped
-    sitting: datetime | None = None  # when the newest sitting began
+    sitting: datetime | None = None  # when the newest execution session began
     last: datetime | None = None  # when the newest record was made
 
     @property
     def since_sitting(self) -> float:
-        """The seconds from the beginning of the newest sitting to the newest record."""
+        """The seconds from the beginning of the newest execution session to the newest record."""
         if self.sitting is None or self.last is None:
             return 0.0
         seconds = (self.last - self.sitting).total_seconds()
-        return max(0.0, seconds)  # what a fork has taken over is older than its sittings
+        return max(0.0, seconds)  # records copied by a fork are older than its execution sessions
 
     @property
     def open_asks(self) -> dict[str, PastAsk]:
@@ -137,14 +141,14 @@ class Past:
         return dict(sorted(waiting.items(), key=lambda pair: pair[1].opened))
 
     def firing(self, path: str) -> PastFiring:
-        """Return what is known of a firing, which may be nothing so far."""
+        """Return the recorded state of a firing, which is created empty if missing."""
         found = self.firings.get(path)
         if found is None:
             found = self.firings[path] = PastFiring()
         return found
 
     def loop_goes_on(self, path: str, rounds: int) -> bool | None:
-        """Tell whether the test let another round of a loop follow after so many; None if nobody knows."""
+        """Return whether the test let another iteration follow after so many; None if not recorded."""
         if self.rounds.get(path, 0) > rounds:
             return True
         reason, iterations = self.exits.get(path, (LoopEnd.FAILED, -1))
@@ -156,19 +160,19 @@ class Past:
         return None if known is None else known.state
 
     def attempt_at_flow(self, path: str) -> int:
-        """Return the attempt at a flow node that goes on, or is to begin."""
+        """Return the number of the current attempt at a subflow, or of the next one."""
         known = self.firings.get(path)
         return 1 if known is None else known.attempt + (known.next_at is not None) or 1
 
     def begins(self, path: str) -> None:
-        """Note that something begins: what it is in goes on, though it may have failed before."""
+        """Note that a firing begins: the nodes around it are running, even if they had failed before."""
         for place in _PLACES.finditer(path):
             around = self.firings.get(path[: place.start()])
             if around is not None and around.is_opener and around.state is not NodeState.DONE:
                 around.state, around.failure = None, None
 
     def forget_failures(self) -> None:
-        """Forget the failures that the run has ended with: they come about again, or do not."""
+        """Forget the unhandled failures that the run has ended with: those firings run again."""
         for firing in self.firings.values():
             if firing.failed_at in self.failures:
                 firing.state, firing.failure = None, None
@@ -193,11 +197,10 @@ class Past:
 
 
 def fold(run: str, records: Iterable[Record], store: str) -> Past:
-    """Fold a journal; raises StoreError, with the name of the store, if it cannot be read.
+    """Fold a journal; raise StoreError, naming the store, if it cannot be read.
 
-    Kinds of records that are not known tell nothing that is needed: a later release has written them (S20).
-    A newest record that was cut off is dropped, and that is told (S12.2); so is one behind which the run was
-    resumed then.
+    Unknown kinds of records are ignored: a later release has written them (S20). A newest record that was cut
+    off is dropped and reported (S12.2); so is a cut record after which the run was resumed.
     """
     past = Past(run, store)
     torn: Record | None = None
@@ -214,7 +217,7 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
 
 
 def began(past: Past) -> Past:
-    """Return the past of a run of which something was written; raises StoreError for any other."""
+    """Return the past of a run that has records; raise StoreError for any other."""
     if not past.told:
         reason = f"run {past.run} ended before anything of it was written; start it anew"
         raise StoreError(past.store, reason)
@@ -222,7 +225,7 @@ def began(past: Past) -> Past:
 
 
 def _fold(past: Past, record: Record) -> bool:
-    """Take in one record; tells whether it could be read."""
+    """Fold one record; return whether it could be read."""
     try:
         data = _decoded(record.data)
         kind, time = _KINDS.get(record.kind), datetime.fromisoformat(data["time"])
@@ -237,7 +240,7 @@ def _fold(past: Past, record: Record) -> bool:
 
 
 def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time: datetime) -> None:
-    """Take in one record; what the others tell follows from these."""
+    """Fold one record; the kinds that are not listed are derived from these."""
     if not past.all_done and kind in BEGINNING:
         past.begins(f"{path}[")
     match kind:
@@ -305,7 +308,7 @@ def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
 
 
 def _checked(failure: Any) -> Any:
-    """Return a stored failure if it tells where it was; else its record is one that cannot be read."""
+    """Return a stored failure if it has a path; otherwise its record cannot be read."""
     if failure is not None and not isinstance(failure["v"]["path"], str):
         raise TypeError
     return failure
@@ -335,9 +338,9 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
 
 
 def unhandled_in(plan: FlowPlan, past: Past) -> frozenset[str]:
-    """Return the firings whose failures nothing has handled.
+    """Return the firings whose failures are unhandled.
 
-    The record of the end of a run names them; without one they are told from the flow.
+    The record of the end of a run names them; without one they are derived from the flow.
     """
     failed = [
         path for path, firing in past.firings.items() if firing.state in FAILURES and firing.failed_at == path
@@ -354,7 +357,7 @@ def unhandled_in(plan: FlowPlan, past: Past) -> frozenset[str]:
 
 
 def _is_handled(path: str, nodes: dict[str, tuple[PlacedScope, PlanNode]], past: Past) -> bool:
-    """Tell whether what has failed handles that, or what is around it does, or has tried again."""
+    """Return whether a failure is handled by its node, by an enclosing node or by a later attempt."""
     while True:
         found = nodes.get(form_of(path))
         if found is None:
@@ -373,6 +376,6 @@ def _is_handled(path: str, nodes: dict[str, tuple[PlacedScope, PlanNode]], past:
 
 
 def _attempt(frame: str) -> int:
-    """Tell in which attempt at a flow node a frame was opened."""
+    """Return the number of the attempt at a subflow that opened a scope instance."""
     found = _ATTEMPT.search(frame)
     return 1 if found is None else int(found[1])

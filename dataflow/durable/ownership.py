@@ -62,7 +62,7 @@ T = TypeVar("T")
 
 
 class Taken(NamedTuple):
-    """A run that is owned, what its journal tells, and the answers that wait for it."""
+    """An owned run, the state folded from its journal, and its pending answers."""
 
     hold: Hold
     past: Past
@@ -74,7 +74,7 @@ async def prepare_stored(
 ) -> PreparedRun:
     """Prepare a new run in the store of the settings; the run takes the inputs over.
 
-    `target` says where its flow is found, `pulled` which port alone is asked for.
+    `target` is the location of its flow, `pulled` the one output port to compute, if any.
     """
     store = settings.store
     assert store is not None, "the flow has a store"
@@ -87,19 +87,19 @@ async def prepare_stored(
     noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
     hold = await acquire(partial(_begin, store, noted), lambda hold: hold.release())
     scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
-    told = {"target": target, **_told_of_flow(storable), **({"pulled": pulled} if pulled else {})}
+    told = {"target": target, **_flow_fields(storable), **({"pulled": pulled} if pulled else {})}
     return PreparedRun(scheduler, FirstStart(inputs, told))
 
 
-def _told_of_flow(storable: Storable) -> dict[str, Any]:
-    """Tell what a journal says of the flow itself."""
+def _flow_fields(storable: Storable) -> dict[str, Any]:
+    """Return the fields of a journal record about the flow itself."""
     return {"shape": storable.shape, "reads": storable.reads}
 
 
 def _scheduler(
     plan: FlowPlan, settings: Settings, run: str, hold: Hold, storable: Storable, seq: int
 ) -> Scheduler:
-    """Make the scheduler of a run that is written down, and that is given up where there is no writer."""
+    """Build the scheduler of a stored run; release the run if its journal thread cannot be started."""
     assert settings.store is not None, "the flow has a store"
     call = caller()
     reporter = reporter_for(settings, plan.name, run, call, seq)
@@ -122,9 +122,9 @@ async def prepare_resumed(
     answers: Mapping[str, object],
     edited: Edited,
 ) -> PreparedRun:
-    """Prepare a run to go on from its journal; whatever is wrong, the run stays as it was.
+    """Prepare to resume a run from its journal; an error leaves the run unchanged.
 
-    `plan_for` gives the plan of the flow as the run has it. Raises StoreError, RunTaken, FlowEdited,
+    `plan_for` returns the plan of the flow as the run has it. Raise StoreError, RunTaken, FlowEdited,
     AnswerRefused.
     """
     store = settings.store
@@ -134,7 +134,7 @@ async def prepare_resumed(
 
 
 def plan_of_run(flow: Definition, past: Past, store: Store) -> FlowPlan:
-    """Return the plan of a flow as a run has it: with what forks have changed, or of one port alone."""
+    """Return the plan of a flow as a run has it: with the changes of forks, or of one output port."""
     return plan_of(flow, flow_of_run(flow, past, store), past)
 
 
@@ -143,24 +143,21 @@ def flow_of_run(flow: Definition, past: Past, store: Store) -> Definition:
     changes = configs_told(past, store)
     if not changes:
         return flow
-    from dataflow.durable.changes import (
-        changed_configs,  # most runs are no forks
-        configs_of,
-        rewired,
-    )
+    # most runs are not forks
+    from dataflow.durable.changes import changed_configs, configs_of, rewired
 
     return rewired(flow, changed_configs(flow.name, configs_of(flow, flow.compile()), changes))
 
 
 def plan_of(flow: Definition, changed: Definition, past: Past) -> FlowPlan:
-    """Return the plan of a flow as changed by forks, or of the one port that the run asks for."""
+    """Return the plan of a flow as changed by forks, or of the one output port that the run computes."""
     pulled = past.told.get("pulled", "")
     plan = changed.compile_for(pulled) if pulled else changed.compile()
     return plan if changed is flow else plan.of(flow.wiring)
 
 
 def configs_told(past: Past, store: Store) -> dict[str, dict[str, object]]:
-    """Return the fields of configs that forks have changed on the way to a run, by address."""
+    """Return the config fields that forks have changed on the way to a run, by address."""
     told = past.told.get("configs")
     reader = Reader(classes_of(()), store.blob, str(store))
     return {} if told is None else dict(reader.read(told, f"the configs of run {past.run}"))
@@ -173,7 +170,7 @@ async def go_on(
     answers: Mapping[str, object],
     edited: Edited = "refuse",
 ) -> PreparedRun:
-    """Restore a run that is owned; whatever is wrong, it is given up, and stays as it was."""
+    """Restore an owned run; an error releases the run and leaves it unchanged."""
     try:
         plan = plan_for(taken.past)
         storable = storable_of(plan)
@@ -183,7 +180,7 @@ async def go_on(
         taken.hold.release()
         raise
     try:
-        return await _restored(scheduler, storable, taken, answers, edited)
+        return await _restore(scheduler, storable, taken, answers, edited)
     except BaseException:
         assert scheduler.recording is not None, "the run is in a store"
         with anyio.CancelScope(shield=True):
@@ -197,7 +194,7 @@ def _begin(store: Store, run: StoredRun) -> Hold:
 
 
 def _take(store: Store, run: str) -> Taken:
-    """Own a run, and read what its journal tells."""
+    """Own a run, and read its journal."""
     with store_errors(store):
         before = store.find(run)
         hold = store.hold(run)
@@ -209,7 +206,7 @@ def _take(store: Store, run: str) -> Taken:
 
 
 def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Answer]]:
-    """Read what the journal of a run tells that is owned now, and the answers that wait for it."""
+    """Read the journal and the pending answers of an owned run."""
     now = store.find(run)
     if now.updated != before.updated:
         raise RunTaken(str(store), run, "has been resumed by somebody else")
@@ -219,7 +216,7 @@ def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Ans
     return began(past), store.inbox(run)
 
 
-async def _restored(
+async def _restore(
     scheduler: Scheduler,
     storable: Storable,
     taken: Taken,
@@ -255,19 +252,19 @@ async def _restored(
         warnings.append(ResumeWarning("torn_record", text))
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
-    if stored != storable.shape:  # what was edited was let in, and is the flow of this run from now on
-        told |= _told_of_flow(storable)
+    if stored != storable.shape:  # the accepted edits are the flow of this run from now on
+        told |= _flow_fields(storable)
     return PreparedRun(scheduler, ResumedStart(read, held, told, warnings, past.elapsed))
 
 
 def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run was given, as far as the flow takes it; raises FlowInvalid if that is not enough."""
+    """Return the inputs of a run that the flow declares; raise FlowInvalid if others are missing."""
     declared = plan.wiring.inputs
     return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})
 
 
 async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
-    """Take something over in a thread; whoever is cancelled meanwhile gives it up."""
+    """Acquire something in a thread; release it if the caller is cancelled meanwhile."""
     taken: list[T] = []
     guard, is_left = Lock(), False
 
@@ -292,7 +289,7 @@ async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
 
 @contextmanager
 def store_errors(store: Store) -> Iterator[None]:
-    """Tell as StoreError whatever else a store raises."""
+    """Raise any other error of a store as StoreError."""
     try:
         yield
     except DataflowError:
@@ -302,31 +299,31 @@ def store_errors(store: Store) -> Iterator[None]:
 
 
 def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
-    """Write that a run in a store that has paused, or was interrupted, is cancelled (S11.5).
+    """Record that a stored run that has paused, or was interrupted, is cancelled (S11.5).
 
-    Its open asks take no answer any more; resumed, it opens them again. Blocks, as stores do. Raises RunTaken
-    if the run is being executed or has ended, StoreError if there is none.
+    Its open asks no longer accept answers; a resume opens them again. Blocks, as stores do. Raise RunTaken if
+    the run is being executed or has ended, StoreError if it does not exist.
     """
     hold = store.hold(run)
     try:
         past = fold(run, store.records(run), str(store))
         if past.status in ENDED:
             raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
-        told = enumerate(_told(past, redacted(reason)), past.seq + 1)
+        events = enumerate(_cancel_events(past, redacted(reason)), past.seq + 1)
         now = datetime.now(UTC).isoformat()
         records = [
             Record(seq, kind.value, path, json.dumps({**data, "time": now}, ensure_ascii=False))
-            for seq, (kind, path, data) in told
+            for seq, (kind, path, data) in events
         ]
         store.commit(run, Batch(records, status=RunStatus.CANCELLED.value))
     finally:
         hold.release()
 
 
-def _told(past: Past, reason: str) -> Iterator[tuple[EventKind, str, dict[str, Any]]]:
-    """Tell what there is to report: what was open or running ends, what is inside other things first."""
+def _cancel_events(past: Past, reason: str) -> Iterator[tuple[EventKind, str, dict[str, Any]]]:
+    """Yield the events of a cancelled run: open asks and running firings end, inner ones first."""
     if past.is_torn:
-        yield EventKind.RUN_RESUMED, "", {}  # what alone may follow a record that was cut off
+        yield EventKind.RUN_RESUMED, "", {}  # the only event that may follow a record that was cut off
     for id in past.open_asks:
         yield EventKind.ASK_CLOSED, id, {"reason": reason}
     ended = {"state": NodeState.CANCELLED.value, "ports": {}, "metadata": {}, "reason": reason}

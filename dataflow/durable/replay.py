@@ -38,23 +38,23 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 
-__all__ = ["Replay", "ReportedEvents", "look_at", "replay"]
+__all__ = ["Replay", "look_at", "replay"]
 
-#: The ends of what nobody asks for at once, and that somebody has asked for.
+#: Final states of lazy nodes that show that they were demanded.
 ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
-_INSIDE: Final = re.compile(r"[/\[~]")  # where the path of what is around ends
+_INSIDE: Final = re.compile(r"[/\[~]")  # ends of the paths of enclosing nodes
 
 
 class Replay:
-    """The part of the scheduler that knows what was settled in earlier sittings of the run.
+    """The part of the scheduler that settles firings recorded in earlier execution sessions.
 
-    `read` gives back a value that the codec wrote. What was told once is not told again.
+    `read` decodes a stored value. Events that were reported once are not reported again.
     """
 
     def __init__(
         self, scheduler: Scheduler, past: Past, forgotten: Collection[str], read: Callable[[Any], Any]
     ) -> None:
-        self._asked = tuple(past.open_asks)  # asks that somebody may still want to answer
+        self._asked = tuple(past.open_asks)  # asks that may still be answered
         past.forget(forgotten)
         self.scheduler = scheduler
         self.past = past
@@ -63,28 +63,29 @@ class Replay:
         self.recalling = ReportedEvents(past)
         self._reopened: list[str] = []
         self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
-        self._whole: set[str] = set()  # loops, maps and flow nodes that were settled without being opened
-        self._over: set[str] = set()  # frames of attempts at flow nodes that others have followed
-        self._unknown: list[FiringId] = []  # ready, and the journal does not tell what they came to
+        self._whole: set[str] = set()  # loops, maps and subflows that were settled without being opened
+        self._over: set[str] = set()  # scope instances of superseded attempts at subflows
+        self._unknown: list[FiringId] = []  # ready, and without a recorded outcome
 
     @property
     def has_items_left(self) -> bool:
-        """Whether items of maps may be known that have not begun."""
+        """Whether unopened items of maps may have recorded outcomes."""
         return bool(self._left) and any("[" in path for path in self._left)
 
     def first_to_close(self, failed: Collection[tuple[Frame, Errored]]) -> tuple[Frame, Errored] | None:
-        """Choose the frame to close of those that have failed, once nothing else is left to be done.
+        """Choose which failed scope instance to close once nothing else is left to be done.
 
-        What is known stands, whatever has failed beside it: so the innermost frame comes first, none before
-        all items are there that are known, and the root only when new things happen.
+        Recorded outcomes remain valid even beside a failure: the innermost scope instance comes first, none
+        before all recorded items have begun, and the root only when new events happen.
         """
         if not failed or (self.scheduler.has_items and self.has_items_left):
             return None
-        innermost = max(failed, key=lambda one: one[0].number)  # a frame is numbered after those around it
+        # a scope instance has a higher number than those around it
+        innermost = max(failed, key=lambda one: one[0].number)
         return innermost if innermost[0].parent is not None else None
 
     def go_live(self) -> None:
-        """Report what has to be known of what was restored; from here on new things happen."""
+        """Report the asks that are open or closed after the replay; new events happen from now on."""
         self.recalling.is_replaying = False
         scheduler = self.scheduler
         for id in self._reopened:
@@ -96,7 +97,7 @@ class Replay:
                 scheduler.reporter.emit(EventKind.ASK_CLOSED, id, {"reason": "what has led to it was edited"})
 
     def demanded_before(self, frame: Frame) -> list[int]:
-        """List the ports of what somebody has asked for before, who may not ask again (S8.3)."""
+        """List the output ports that were demanded before: their readers may not demand them again (S8.3)."""
         known = (
             node
             for node in frame.plan.nodes
@@ -105,11 +106,11 @@ class Replay:
         return [slot for node in known for slot in node.outputs.values()]
 
     def settle(self, ready: Iterable[FiringId]) -> None:
-        """Settle the calls that are known; the others fire."""
+        """Settle the firings with recorded outcomes; the others fire."""
         self._unknown += [(frame, index) for frame, index in ready if not self._settle(frame, index)]
 
     def to_fire(self) -> list[FiringId]:
-        """Return the calls that are not known, each once."""
+        """Return the firings without a recorded outcome, each once."""
         unknown, self._unknown = self._unknown, []
         return unknown
 
@@ -124,32 +125,32 @@ class Replay:
             return True
         if firing.ask is not None and firing.state in (None, NodeState.CANCELLED):
             if firing.attempt > 1:
-                frame.attempts_at(index).number = firing.attempt  # which of them has asked
+                frame.attempts_at(index).number = firing.attempt  # the attempt that has asked
             self._ask(frame, node, call, firing.ask)
             return True
         return self._count_attempts(frame, node, firing)
 
     def settle_opener(self, frame: Frame, node: PlanNode) -> bool:
-        """Settle a loop, map or flow node as a whole, if it has ended; tells whether it has."""
+        """Settle a loop, map or subflow as a whole, if its end is recorded; return whether it is."""
         firing = self._left.pop(frame.path_of(node), None)
         if firing is None or frame.states[node.index] != WAITING:
             return False
-        if firing.state is NodeState.DONE and _lacks_ports(node, firing):
-            return False  # it was edited and is opened again, and what is known of its inside stands
+        if firing.state is NodeState.DONE and _has_new_ports(node, firing):
+            return False  # it was edited and is opened again; recorded outcomes inside it remain valid
         if not self._stands(frame, node, firing):
             return False
         self._whole.add(frame.path_of(node))
         return True
 
     def attempt_at_flow(self, path: str) -> int:
-        """Return the attempt at a flow node that goes on; those before it are not opened again."""
+        """Return the number of the current attempt at a subflow; earlier ones are not opened again."""
         number = self.past.attempt_at_flow(path)
         self._over.update(path if earlier == 1 else f"{path}~{earlier}" for earlier in range(1, number))
         return number
 
     @property
     def inner_states(self) -> Mapping[str, NodeState]:
-        """The states of what is inside the loops, maps and flow nodes that were not opened again."""
+        """The states of firings inside the loops, maps and subflows that were not opened again."""
         return {
             path: firing.state
             for path, firing in self.past.firings.items()
@@ -157,8 +158,8 @@ class Replay:
         }
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
-        """Settle what was done, or has failed and was handled; tells whether it was."""
-        self.scheduler.reporter.is_listening = False  # the journal has what happens now
+        """Settle a firing that is done, or whose failure was handled; return whether it was."""
+        self.scheduler.reporter.is_listening = False  # these events are in the journal
         try:
             match firing.state:
                 case NodeState.DONE:
@@ -194,27 +195,28 @@ class Replay:
         self.scheduler.releasing.opener_done(frame, node)
 
     def _fail(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
-        """Let a failure stand that was handled; tells whether it was.
+        """Keep a failure that was handled; return whether it was kept.
 
-        In a run that has paused all failures stand: it goes on, and what is asked may depend on them.
+        In a paused run every failure is kept: the run continues, and its open asks may depend on them.
         """
         failure = None if firing.failure is None else self._read(firing.failure)
         if not isinstance(failure, Failure) or failure.path in self.past.failures:
             return False
         failing = self.scheduler.failing
         if not failing.stands(frame, node, failure):
-            is_own = failure.path == frame.path_of(node)  # else all that failed inside is found there
+            # else the failures inside are found in its scope instances
+            is_own = failure.path == frame.path_of(node)
             if self.past.status is not RunStatus.PAUSED or not is_own:
                 return False
         failing.restored(frame, node, failure, TIMED_OUT if firing.state is NodeState.TIMED_OUT else FAILED)
         return True
 
     def _ask(self, frame: Frame, node: PlanNode, call: Call, ask: PastAsk) -> None:
-        """Open an ask again, or take its answer; its node is not called again."""
+        """Open an ask again, or settle it with its answer; its node is not called again."""
         asking, path = self.scheduler.asking, frame.path_of(node)
         request, given, values = _read_ask(ask, self._read, path, self.past.run)
         opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
-        self.scheduler.reporter.is_listening = False  # the journal has what happens now
+        self.scheduler.reporter.is_listening = False  # these events are in the journal
         try:
             asking.open_ask(frame, node, call, request, given, opened)
         finally:
@@ -227,12 +229,12 @@ class Replay:
             asking.tell(asking.open[path])
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
-        """Go on counting attempts; tells whether the next one has to wait for its time (S9.1)."""
+        """Continue counting attempts; return whether the next one has to wait for its time (S9.1)."""
         if not firing.attempt:
             return False
         attempts = frame.attempts_at(node.index)
         attempts.number = firing.attempt + 1
-        frame.note_dead_input(node.index)  # it takes more than a call
+        frame.note_dead_input(node.index)  # so that the fast path is not used
         attempts.earlier = firing.attempt if firing.next_at is None else firing.earlier
         if firing.next_at is None:
             return False
@@ -245,7 +247,7 @@ class Replay:
 
 
 def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> bool:
-    """Tell whether a path is inside one of these loops, maps and flow nodes, or in one of these frames."""
+    """Return whether a path is inside one of these loops, maps and subflows or scope instances."""
     return any(
         path[: end.start()] in openers or (end[0] == "/" and path[: end.start()] in frames)
         for end in _INSIDE.finditer(path)
@@ -255,7 +257,7 @@ def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> 
 def _read_ask(
     ask: PastAsk, read: Callable[[Any], Any], path: str, run: str
 ) -> tuple[Request, Mapping[str, Any], Any]:
-    """Read what is asked, what its node gave before, and the answer."""
+    """Read an ask, the outputs that its node gave before, and the answer."""
     told = ask.told
     try:
         default = read(told["default"]) if "default" in told else MISSING
@@ -266,32 +268,32 @@ def _read_ask(
 
 
 def _at_node(path: str, run: str, error: StoreError) -> StoreError:
-    """Make the error of a value that cannot be read tell of which node it is."""
+    """Add the path of a node to the error for a value that cannot be read."""
     return StoreError(error.store, f"node {path!r} of run {run}: {error.reason}")
 
 
-def _lacks_ports(node: PlanNode, firing: PastFiring) -> bool:
-    """Tell whether a loop, map or flow node has a port of which the journal tells nothing (S11.4)."""
+def _has_new_ports(node: PlanNode, firing: PastFiring) -> bool:
+    """Return whether a loop, map or subflow has a port that the journal does not record (S11.4)."""
     return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
 
 
 def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:
-    """Return the token that a port of a loop, map or flow node has come to."""
+    """Return the recorded token of a port of a loop, map or subflow."""
     if "value" in told:
         return read(told["value"])
     return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))
 
 
 class ReportedEvents:
-    """Knows what was reported in earlier sittings of a run, so that it is not told again."""
+    """The events that were reported in earlier execution sessions, and are not reported again."""
 
     def __init__(self, past: Past) -> None:
-        self.is_replaying = True  # nothing new has happened in this sitting
+        self.is_replaying = True  # nothing new has happened in this execution session
         self._past = past
-        self._ends_told = {path for path, firing in past.firings.items() if firing.state is not None}
+        self._unmatched_ends = {path for path, firing in past.firings.items() if firing.state is not None}
 
     def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
-        """Tell whether the journal has a fact that comes about again while the run is restored."""
+        """Return whether the journal has an event that occurs again during the replay."""
         past = self._past
         match kind:
             case EventKind.NODE_FINISHED:
@@ -320,18 +322,18 @@ class ReportedEvents:
 
     def _has_ended(self, path: str, state: str) -> bool:
         firing = self._past.firings.get(path)
-        if firing is None or firing.state is None or path not in self._ends_told:
+        if firing is None or firing.state is None or path not in self._unmatched_ends:
             return False
         if firing.state.value != state or not (self.is_replaying or state == NodeState.SKIPPED.value):
             return False
-        self._ends_told.discard(path)
+        self._unmatched_ends.discard(path)
         return True
 
 
 async def replay(scheduler: Scheduler, restoring: Replay, inputs: dict[str, Any]) -> list[FiringId]:
-    """Start a run and settle all that is known of it; returns the firings that the journal does not tell.
+    """Start a run and settle its recorded firings; return the firings without a recorded outcome.
 
-    The event loop has its turn between two stretches of work.
+    Other tasks of the event loop run in between.
     """
     unknown = scheduler.start(inputs)
     while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
@@ -341,9 +343,9 @@ async def replay(scheduler: Scheduler, restoring: Replay, inputs: dict[str, Any]
 
 
 async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) -> Result:
-    """Return what has settled of a run, without its outputs; failures that nothing handled are not in it.
+    """Return what has settled in a run, without its outputs and its unhandled failures.
 
-    The plan must be that of the run's flow. Raises StoreError.
+    The plan must be that of the run's flow. Raise StoreError.
     """
     past = await call_in_thread(_read, (store, run))
     reader = Reader(storable_of(plan).classes, store.blob, str(store))

@@ -34,32 +34,31 @@ __all__ = [
     "Storable",
     "make_known",
     "ports_in",
-    "reads_of",
     "storable_of",
     "throwaway_writer",
 ]
 
-#: Of the text that it is written as.
+#: The version of the text that `FlowReads` is written as.
 VERSION: Final = 1
-#: A port, as `address.port` or `$in.name`, or how a join makes a value of others: its mode, then these.
+#: The source of a value: a port, as `address.port` or `$in.name`, or a join, as its mode and its sources.
 Source: TypeAlias = "str | list[Any]"
 
 
 @dataclass(frozen=True, slots=True)
 class Storable:
-    """What follows from a plan alone for all its runs in stores."""
+    """What all stored runs of a plan share."""
 
     classes: Classes
     shape: str  # as `FlowShape.write` writes it
     reads: str  # as `FlowReads.write` writes it
-    secrets: tuple[Secret, ...]  # that stand in the flow itself
+    secrets: tuple[Secret, ...]  # constants and config fields of the flow
 
 
 _KNOWN: Final[WeakKeyDictionary[FlowPlan, Storable]] = WeakKeyDictionary()
 
 
 def storable_of(plan: FlowPlan) -> Storable:
-    """Tell what runs of a plan need to be stored; raises FlowInvalid if a port or a default rules it out."""
+    """Return what stored runs of a plan share; raise FlowInvalid if a port or a default cannot be stored."""
     known = _KNOWN.get(plan)
     if known is None:
         types = list(types_given(plan))
@@ -73,21 +72,21 @@ def storable_of(plan: FlowPlan) -> Storable:
         if problems:
             raise FlowInvalid(plan.name, problems)
         known = _KNOWN[plan] = Storable(
-            classes, shape_of(plan).write(), reads_of(plan).write(), tuple(_secrets_in(plan))
+            classes, shape_of(plan).write(), _reads_of(plan).write(), tuple(_secrets_in(plan))
         )
     return known
 
 
 def throwaway_writer(classes: Classes) -> Writer:
-    """Make a writer that only finds out whether a value can be written: its blobs go nowhere."""
+    """Return a writer that only checks whether a value can be written: its blobs are discarded."""
     return Writer(classes, lambda _name, _data: None)
 
 
 def make_known(values: Iterable[object]) -> None:
-    """Reveal the secrets among these values, so that none of them is written in clear before (S12.4)."""
+    """Reveal the secrets among these values, so that none of them is written unmasked before (S12.4)."""
     for value in values:
         if type(value) is Secret:
-            with suppress(SecretMissing):  # who needs it is told when it is revealed to him
+            with suppress(SecretMissing):  # reported where the secret is used
                 value.reveal()
 
 
@@ -100,7 +99,7 @@ def _secrets_in(plan: FlowPlan) -> Iterator[Secret]:
 
 
 def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:
-    """Tell of the values that nodes give where they fail, and that cannot be stored (S9.3)."""
+    """Yield a problem for each default of a failing node that cannot be stored (S9.3)."""
     writer = throwaway_writer(classes)
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
@@ -113,10 +112,11 @@ def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class FlowReads:
-    """Which ports each node reads, by address, also what decides whether it opens, and what outputs are of.
+    """The ports that each node reads, by address, and the sources of the outputs of the flow.
 
-    A port is named by the address of its node, the path without rounds, items and attempts. Joins are seen
-    through; a loop, a map or a flow node reads what leaves it.
+    A port is named by the address of its node: the path without iterations, items and attempts. Joins are
+    replaced by their sources; a loop, map or subflow also reads what its outputs are made of, and what
+    decides whether it opens.
     """
 
     nodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class FlowReads:
 
     @classmethod
     def read(cls, text: str) -> FlowReads:
-        """Read what `write` wrote; what is none, or of another release, tells nothing."""
+        """Read the text of `write`; a text that is malformed, or of another release, gives no reads."""
         try:
             document: Any = json.loads(text)
             if document["reads"] != VERSION:
@@ -150,7 +150,7 @@ class FlowReads:
 
 
 def ports_in(source: Source) -> Iterator[str]:
-    """Go through the ports that a source is made of."""
+    """Yield the ports that a source is made of."""
     todo: list[Any] = [source]
     while todo:
         one = todo.pop()
@@ -160,8 +160,8 @@ def ports_in(source: Source) -> Iterator[str]:
             todo += reversed(one[1:])
 
 
-def reads_of(plan: FlowPlan) -> FlowReads:
-    """Find out what each node of a compiled flow reads."""
+def _reads_of(plan: FlowPlan) -> FlowReads:
+    """Find the ports that each node of a compiled flow reads."""
     sources = _Sources()
     nodes: dict[str, dict[str, None]] = {}
     for scope in scopes_of(plan):
@@ -175,7 +175,7 @@ def reads_of(plan: FlowPlan) -> FlowReads:
 
 
 class _Sources:
-    """Goes from a slot to the ports behind it, through joins, parameters and what scopes see of others."""
+    """Follows slots to the ports behind them, through joins, parameters and enclosing scopes."""
 
     def read_by(self, scope: PlacedScope, node: PlanNode) -> Iterator[str]:
         for feed in node.feeds:
@@ -199,7 +199,7 @@ class _Sources:
                 todo += reversed(found)
 
     def of(self, scope: PlacedScope, slot: int) -> Source:
-        """Tell what an output is of; joins in joins are as deep as they are written."""
+        """Return the source of an output; the recursion is as deep as joins of joins are written."""
         node = scope.makers.get(slot)
         if node is not None and isinstance(node.action, JoinOf):
             return [node.action.mode.value, *(self.of(scope, one) for one in node.feeds[0].slots)]
@@ -208,7 +208,7 @@ class _Sources:
 
 
 def _behind(scope: PlacedScope, slot: int) -> str | list[tuple[PlacedScope, int]]:
-    """Return the port that a slot holds the value of, or the slots that it is made of."""
+    """Return the port whose value a slot holds, or the slots that it is made of."""
     node = scope.makers.get(slot)
     if node is not None:
         if isinstance(node.action, JoinOf):
@@ -229,7 +229,7 @@ def _behind(scope: PlacedScope, slot: int) -> str | list[tuple[PlacedScope, int]
 def _given(
     scope: PlacedScope, parent: PlacedScope, owner: PlanNode, slot: int
 ) -> Iterator[tuple[PlacedScope, int]]:
-    """Yield what the parameter of a scope is given: what is carried comes from the round before too."""
+    """Yield the sources of a parameter of a scope; a loop variable also has the iteration before."""
     feeds: Iterable[Feed | int] = ()
     match owner.action:
         case LoopOf(carried=carried):
@@ -247,7 +247,7 @@ def _given(
 
 
 def _leaving(node: PlanNode, inner: PlacedScope) -> list[int]:
-    """List the slots inside that a loop, map or flow node takes its values from, and the test of a loop."""
+    """List the slots inside that a loop, map or subflow takes its outputs from, and the test of a loop."""
     match node.action:
         case LoopOf() as loop:
             finals = [loop.carried[name][1] for name in loop.finals.values()]
