@@ -1,4 +1,4 @@
-"""The engine of a live session: revisions, and waiters for ports."""
+"""The engine of a live session: it runs the scheduler's firings and wakes the waiters of ports."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId
 
 
-__all__ = ["LiveEngine", "LivePorts", "Seen", "failed", "snapshot"]
+__all__ = ["LiveEngine", "Seen", "failed"]
 
 
 class LiveEngine:
-    """Runs what the scheduler of a live session says, in the task group that `spawn` starts tasks in."""
+    """Runs the firings of a live session's scheduler, in the task group that `spawn` starts tasks in."""
 
     def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
         reporter = reporter_for(settings, plan.name, f"live-{urandom(4).hex()}", caller(), what="session")
@@ -45,7 +45,7 @@ class LiveEngine:
         scheduler.is_plain = False
         self.workers = Workers(scheduler, spawn, self._look_around)
         self.ended = new_event()
-        self.over: str | None = None  # why there is nothing more to come
+        self.over: str | None = None  # why the session is over
         self.replaced_in: dict[int, int] = {}  # by node of the root: the revision of its newest function
         self.changed_in: dict[int, int] = {}  # by slot of an input: the revision of its newest value
         self.changed = new_event()  # set, and replaced, with each revision
@@ -55,12 +55,12 @@ class LiveEngine:
             scheduler.root.values[plan.root.parameters[name]] = value
 
     def is_over(self) -> bool:
-        """Whether there is nothing more to come."""
+        """Whether the session is over."""
         return self.over is not None
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing goes on that anything could still come of by itself."""
+        """Whether nothing is running or scheduled that could settle a port."""
         scheduler = self.scheduler
         return self.workers.are_idle and not scheduler.has_more and not scheduler.has_items
 
@@ -68,7 +68,7 @@ class LiveEngine:
         self.ports.show(index)
 
     def revise(self, values: Mapping[int, Any]) -> None:
-        """Begin the next revision with new values of inputs, by slot, unless all are as they were."""
+        """Begin the next revision with new values of inputs, by slot, unless all are unchanged."""
         self.check()
         root, reusing = self.scheduler.root, self.reusing
         changed = {
@@ -84,7 +84,7 @@ class LiveEngine:
         self._begin_revision(lambda: self.freshness.change(slots=changed))
 
     def replace(self, plan: FlowPlan, changed: Sequence[int]) -> None:
-        """Begin the next revision with a plan of the same layout, of whose root some nodes have changed."""
+        """Begin the next revision with a plan of the same layout, in which some root nodes have changed."""
         self.check()
         scheduler, root = self.scheduler, self.scheduler.root
 
@@ -107,7 +107,7 @@ class LiveEngine:
             warn_of_memo(scheduler)
 
     def _begin_revision(self, change: Callable[[], None]) -> None:
-        """Begin the next revision with a change, and have what is wanted settle again."""
+        """Begin the next revision with a change, and have the demanded nodes settle again."""
 
         def step() -> None:
             self.reusing.revision += 1
@@ -120,7 +120,7 @@ class LiveEngine:
         changed.set()
 
     def answer(self, answers: Mapping[str, ReadAnswer]) -> None:
-        """Take answers that were read and found to fit."""
+        """Apply answers that were read and validated."""
         self.check()
         asking = self.scheduler.asking
         asking.promise(answers)
@@ -130,11 +130,11 @@ class LiveEngine:
         self._hand_over(newly)
 
     def step(self, step: Callable[[], None]) -> None:
-        """Take a step of the scheduler, and have workers fire what it makes ready."""
+        """Take a step of the scheduler, and have workers fire the nodes that become ready."""
         self._hand_over(self._drained() + self.scheduler.take_step(step))
 
     def _drained(self) -> list[FiringId]:
-        """Work off what the scheduler has left for later; returns what that made ready."""
+        """Finish the steps that the scheduler has deferred; return the firings that became ready."""
         newly: list[FiringId] = []
         while self.scheduler.has_more:
             newly += self.scheduler.advance()
@@ -150,7 +150,7 @@ class LiveEngine:
             self._look_around()
 
     def _look_around(self) -> None:
-        """Wake those who wait for what can no longer come, once nothing goes on."""
+        """Wake the waiters of ports that can no longer settle, once nothing is running."""
         if self.scheduler.interruption is not None:
             self.cancel(f"it was interrupted by {type(self.scheduler.interruption).__name__}")
         if not self.is_idle:
@@ -160,7 +160,7 @@ class LiveEngine:
             self.ended.set()
 
     def cancel(self, reason: str) -> None:
-        """End the session: what runs is cancelled, and who waits is told."""
+        """End the session: cancel what is running, and wake all waiters."""
         if self.over is not None:
             return
         self.over = reason
@@ -172,11 +172,11 @@ class LiveEngine:
         self._look_around()
 
     def leave(self, _: BaseException | None) -> None:
-        """End the session with its block."""
+        """End the session when its block is left."""
         self.cancel("its block has been left")
 
     async def close(self) -> None:
-        """Tell whoever waits outside of the block that the session is over, however it has ended."""
+        """Wake the waiters outside of the block, however the session has ended."""
         self.over = self.over or "cancelled from outside"
         self.scheduler.has_ended = True
         self.changed.set()
@@ -191,45 +191,45 @@ class LiveEngine:
 
 
 class Seen(NamedTuple):
-    """What a slot held in one revision, with its digest."""
+    """The token of a slot in one revision, with its content hash."""
 
     token: Any
     digest: object
 
 
 class _Waiter:
-    """Somebody who waits for a port of the root; one who is patient also waits for answers."""
+    """A waiter for a port of the root; a patient one also waits while an ask is open."""
 
     __slots__ = ("is_patient", "port", "seen", "woken")
 
     def __init__(self, port: RootPort, *, is_patient: bool) -> None:
         self.port = port
-        self.woken = new_event()  # another each time it waits
+        self.woken = new_event()  # another event for each wait
         self.is_patient = is_patient
         self.seen: Seen | None = None
 
 
 class LivePorts:
-    """Looks at the ports of the root, and lets others wait until they have settled."""
+    """Reads the ports of the root, and waits until they have settled."""
 
     def __init__(self, engine: LiveEngine) -> None:
         self._engine = engine
         self._waiters: dict[int, list[_Waiter]] = {}  # by node of the root
 
     def maker(self, port: RootPort) -> int | None:
-        """Return the node of the root that a port is of, None for what stands from the start."""
+        """Return the node of the root that a port belongs to, None for an input or a constant."""
         if port.slot is None:
             return None if port.node is None else port.node.index
         return self._engine.freshness.links.makers.get(port.slot)
 
     def is_fresh(self, port: RootPort) -> bool:
-        """Tell whether a port has settled for the inputs of now."""
+        """Return whether a port has settled for the current inputs."""
         maker = self.maker(port)
         return maker is None or self._engine.freshness.is_fresh(maker)
 
     @contextmanager
     def wanting(self, ports: Sequence[RootPort]) -> Iterator[None]:
-        """Have ports settle, in each revision that begins while the block runs."""
+        """Demand ports in every revision that is current while the block runs."""
         makers = [maker for maker in map(self.maker, ports) if maker is not None]
         wanted = self._engine.freshness.wanted
         for maker in makers:  # `update` of a counter takes ten times as long
@@ -253,9 +253,9 @@ class LivePorts:
         return Seen(token, digest_of(token))
 
     async def settled(self, port: RootPort, *, is_patient: bool = False) -> Seen:
-        """Wait until a port has settled for the inputs of now, or those of a later revision.
+        """Wait until a port has settled for the current inputs, or for those of a later revision.
 
-        Raises Paused if that takes an answer, unless one is patient; DataflowError if the session is over.
+        Raise Paused if an answer is needed, unless patient; DataflowError if the session is over.
         """
         self._engine.check()
         maker = self.maker(port)
@@ -281,7 +281,7 @@ class LivePorts:
         if waiter.seen is not None:
             return waiter.seen
         if self._engine.scheduler.asking.open:
-            raise Paused(snapshot(self._engine.scheduler, "paused"))
+            raise Paused(_snapshot(self._engine.scheduler, "paused"))
         raise DataflowError(f"internal error: nothing is running and port {port.port!r} never settled")
 
     async def settled_together(self, ports: Sequence[RootPort]) -> list[Seen]:
@@ -296,7 +296,7 @@ class LivePorts:
                     return list(map(self.look, ports))
 
     def show(self, index: int) -> None:
-        """Show a node that has settled to those who wait for it; an interruption is told as the end."""
+        """Give a settled node to its waiters; an interruption is reported when the session ends."""
         if index not in self._waiters or self._engine.scheduler.interruption is not None:
             return
         for waiter in self._waiters.pop(index):
@@ -304,15 +304,15 @@ class LivePorts:
             waiter.woken.set()
 
     def wake(self) -> None:
-        """Wake those who wait for what can no longer come by itself; the patient ones only at the end."""
+        """Wake the waiters of ports that cannot settle; patient ones only when the session is over."""
         for waiters in self._waiters.values():
             for waiter in waiters:
                 if self._engine.over is not None or not waiter.is_patient:
                     waiter.woken.set()
 
 
-def snapshot(scheduler: Scheduler, status: Literal["paused", "failed"]) -> Result:
-    """Return what everything has come to by now."""
+def _snapshot(scheduler: Scheduler, status: Literal["paused", "failed"]) -> Result:
+    """Return a result with the outputs that have settled so far."""
     values, plan = scheduler.root.values, scheduler.plan
     tokens = {name: values[slot] for name, slot in plan.outputs.items()}
     outputs = {
@@ -325,8 +325,8 @@ def snapshot(scheduler: Scheduler, status: Literal["paused", "failed"]) -> Resul
 
 
 def failed(scheduler: Scheduler, token: Errored) -> RunFailed:
-    """Make the error of a port that a failure has come to; `__cause__` is the node's own exception."""
+    """Return the error for a port that holds a failure; its `__cause__` is the node's own exception."""
     raised = [one.error for one in scheduler.root.failures if one.failure == token.failure]
-    error = RunFailed(snapshot(scheduler, "failed"), [token.failure])
+    error = RunFailed(_snapshot(scheduler, "failed"), [token.failure])
     error.__cause__ = raised[0] if raised else None
     return error

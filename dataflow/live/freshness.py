@@ -1,4 +1,4 @@
-"""Track which nodes are stale after an update, and reset them."""
+"""Track which nodes are stale after an update, and reset them to run again."""
 
 from __future__ import annotations
 
@@ -19,69 +19,69 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Freshness", "Reset", "Stage", "supersede", "unsettle"]
+__all__ = ["Freshness", "Stage"]
 
 
 class Stage(IntEnum):
-    """How far a node of the root has come in the revision of now."""
+    """The progress of a node of the root in the current revision."""
 
-    STALE = 0  # what it came to, if anything, is that of an earlier revision
-    ACTIVE = 1  # it is to settle, and has not yet
-    FRESH = 2  # it has settled
-    LOST = 3  # only races that others have won needed it
-    SUPERSEDED = 4  # by an update, while it ran or was about to; it is stale once it has ended
+    STALE = 0  # its outcome, if any, is of an earlier revision
+    ACTIVE = 1  # demanded, and not settled yet
+    FRESH = 2  # settled
+    LOST = 3  # cancelled: only races with another winner needed it
+    SUPERSEDED = 4  # invalidated by an update while running or about to run; stale once it has ended
 
 
-#: The same as numbers: looking up a member takes three times as long as comparing it.
+#: The members as integers: looking up a member takes three times as long as comparing it.
 STALE, ACTIVE, FRESH, LOST, SUPERSEDED = map(int, Stage)
 
 
-#: Of a node that has to settle again if somebody waits for it.
+#: Stages of nodes that run again if they are demanded.
 SETTLE_AGAIN: Final = (STALE, LOST)
 
 
 class Freshness:
-    """The part of a live session that knows what is stale, and has what is wanted settle again.
+    """The part of a live session that tracks stale nodes, and has demanded ones settle again.
 
-    All of it are steps of the scheduler, which `advance` is to follow.
+    Each method is a step of the scheduler, which `advance` has to follow.
     """
 
     def __init__(
         self, scheduler: Scheduler, settled: Callable[[int], None], begins: Callable[[int], None]
     ) -> None:
         self.scheduler = scheduler
-        self._settled = settled  # told of each node that has become fresh
+        self._settled = settled  # called with each node that has become fresh
         self.root = root = scheduler.root
         self.links = links_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # STALE
-        self._activation = Reset(scheduler, begins)
-        self.wanted: Counter[int] = Counter()  # nodes that somebody waits for
-        self._again: set[int] = set()  # nodes that others wait for, which were overtaken when that was known
+        self._activation = _Reset(scheduler, begins)
+        self.wanted: Counter[int] = Counter()  # the number of waiters of each node
+        self._again: set[int] = set()  # superseded nodes that active nodes wait for
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
         root.unsettled, root.has_ended = 0, True
         root.undemanded, root.lost, root.withdrawn = set(), set(), set()
         root.pulling, root.taken, root.digests = {}, {}, {}
 
     def is_fresh(self, index: int) -> bool:
-        """Tell whether a node has come to what it comes to for the inputs of now."""
+        """Return whether a node has its outcome for the current inputs."""
         return self.stages[index] == FRESH
 
     def is_superseded(self, index: int) -> bool:
-        """Tell whether an update has made a node stale that has not ended."""
+        """Return whether an update has invalidated a node that has not ended."""
         return self.stages[index] == SUPERSEDED
 
     def is_unwanted(self, index: int) -> bool:
-        """Tell whether a node that is about to end has been overtaken, or has lost its races."""
+        """Return whether a node that is about to end is superseded, or was withdrawn by a race."""
         return self.stages[index] == SUPERSEDED or index in self.root.withdrawn
 
     def change(self, slots: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
-        """Let everything be stale that depends on slots whose values have changed, or on changed nodes."""
+        """Mark the transitive dependents of changed slots, and changed nodes with theirs, as stale."""
         stages, links, plan = self.stages, self.links, self.root.plan
         todo = [*nodes, *(index for slot in slots for index in links.readers.get(slot, ()))]
         while todo:
             index = todo.pop()
             stage = stages[index]
-            if stage in (STALE, SUPERSEDED):  # what depends on it has been told
+            if stage in (STALE, SUPERSEDED):  # its dependents are marked already
                 continue
             if stage == ACTIVE:
                 self._supersede(plan.nodes[index])
@@ -93,9 +93,9 @@ class Freshness:
             self.scheduler.has_emptied(self.root)
 
     def _supersede(self, node: PlanNode) -> None:
-        """Take a node back that has not settled yet; what runs, or is about to, is overtaken and ends."""
-        unsettle(self.root, node)  # some of a map may have settled early
-        if supersede(self.scheduler, node):
+        """Take back a node that has not settled; one that is running, or about to, is superseded and ends."""
+        _unsettle(self.root, node)  # a map may have settled some ports early
+        if _supersede(self.scheduler, node):
             self.stages[node.index] = SUPERSEDED
         else:
             self._deactivate(node.index)
@@ -109,17 +109,17 @@ class Freshness:
             self.root.unsettled -= 1
 
     def take_back(self, index: int) -> None:
-        """Take a node back that was about to fire when it was overtaken."""
+        """Take back a superseded node that was about to fire."""
         self._deactivate(index)
         self._demand_later(index)
         if not self.root.unsettled:
             self.scheduler.has_emptied(self.root)
 
     def _demand_later(self, index: int) -> None:
-        """Have what is wanted settle, also a node that was overtaken, once all that has settled is told.
+        """Have demanded nodes settle once all settled ports are propagated; also this one, if waited for.
 
-        Only then it is known who waits for what. What waits for the node goes on in any case, as all does
-        that was asked for once.
+        Only then the waiting nodes are known. An active reader of the node continues in any case, as
+        everything does that was demanded once.
         """
         if any(self._waits_for(reader, slot) for slot, reader in self._readers_of(index)):
             self._again.add(index)
@@ -135,7 +135,7 @@ class Freshness:
         return is_active and slot in self.links.needs[reader]
 
     def finished(self, index: int) -> None:
-        """Note that a node of the root has come to its end."""
+        """Note that a node of the root has ended."""
         root, stages = self.root, self.stages
         if stages[index] == SUPERSEDED:
             root.withdrawn.discard(index)
@@ -149,21 +149,21 @@ class Freshness:
             self._settled(index)
 
     def demand(self) -> None:
-        """Have everything settle that somebody waits for (S8.1)."""
+        """Have the nodes that somebody waits for settle (S8.1)."""
         root = self.root
         if root.is_closing:
             return
-        if root.has_ended and root.undemanded:  # nobody has asked for these in the end
+        if root.has_ended and root.undemanded:  # nobody has demanded these in the end
             for index in root.undemanded:
                 self.stages[index] = STALE
             root.undemanded.clear()
         if not self.wanted and not self._again:
             return
         now, lazily = self._behind({*self.wanted, *self._again})
-        for index in now & root.withdrawn:  # it lost a race, is being cancelled, and is to run again
+        for index in now & root.withdrawn:  # withdrawn by a race, being cancelled, and to run again
             if self.stages[index] == ACTIVE:
                 self.stages[index] = SUPERSEDED
-                unsettle(root, root.plan.nodes[index])
+                _unsettle(root, root.plan.nodes[index])
         asked = now & root.undemanded
         new, deferred = self._stale_of(now), self._stale_of(lazily - now)
         for index in (*new, *deferred):
@@ -179,12 +179,12 @@ class Freshness:
             self._activation.begin(root.plan.nodes[index])
 
     def _stale_of(self, nodes: set[int]) -> list[int]:
-        """List those of some nodes that are to settle again, in declared order."""
+        """Return those of the nodes that run again, in declared order."""
         stages = self.stages
         return sorted(index for index in nodes if stages[index] in SETTLE_AGAIN)
 
     def pulled(self, index: int) -> None:
-        """Have a node run that a lazy port has asked for, if it is stale, or overtaken and has ended."""
+        """Have a node run that a lazy port demands, if it is stale, or superseded and ended."""
         if self.stages[index] in (STALE, LOST):
             self.scheduler.opening.do_later(self.demand)
         elif self.stages[index] != SUPERSEDED:
@@ -192,7 +192,7 @@ class Freshness:
         self._again.add(index)
 
     def _behind(self, nodes: Iterable[int]) -> tuple[set[int], set[int]]:
-        """Find what is not fresh of some nodes and behind them: what has to run, and that with the lazy."""
+        """Find the nodes upstream of some that are not fresh: those that run now, and with lazy ones."""
         now = self._spread(nodes, self.links.needs)
         return now, self._spread(now, self.links.reads) if self.links.has_lazy else now
 
@@ -207,10 +207,10 @@ class Freshness:
         return found
 
 
-class Reset:
-    """Puts nodes of the root back, and has those begin that wait for nothing.
+class _Reset:
+    """Resets nodes of the root, and starts those that wait for nothing.
 
-    `begins` is told of each node that is about to forget what it came to.
+    `begins` is called with each node before its outcome is removed.
     """
 
     def __init__(self, scheduler: Scheduler, begins: Callable[[int], None]) -> None:
@@ -222,7 +222,7 @@ class Reset:
         self._disabled = frozenset(node.index for node in root.plan.nodes if not _is_enabled(node))
 
     def activate(self, new: list[int], deferred: list[int]) -> None:
-        """Put nodes where they stood before they settled; those that are deferred wait to be asked for."""
+        """Reset nodes to their state before they settled; deferred ones wait to be demanded."""
         root, nodes = self.root, self.root.plan.nodes
         kept = [each for each in _kept(root) if each]
         for index in (*new, *deferred):
@@ -238,13 +238,13 @@ class Reset:
             self.scheduler.releasing.disabled(root, nodes[index])
 
     def _reset(self, index: int, kept: Iterable[dict[int, Any]]) -> None:
-        """Forget what a node has come to."""
+        """Remove the outcome of a node."""
         root = self.root
         self._begins(index)
         root.states[index] = WAITING
-        unsettle(root, root.plan.nodes[index])
+        _unsettle(root, root.plan.nodes[index])
         if index in root.attempts and (ends := root.attempts[index].ends) is not None:
-            self.scheduler.timers.drop(ends)  # it bounds earlier attempts
+            self.scheduler.timers.drop(ends)  # it limits earlier attempts
         for by_node in kept:
             by_node.pop(index, None)
         root.withdrawn.discard(index)
@@ -254,7 +254,7 @@ class Reset:
             root.failures = [one for one in root.failures if one.index != index]
 
     def _count(self, index: int) -> int:
-        """Count what a node waits for, and note whether any of it is there and is no value."""
+        """Count the slots that a node waits for, and note whether another holds a skip or an error."""
         root, waits, is_odd = self.root, 0, False
         values = root.values
         for slot, is_waited_for in self._awaited[index]:
@@ -270,7 +270,7 @@ class Reset:
         return 1 if index in self._early else waits
 
     def begin(self, node: PlanNode) -> None:
-        """Release a node that waits for nothing, unless it is to be asked for first."""
+        """Release a node that waits for nothing, unless it has to be demanded first."""
         root, index = self.root, node.index
         if root.states[index] != WAITING or index in root.undemanded:
             return
@@ -281,12 +281,12 @@ class Reset:
 
 
 def _kept(root: Frame) -> Sequence[dict[int, Any]]:
-    """List what is kept of nodes, by node."""
+    """Return the tables of the root with an entry for each node."""
     return root.opened, root.reasons, root.attempts, root.metadata, root.memos, root.pulling, root.taken
 
 
 def _awaited(node: PlanNode) -> tuple[tuple[int, bool], ...]:
-    """List the slots that a node reads, each once, and whether it waits for them from the start."""
+    """Return the slots that a node reads, each once, and whether it waits for them from the start."""
     found: dict[int, bool] = {}
     is_every = isinstance(node.action, MapOf) and node.action.is_every  # it begins before all have settled
     for feed in node.feeds:
@@ -300,21 +300,22 @@ def _is_enabled(node: PlanNode) -> bool:
 
 
 def _is_early(node: PlanNode) -> bool:
-    """Tell whether a join may settle before all its sources have."""
+    """Return whether a join may settle before all its sources have."""
     return isinstance(node.action, JoinOf) and node.action.mode not in (Join.GATHER, Join.CONTEXTS)
 
 
-def unsettle(root: Frame, node: PlanNode) -> None:
-    """Take back what a node has settled its ports to."""
+def _unsettle(root: Frame, node: PlanNode) -> None:
+    """Remove the tokens and content hashes of a node's ports."""
     for slot in node.outputs.values():
         root.values[slot] = UNSETTLED
         root.digests.pop(slot, None)
 
 
-def supersede(scheduler: Scheduler, node: PlanNode) -> bool:
-    """Stop a node of the root; tells whether it has still to come to an end.
+def _supersede(scheduler: Scheduler, node: PlanNode) -> bool:
+    """Stop a node of the root; return whether it has yet to end.
 
-    What is pure is cancelled; an effect is not cut short, and what is about to fire is looked at before.
+    A node without effects is cancelled; one with effects runs to its end. A node that is about to fire is
+    checked before it does.
     """
     root, index = scheduler.root, node.index
     match root.states[index]:

@@ -1,4 +1,4 @@
-"""Replacing: a flow in which one node runs something else, laid out as it was (S13.4)."""
+"""Replacement: a flow with another function or subflow at one node, and the same layout (S13.4)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["address_in", "check_layout", "places_in", "type_of", "with_replaced"
 
 
 def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
-    """Return the ids of the blocks around a node, and its own; raises DataflowError for what names none."""
+    """Return the ids of the blocks around a node, and its own id; raise DataflowError for other objects."""
     match node:
         case Step():
             block = node._block  # noqa: SLF001 - hidden from users, not from the engine
@@ -40,18 +40,18 @@ def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
 
 
 def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Nested) -> Wiring:
-    """Return the flow with another function, or another flow, at a node; raises DataflowError."""
+    """Return the flow with another function or subflow at a node; raise DataflowError."""
     blocks: list[tuple[Block, str, LoopBlock | MapBlock]] = []
-    block, told = wiring.block, "/".join(address)
+    block, path = wiring.block, "/".join(address)
     for id in address[:-1]:
-        around = _placed(block, id, told)
+        around = _placed(block, id, path)
         if not isinstance(around, LoopBlock | MapBlock):
-            raise DataflowError(f"{told!r} is inside node {id!r}, which is no block: replace that node")
+            raise DataflowError(f"{path!r} is inside node {id!r}, which is no block: replace that node")
         blocks.append((block, id, around))
         block = around.body
-    placed = _placed(block, address[-1], told)
+    placed = _placed(block, address[-1], path)
     if not isinstance(placed, PlacedNode):
-        raise DataflowError(f"{told!r} is a loop or a map, which runs no function; replace a node inside it")
+        raise DataflowError(f"{path!r} is a loop or a map, which runs no function; replace a node inside it")
     new: Placed = replace(placed, type=kind)
     body = replace(block, nodes={**block.nodes, address[-1]: new})
     for outer, id, around in reversed(blocks):
@@ -61,7 +61,7 @@ def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Neste
 
 
 def type_of(function: object) -> NodeType | Nested:
-    """Return what a node runs: the type of a function, or a flow; raises FlowInvalid."""
+    """Return what a node runs: the type of a function, or a flow; raise FlowInvalid."""
     match function:
         case Builder():
             flow: Any = function
@@ -74,9 +74,9 @@ def type_of(function: object) -> NodeType | Nested:
 
 
 def places_in(plan: ScopePlan, id: str) -> list[int]:
-    """Return which node of a root a node of the flow's own block is, or may be inside of.
+    """Return the nodes of the root that a node of the flow's own block is, or is inside of.
 
-    It is inside of a map that `each` opens, or of a loop that feedback edges make.
+    It is inside of a map opened by `each`, or of a loop made by feedback edges.
     """
     own = [node.index for node in plan.nodes if node.is_visible and node.id == id]
     return own or [node.index for node in plan.nodes if _has_inside(node, id)]
@@ -87,7 +87,7 @@ def _has_inside(node: PlanNode, id: str) -> bool:
 
 
 def _all_inside(nodes: Iterable[PlanNode]) -> Iterator[PlanNode]:
-    """Go through nodes and those in the blocks among them, these last."""
+    """Yield nodes, then the nodes of the blocks among them, breadth first."""
     todo = list(nodes)
     for one in todo:  # grows while it is walked
         yield one
@@ -108,13 +108,13 @@ def _placed(block: Block, id: str, address: str) -> Placed:
 def check_layout(
     flow: str, address: Sequence[str], kind: NodeType | Nested, old: ScopePlan, new: ScopePlan
 ) -> None:
-    """Refuse a function that takes or gives other ports than the one it replaces; raises FlowInvalid."""
-    if _laid_out(old) == _laid_out(new):
+    """Raise FlowInvalid if a function has other ports than the one that it replaces."""
+    if _layout_of(old) == _layout_of(new):
         return
     made = kind if isinstance(kind, NodeType) else kind.node_type
-    told = f"node {'/'.join(address)!r}: what replaces its function has to take and give"
+    start = f"node {'/'.join(address)!r}: what replaces its function has to take and give"
     found = f"expected {_ports_of(old, address[-1])}, found {_written(made.inputs, made.outputs)}"
-    raise FlowInvalid(flow, [f"{told} the same ports, with the same defaults; {found}"])
+    raise FlowInvalid(flow, [f"{start} the same ports, with the same defaults; {found}"])
 
 
 def _written(inputs: Iterable[str], outputs: Iterable[str]) -> str:
@@ -122,7 +122,7 @@ def _written(inputs: Iterable[str], outputs: Iterable[str]) -> str:
 
 
 def _ports_of(plan: ScopePlan, id: str) -> str:
-    """Write the ports of the first node of this id; maps and loops that no address names may be around it."""
+    """Return the ports of the first node with an id, which unnamed maps and loops may contain, as text."""
     actions = (node.action for node in _all_inside(plan.nodes) if node.id == id)
     action = next(action for action in actions if isinstance(action, Call | FlowOf))
     if isinstance(action, Call):
@@ -130,7 +130,7 @@ def _ports_of(plan: ScopePlan, id: str) -> str:
     return _written(action.plan.wiring.inputs, action.plan.outputs)
 
 
-def _laid_out(plan: ScopePlan) -> Any:
+def _layout_of(plan: ScopePlan) -> Any:
     nodes = [
         (node.id, dict(node.outputs), [(feed.port, feed.slots, feed.is_lazy) for feed in node.feeds])
         for node in plan.nodes

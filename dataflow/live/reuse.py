@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Digests", "Outcomes", "PastOutcome", "Reads", "Reuse", "digest_of"]
+__all__ = ["PastOutcome", "Reads", "Reuse", "digest_of"]
 
-#: What stands for the digest of a token that is no value, and of a signal that has come.
+#: In place of the content hash of a skip, and of a signal that has arrived.
 SKIPPED: Final = b"skip"
 SIGNALLED: Final = b"signal"
 
 
 @dataclass(slots=True, eq=False)
 class PastOutcome:
-    """What a firing, or a loop, a map or a flow node, came to, and the digests of what it was given.
+    """The outcome of a firing, loop, map or subflow, with the content hashes of its inputs.
 
-    Its state is that of a node that has ended, READY for one that has paused and waits for its answer.
+    The state is that of an ended node, or READY for a node that has paused and waits for its answer.
     """
 
-    function: object  # that was called; None where there is none
+    function: object  # that was called, if any
     given: tuple[object, ...]
     state: int
     tokens: Mapping[int, Any]  # by slot
-    digests: Mapping[int, object]  # of these, as far as they are known
+    digests: Mapping[int, object]  # content hashes of tokens, by slot, as far as they are known
     revision: int = 0  # in which it was computed
-    before: tuple[object, ...] | None = None  # what it was given when it was computed the time before
+    before: tuple[object, ...] | None = None  # its inputs when it was computed the time before
     error: BaseException | None = None
     attempt: int = 1
     metadata: Mapping[str, Any] | None = None
@@ -62,79 +62,10 @@ class PastOutcome:
     ask: OpenAsk | None = None
 
 
-@dataclass(slots=True, eq=False)
-class _Inside:
-    """What is known of the firings inside a loop, map or flow node of the root, by path."""
-
-    now: dict[str, PastOutcome] = field(default_factory=dict)  # since it was opened last
-    before: dict[str, PastOutcome] = field(default_factory=dict)
-
-
-class Outcomes:
-    """What is known of all firings. What is no longer inside a node is forgotten when that has ended."""
-
-    def __init__(self) -> None:
-        self._own: dict[int, PastOutcome] = {}  # by node of the root
-        self._inside: dict[int, _Inside] = {}  # likewise
-
-    def of_root(self, index: int) -> PastOutcome | None:
-        """Return what is known of a node of the root."""
-        return self._own.get(index)
-
-    def find(self, frame: Frame, node: PlanNode) -> PastOutcome | None:
-        """Return what is known of a firing."""
-        if frame.parent is None:
-            return self._own.get(node.index)
-        inside = self._inside.get(_opener(frame))
-        if inside is None:
-            return None
-        path = frame.path_of(node)
-        return inside.now.get(path) or inside.before.get(path)
-
-    def note(self, frame: Frame, node: PlanNode, known: PastOutcome) -> None:
-        """Note what a firing has come to, or that it still stands."""
-        if frame.parent is None:
-            self._own[node.index] = known
-        else:
-            self._inside[_opener(frame)].now[frame.path_of(node)] = known
-
-    def note_own(self, index: int, known: PastOutcome) -> None:
-        """Note what a firing of the root has come to."""
-        self._own[index] = known
-
-    def opens(self, index: int) -> None:
-        """Note that a loop, map or flow node of the root opens: what was inside it is looked up by path."""
-        inside = self._inside.setdefault(index, _Inside())
-        inside.before, inside.now = {**inside.before, **inside.now}, {}
-
-    def has_ended(self, index: int) -> None:
-        """Note that such a node has come to its end: what is no longer inside it is forgotten."""
-        self._inside[index].before = {}
-
-    def forget(self, index: int) -> None:
-        """Forget what a node of the root has come to, not what is inside it."""
-        self._own.pop(index, None)
-
-
-def _opener(frame: Frame) -> int:
-    """Return the node of the root that a frame is inside of."""
-    while frame.parent is not None and frame.parent.parent is not None:
-        frame = frame.parent
-    return frame.owner
-
-
-class _Begun(NamedTuple):
-    """A firing that is to be called: the digests of what it is given, and what it came to before."""
-
-    function: object  # that is called; the node may get another meanwhile
-    given: tuple[object, ...]
-    before: PastOutcome | None
-
-
 class Reuse:
-    """The part of a live session's scheduler that settles what is known instead of calling it.
+    """The part of a live session's scheduler that settles firings from past outcomes.
 
-    `settled` is told of each node of the root that has become fresh.
+    `settled` is called with each node of the root that has become fresh.
     """
 
     def __init__(self, scheduler: Scheduler, settled: Callable[[int], None]) -> None:
@@ -143,19 +74,19 @@ class Reuse:
         self.digests = Digests()
         self.memory = Outcomes()
         self.revision = 1
-        self.called = 0  # firings that were handed out to be called
-        self.reused = 0  # firings that stand though something before them was computed again
+        self.called = 0  # firings that were passed on to be called
+        self.reused = 0  # firings that were reused though something upstream was computed again
         self._begun: dict[FiringId, _Begun] = {}
         self._unknown: list[FiringId] = []
-        self._errors: dict[FiringId, BaseException] = {}  # that calls have failed with
+        self._errors: dict[FiringId, BaseException] = {}  # exceptions that calls have raised
 
     def settle(self, ready: Iterable[FiringId]) -> None:
-        """Settle the firings that are given what they were given before; the others are called."""
+        """Settle the firings whose inputs are unchanged; the others are called."""
         for frame, index in ready:
-            if frame.states[index] == RUNNING:  # it has asked the memo, and waits for its slots
+            if frame.states[index] == RUNNING:  # it has looked into the memo, and waits for its slots
                 self._unknown.append((frame, index))
-                self.called -= 1  # as it was handed out before
-            elif frame.states[index] == READY and not self._stands(frame, frame.plan.nodes[index]):
+                self.called -= 1  # it was counted when it was passed on first
+            elif frame.states[index] == READY and not self._reuses(frame, frame.plan.nodes[index]):
                 self._unknown.append((frame, index))
 
     def to_fire(self) -> list[FiringId]:
@@ -165,7 +96,7 @@ class Reuse:
         return unknown
 
     def settle_opener(self, frame: Frame, node: PlanNode) -> bool:
-        """Settle a loop, map or flow node of the root that is given what it was given before."""
+        """Settle a loop, map or subflow of the root whose inputs are unchanged."""
         if frame.parent is not None or frame.states[node.index] != WAITING:
             return False
         known = self.memory.of_root(node.index)
@@ -179,40 +110,40 @@ class Reuse:
         return True
 
     def is_superseded(self, frame: Frame, index: int) -> bool:
-        """Tell whether an update has made a firing of the root stale that has not ended."""
+        """Return whether an update has invalidated a firing of the root that has not ended."""
         return frame.parent is None and self.freshness.is_superseded(index)
 
     def passed_over(self, frame: Frame, index: int) -> None:
-        """Note that a firing will not be called; one that an update has overtaken is taken back."""
+        """Note that a firing will not be called; a superseded one is taken back."""
         self._begun.pop((frame, index), None)
         self.called -= 1
         if self.is_superseded(frame, index):
             self.freshness.take_back(index)
 
     def cut_off(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Let the old values stand that the node's own `cutoff` takes for equal; raises what that raises."""
+        """Keep old values that the node's own `cutoff` considers equal; raise what it raises."""
         policy = node.policy
         if policy is None or policy.cutoff is MISSING:
             return outputs
         known = self.memory.find(frame, node)
         if known is None or known.state != DONE:
             return outputs
-        standing: dict[int, object] = {}
+        kept: dict[int, object] = {}
         for port, slot in node.outputs.items():
             old, new = known.tokens.get(slot, UNSETTLED), outputs.get(port, SKIP)
             if new is SKIP or old is UNSETTLED or is_dead(old):
                 continue
             if checked_answer(policy.cutoff(own_copy(old), own_copy(new)), node.id, "cutoff"):
                 outputs = {**outputs, port: own_copy(old)}
-                standing |= {slot: known.digests[slot]} if slot in known.digests else {}
-        for slot, digested in standing.items():  # a value that has no digest is the same all the same
+                kept |= {slot: known.digests[slot]} if slot in known.digests else {}
+        for slot, digested in kept.items():  # a value without a content hash counts as unchanged too
             frame.note_digest(slot, digested)
         return outputs
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId] | None:
-        """Settle a firing that returned, where nobody but calls of the root hears of the value.
+        """Settle a firing that returned, the fast path: only calls of the root may read the value.
 
-        Most firings come to that; None where it takes more.
+        Return None if the general path is needed.
         """
         end, scheduler = frame.plan.ends[index], self.scheduler
         if end is None or end.calls is None or frame.parent is not None or frame.unsettled == 1:
@@ -248,14 +179,14 @@ class Reuse:
             self.memory.note(one.frame, one.node, known)
 
     def failed(self, frame: Frame, index: int, error: BaseException) -> None:
-        """Note what a call has failed with, which is about to come to its end."""
+        """Note the exception of a call that is about to end."""
         if (frame, index) in self._begun:
             self._errors[frame, index] = error
 
     def superseded(
         self, frame: Frame, node: PlanNode, tokens: Mapping[int, Any], error: BaseException | None = None
     ) -> None:
-        """Note what a firing came to that has run to its end though nobody waits for that any more."""
+        """Note the outcome of a superseded firing that has run to its end."""
         begun = self._begun.pop((frame, node.index), None)
         if begun is not None:
             known = PastOutcome(
@@ -266,7 +197,7 @@ class Reuse:
             self.memory.note(frame, node, known)
 
     def finished(self, frame: Frame, node: PlanNode, state: int) -> None:
-        """Note what a node came to that has just come to its end."""
+        """Note the outcome of a node that has just ended."""
         index = node.index
         begun = self._begun.pop((frame, index), None)
         if begun is not None and state in (DONE, FAILED, TIMED_OUT):
@@ -281,14 +212,14 @@ class Reuse:
         self.freshness.finished(index)
 
     def replaced(self, changed: Sequence[int]) -> None:
-        """Note that the plan is another, and what some nodes of the root run; what is inside is compared."""
+        """Note that the plan and some nodes of the root were replaced; what is inside them is compared."""
         for index in changed:
             self.memory.forget(index)
         self.digests.forget_plan()
         self.freshness.change(nodes=changed)
 
-    def _stands(self, frame: Frame, node: PlanNode) -> bool:
-        """Settle a firing as it was settled before, if nothing has changed; tells whether it is."""
+    def _reuses(self, frame: Frame, node: PlanNode) -> bool:
+        """Settle a firing from its past outcome if its inputs are unchanged; return whether it is settled."""
         known, given = self.memory.find(frame, node), self.digests.given(frame, node)
         function = _function_of(node)
         if known is None or known.given != given or known.function is not function:
@@ -317,7 +248,7 @@ class Reuse:
             frame.note_digest(slot, digested)
 
     def _note_opener(self, frame: Frame, node: PlanNode) -> None:
-        """Note what a loop, map or flow node came to, and forget what is no longer inside it."""
+        """Note the outcome of a loop, map or subflow, and drop outcomes that are no longer inside it."""
         index, known, opened = node.index, self.memory.of_root(node.index), frame.opened.get(node.index)
         if known is not None and known.opened is opened:  # it was settled as a whole
             return
@@ -328,7 +259,7 @@ class Reuse:
         self.memory.has_ended(index)
 
     def _keep_digests(self, index: int) -> None:
-        """Keep the digests of what a node of the root came to, which is about to be forgotten there."""
+        """Keep the content hashes of a root outcome before they are removed from the scope instance."""
         known, root = self.memory.of_root(index), self.scheduler.root
         if known is not None and root.states[index] == DONE and len(known.digests) < len(known.tokens):
             known.digests = {slot: root.digests[slot] for slot in known.tokens if slot in root.digests}
@@ -337,7 +268,7 @@ class Reuse:
 def _outcome(
     frame: Frame, node: PlanNode, state: int, begun: _Begun, error: BaseException | None, digests: Digests
 ) -> PastOutcome:
-    """Tell what a firing came to that was called."""
+    """Return the outcome of a firing that was called."""
     tokens = {} if error is not None else _tokens(frame, node)
     made = {slot: digests.of(frame, slot) for slot in tokens if _is_read(frame.plan, slot)}
     before = None if begun.before is None else begun.before.given
@@ -350,7 +281,7 @@ def _outcome(
 
 
 def _tokens(frame: Frame, node: PlanNode) -> dict[int, Any]:
-    """Return what a node came to, of which nobody else can change anything."""
+    """Return the tokens of a node, copied if their readers could change them."""
     values, shared = frame.values, frame.plan.shared
     return {slot: values[slot] if shared[slot] else own_copy(values[slot]) for slot in node.outputs.values()}
 
@@ -364,29 +295,89 @@ def _is_read(plan: ScopePlan, slot: int) -> bool:
     return bool(plan.readers[slot]) or bool(plan.is_told[slot]) or slot in plan.collects
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """What a node reads: slots, then those of which only the order counts, and the port of each."""
+class _Begun(NamedTuple):
+    """A firing that is to be called: the content hashes of its inputs, and its past outcome."""
 
-    slots: tuple[int, ...]
-    signals: tuple[int, ...]
-    ports: tuple[str, ...]
+    function: object  # that is called; the node may get another meanwhile
+    given: tuple[object, ...]
+    before: PastOutcome | None
+
+
+class Outcomes:
+    """The outcomes of all firings; those no longer inside a node are dropped when the node ends."""
+
+    def __init__(self) -> None:
+        self._own: dict[int, PastOutcome] = {}  # by node of the root
+        self._inside: dict[int, _Inside] = {}  # by node of the root
+
+    def of_root(self, index: int) -> PastOutcome | None:
+        """Return the outcome of a node of the root."""
+        return self._own.get(index)
+
+    def find(self, frame: Frame, node: PlanNode) -> PastOutcome | None:
+        """Return the outcome of a firing."""
+        if frame.parent is None:
+            return self._own.get(node.index)
+        inside = self._inside.get(_opener(frame))
+        if inside is None:
+            return None
+        path = frame.path_of(node)
+        return inside.now.get(path) or inside.before.get(path)
+
+    def note(self, frame: Frame, node: PlanNode, known: PastOutcome) -> None:
+        """Note the outcome of a firing, computed or reused."""
+        if frame.parent is None:
+            self._own[node.index] = known
+        else:
+            self._inside[_opener(frame)].now[frame.path_of(node)] = known
+
+    def note_own(self, index: int, known: PastOutcome) -> None:
+        """Note the outcome of a node of the root."""
+        self._own[index] = known
+
+    def opens(self, index: int) -> None:
+        """Note that a loop, map or subflow of the root opens: the outcomes inside are looked up by path."""
+        inside = self._inside.setdefault(index, _Inside())
+        inside.before, inside.now = {**inside.before, **inside.now}, {}
+
+    def has_ended(self, index: int) -> None:
+        """Note that such a node has ended: outcomes that are no longer inside are dropped."""
+        self._inside[index].before = {}
+
+    def forget(self, index: int) -> None:
+        """Drop the outcome of a node of the root, but not those inside it."""
+        self._own.pop(index, None)
+
+
+@dataclass(slots=True, eq=False)
+class _Inside:
+    """Outcomes of the firings inside a loop, map or subflow of the root, by path."""
+
+    now: dict[str, PastOutcome] = field(default_factory=dict)  # since it was opened last
+    before: dict[str, PastOutcome] = field(default_factory=dict)
+
+
+def _opener(frame: Frame) -> int:
+    """Return the node of the root that contains a scope instance."""
+    while frame.parent is not None and frame.parent.parent is not None:
+        frame = frame.parent
+    return frame.owner
 
 
 class Digests:
-    """The digests of what stands in frames, each computed once; they stand in the frames too."""
+    """The content hashes of slots, computed once and kept in the scope instances."""
 
     def __init__(self) -> None:
         self._imported: dict[ScopePlan, dict[int, int]] = {}
         self._reads: dict[PlanNode, Reads] = {}
 
     def of(self, frame: Frame, slot: int) -> object:
-        """Return the digest of what a slot holds; what has none is equal to nothing but itself."""
+        """Return the content hash of a slot; a value without one equals only itself."""
         found = frame.digests.get(slot)
         return self._compute(frame, slot) if found is None else found
 
     def given(self, frame: Frame, node: PlanNode) -> tuple[object, ...]:
-        """Return the digests of all that a node reads; of a signal only whether it came."""
+        """Return the content hashes of a node's inputs; of a signal only whether it arrived."""
         reads, known = self.reads_of(node), frame.digests
         given = [known.get(slot) or self._compute(frame, slot) for slot in reads.slots]
         if reads.signals:
@@ -395,7 +386,7 @@ class Digests:
         return tuple(given)
 
     def reads_of(self, node: PlanNode) -> Reads:
-        """Return what a node reads, what is read inside it included."""
+        """Return what a node reads, including what is read inside it."""
         reads = self._reads.get(node)
         if reads is None:
             reads = self._reads[node] = _reads_of(node)
@@ -409,7 +400,7 @@ class Digests:
     def _compute(self, frame: Frame, slot: int) -> object:
         where, own = frame, slot
         while where.parent is not None and (outer := self._outer(where.plan, own)) is not None:
-            where, own = where.parent, outer  # one digest for all frames that see it
+            where, own = where.parent, outer  # one content hash for all scope instances that see it
         found = where.digests.get(own)
         if found is None:
             found = digest_of(where.values[own])
@@ -426,8 +417,17 @@ class Digests:
         return imported.get(slot)
 
 
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a node reads: slots, then slots of which only the order counts, and the port of each."""
+
+    slots: tuple[int, ...]
+    signals: tuple[int, ...]
+    ports: tuple[str, ...]
+
+
 def digest_of(token: object) -> object:
-    """Return the digest of a token; one without a digest is equal to nothing but itself."""
+    """Return the content hash of a token; a value without one equals only itself."""
     if type(token) is Skip:
         return SKIPPED
     try:

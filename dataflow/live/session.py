@@ -30,28 +30,29 @@ if TYPE_CHECKING:
     from dataflow.live.reuse import PastOutcome, Reads
 
 
-__all__ = ["Counts", "Live", "explain", "live"]
+__all__ = ["Counts", "Live", "live"]
 
 T = TypeVar("T")
 U = TypeVar("U")
-#: How many causes are told at most.
+#: How many causes an explanation has at most.
 MOST_CAUSES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a live session has done so far. `revision` counts its inputs, from 1."""
+    """What a live session has done so far; `revision` counts the states of inputs and code, from 1."""
 
     revision: int
     called: int  # node functions that were called
-    reused: int  # firings that stood, since what they are given turned out to be the same
-    stale: int  # nodes of the flow that would be looked at if somebody asked for all of them
+    reused: int  # firings that were reused, since their inputs turned out to be unchanged
+    stale: int  # nodes of the flow that are not up to date
 
 
 class Live:
-    """A flow that is kept evaluated, as `Flow.live` gives it; it belongs to one event loop.
+    """A flow that is kept up to date, as opened by `Flow.live`; it belongs to one event loop.
 
-    A port is given as to `Result.get`: one of the builder, text like `node.port`, or the name of an output.
+    A port is given as to `Result.get`: a port of the builder, a string like `node.port`, or the name of an
+    output.
     """
 
     __slots__ = ("_addresses", "_definition", "_engine", "_hidden", "_wiring")
@@ -59,14 +60,14 @@ class Live:
     def __init__(self, definition: Definition, engine: LiveEngine) -> None:
         self._definition = definition
         self._engine = engine
-        self._wiring = definition.wiring  # what it runs by now
+        self._wiring = definition.wiring  # of the plan that runs now
         self._addresses = Addresses(engine.scheduler.plan)
         root = engine.scheduler.plan.root
         self._hidden = [node.index for node in root.nodes if not node.is_visible]
 
     @property
     def counts(self) -> Counts:
-        """How often what was called, and how much is stale."""
+        """How many functions were called, how many firings reused, and how many nodes are stale."""
         reusing, stages = self._engine.reusing, self._engine.freshness.stages
         stale = len(stages) - stages.count(Stage.FRESH)
         stale -= sum(stages[index] != Stage.FRESH for index in self._hidden)
@@ -78,11 +79,11 @@ class Live:
         return self._engine.scheduler.asking.asks
 
     async def update(self, /, **inputs: Any) -> None:
-        """Give inputs new values, all of them at once; what is not named stays as it is.
+        """Set new values of inputs, all in one revision; inputs that are not named keep their values.
 
-        What depends on them is stale from here on, and what of it is running is cancelled, unless it is
-        declared `effect`. Nothing is computed unless somebody waits for it. Raises FlowInvalid for what does
-        not fit, and then nothing has changed.
+        The transitive dependents become stale, and those that are running are cancelled unless declared
+        `effect`. Nothing is computed until a port is read or watched. Raise FlowInvalid for a value that does
+        not fit; then nothing has changed.
         """
         plan, wiring = self._engine.scheduler.plan, self._definition.wiring
         values = read_some(plan.name, wiring.inputs, inputs)
@@ -97,10 +98,10 @@ class Live:
     @overload
     async def get(self, port: object, other: object, /, *more: object) -> tuple[Any, ...]: ...
     async def get(self, port: object, /, *more: object) -> Any:
-        """Compute what is stale of what a port needs, and return its value; of several ports a tuple.
+        """Compute the stale nodes that a port needs, and return its value; of several ports a tuple.
 
-        Raises RunFailed if a node has failed, Paused if a value takes an answer, DataflowError if a port has
-        none. All values are those of one revision: the newest when they were asked for, or a later one.
+        All values are of one revision: the newest at the time of the call, or a later one. Raise RunFailed if
+        a node has failed, Paused if an answer is needed, DataflowError if a port has no value.
         """
         ports = (port, *more)
         seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
@@ -121,11 +122,11 @@ class Live:
     @overload
     def watch(self, port: T) -> AsyncIterator[T]: ...
     async def watch(self, port: object) -> AsyncIterator[Any]:
-        """Iterate over the values of a port: the one of now, and each further one that differs from the last.
+        """Iterate over the values of a port: the current one, and each that differs from the one before.
 
-        Whoever is slow gets the newest value and none of those between. While the port has no value, or an
-        answer is missing, nothing comes. Ends with the session. Raises RunFailed if a node has failed; what
-        is watched anew goes on.
+        A slow reader gets the newest value and misses those between. While the port has no value, or an
+        answer is needed, the iterator waits. It ends with the session. Raise RunFailed if a node has failed;
+        the port can be watched again.
         """
         found, last, engine = self._find(port), None, self._engine
         while not engine.is_over():
@@ -138,7 +139,7 @@ class Live:
                 return
             if type(seen.token) is Errored:
                 if engine.changed is not changed:
-                    continue  # who hears of the failure only now would wait for a revision that has begun
+                    continue  # a late reader of the failure would wait for a revision that has already begun
                 raise failed(engine.scheduler, seen.token)
             if type(seen.token) is not Skip and seen.digest != last:
                 last = seen.digest
@@ -147,10 +148,9 @@ class Live:
                 await changed.wait()
 
     async def revised(self) -> int:
-        """Wait for the next revision, begun by an update or by other code, and return its number.
+        """Wait for the next revision, begun by an update or a replacement, and return its number.
 
-        So whoever watches a port that has failed waits before looking again. Raises DataflowError once the
-        session is over.
+        Use it after a failure, before watching the port again. Raise DataflowError once the session is over.
         """
         self._engine.check()
         await self._engine.changed.wait()
@@ -158,20 +158,20 @@ class Live:
         return self._engine.reusing.revision
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks by their ids; raises AnswerRefused, and then none of the answers counts.
+        """Answer open asks by their ids; raise AnswerRefused, and then apply none of the answers.
 
-        An answer stands as long as what its ask shows does not change.
+        An answer is kept as long as the inputs of its node do not change.
         """
         asking = self._engine.scheduler.asking
         read = {id: asking.read(id, value, "live") for id, value in answers.items()}
         self._engine.answer(read)
 
     async def replace(self, node: object, fn: Callable[..., Awaitable[Any]] | Nested) -> None:
-        """Have a node run another function from here on: only it and what depends on it is stale.
+        """Replace the function of a node; only the node and its dependents become stale.
 
-        The node is a step, or text like `loop/node`; the function an async one, a `Node` or a flow with the
-        same ports. Raises DataflowError for a node that is not there, FlowInvalid for what does not fit it,
-        and then nothing has changed.
+        The node is given as a step or as a string like `loop/node`; the function is an async function, a
+        `Node` or a flow with the same ports. Raise DataflowError for an unknown node, FlowInvalid for a
+        function that does not fit; then nothing has changed.
         """
         engine, wiring = self._engine, self._wiring
         address = address_in(self._definition.wiring, node)
@@ -183,21 +183,21 @@ class Live:
         self._wiring = replaced
 
     def why(self, port: object) -> str:
-        """Tell why a port is what it is, whether it is stale, and what it was last computed for.
+        """Explain the value of a port: whether it is stale, and which changes it was last computed for.
 
-        A node that has no port `out` may be named alone; what is told then is of all its ports.
+        A node without a port `out` may be named alone; the text is then about all its ports.
         """
         return str(self.explain(port))
 
     def explain(self, port: object) -> Explanation:
-        """Tell what `why` does as data: reasons, each with its causes."""
+        """Return the explanation of `why` as data: reasons, each with its causes."""
         found = self._addresses.output(port)
         if found is not None:
-            return explain(self._engine, f"output {port!r}", found)
+            return _explain(self._engine, f"output {port!r}", found)
         node = self._addresses.node(port)
         if node is not None:
-            return explain(self._engine, f"node {node.id!r}", end_of(node))
-        return explain(self._engine, name_of(port), self._addresses.port(port))
+            return _explain(self._engine, f"node {node.id!r}", end_of(node))
+        return _explain(self._engine, name_of(port), self._addresses.port(port))
 
     def _find(self, port: object) -> RootPort:
         return self._addresses.output(port) or self._addresses.port(port)
@@ -209,7 +209,7 @@ def _named(port: object) -> str:
 
 @asynccontextmanager
 async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
-    """Keep a flow evaluated while the block runs; leaving it cancels what still runs."""
+    """Keep a flow up to date while the block runs; leaving the block cancels what is running."""
     given = definition.settings
     settings = replace(given, store=None, memo=given.memo or given.store, timeout=None, keep=True)
     plan = definition.compile()
@@ -217,11 +217,11 @@ async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterat
         yield Live(definition, engine)
 
 
-def explain(engine: LiveEngine, named: str, found: RootPort) -> Explanation:
-    """Tell why a port of this name is what it is; each reason but the first is a cause of one before it."""
+def _explain(engine: LiveEngine, named: str, found: RootPort) -> Explanation:
+    """Explain a port; the reasons after the first are its causes."""
     index = engine.ports.maker(found)
     if index is None:
-        return _told(_given(engine, found.slot, named))
+        return _explanation(_given(engine, found.slot, named))
     node = engine.scheduler.root.plan.nodes[index]
     match Stage(engine.freshness.stages[index]):
         case Stage.FRESH | Stage.LOST:
@@ -229,29 +229,29 @@ def explain(engine: LiveEngine, named: str, found: RootPort) -> Explanation:
             if isinstance(token, Skip | Errored):
                 return explain_token(named, token, "live")
             head = Reason(ReasonKind.VALUE, named, f"{named} {_computed(engine, node)}")
-            return _told(head, _causes(engine, node))
+            return _explanation(head, _causes(engine, node))
         case Stage.STALE if engine.reusing.memory.of_root(index) is None and index not in engine.replaced_in:
             text = f"{named} has not been computed: nobody has asked for it"
-            return _told(Reason(ReasonKind.NOT_DEMANDED, named, text))
+            return _explanation(Reason(ReasonKind.NOT_DEMANDED, named, text))
         case Stage.STALE:
             text = f"{named} is stale, and nobody has asked for it since"
-            return _told(Reason(ReasonKind.STALE, named, text), _changes(engine, node))
+            return _explanation(Reason(ReasonKind.STALE, named, text), _changes(engine, node))
         case _:
             return _on_its_way(engine, named)
 
 
 def _on_its_way(engine: LiveEngine, named: str) -> Explanation:
-    """Explain a port that somebody has asked for and that has not settled."""
+    """Explain a port that is demanded and has not settled."""
     asks = [
         Reason(ReasonKind.ASK, id, ask_text(id, one.ask.prompt))
         for id, one in engine.scheduler.asking.open.items()
     ]
     if not asks:
-        return _told(Reason(ReasonKind.RUNNING, named, f"{named} is being computed"))
-    return _told(Reason(ReasonKind.WAITING, named, f"{named} waits"), asks)
+        return _explanation(Reason(ReasonKind.RUNNING, named, f"{named} is being computed"))
+    return _explanation(Reason(ReasonKind.WAITING, named, f"{named} waits"), asks)
 
 
-def _told(head: Reason, causes: Iterable[Reason] = ()) -> Explanation:
+def _explanation(head: Reason, causes: Iterable[Reason] = ()) -> Explanation:
     different = list(dict.fromkeys(causes))
     return Explanation((replace(head, causes=tuple(range(1, len(different) + 1))), *different))
 
@@ -271,11 +271,11 @@ def _computed(engine: LiveEngine, node: PlanNode) -> str:
 
 
 def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
-    """Go back from a node through the ports whose values had changed when it was computed."""
+    """Yield the changes that caused the outcome of a node, walking upstream through changed ports."""
     links, plan = engine.freshness.links, engine.scheduler.root.plan
     memory, digests = engine.reusing.memory, engine.reusing.digests
     todo, seen = [node], {node.index}
-    told = 0
+    count = 0
     for one in todo:  # grows while it is walked
         known = memory.of_root(one.index)
         reads = digests.reads_of(one)
@@ -283,9 +283,9 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
         if known is not None and engine.replaced_in.get(one.index) == known.revision:
             yield _replaced(engine, one)
         for port, slot in zip(reads.ports, (*reads.slots, *reads.signals), strict=True):
-            if port not in because or told == MOST_CAUSES:
+            if port not in because or count == MOST_CAUSES:
                 continue
-            told += 1
+            count += 1
             maker = links.makers.get(slot)
             if maker is None:
                 yield _new_input(engine, slot)
@@ -298,7 +298,7 @@ def _causes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
 
 
 def _changed(reads: Reads, known: PastOutcome) -> tuple[str, ...]:
-    """Name the ports of a node that were given something else than the time before."""
+    """Return the ports of a node whose values differ from the computation before."""
     if known.before is None or len(known.before) != len(known.given):
         return ()
     pairs = zip(reads.ports, known.before, known.given, strict=True)
@@ -306,7 +306,7 @@ def _changed(reads: Reads, known: PastOutcome) -> tuple[str, ...]:
 
 
 def _changes(engine: LiveEngine, node: PlanNode) -> Iterator[Reason]:
-    """Name the inputs and functions that have changed before a node since it was computed."""
+    """Yield the changes of inputs and functions upstream of a node since it was computed."""
     links, known = engine.freshness.links, engine.reusing.memory.of_root(node.index)
     since = engine.replaced_in.get(node.index, 1) - 1 if known is None else known.revision
     todo, seen = [node.index], {node.index}
