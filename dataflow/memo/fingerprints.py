@@ -1,4 +1,4 @@
-"""Cache keys: everything that decides the outcome of a firing."""
+"""Cache keys: content hashes of everything that determines the outcome of a firing."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Fingerprint", "fingerprint", "input_digests"]
 
-#: So many combinations of ports are remembered of a node.
+#: How many combinations of ports are kept of a node.
 MOST_ORDERS: Final = 100
-#: Begins the digest of what several edges bring to one port, so that it is that of no single value.
+#: The prefix of the content hash of several values of one port, which differs from that of any single value.
 SEVERAL: Final = b"Q"
 
 
 class Fingerprint(NamedTuple):
-    """What decides the outcome of a firing: equal keys mean equal parts. Nothing can be read from either."""
+    """A cache key and its parts; equal keys mean equal parts. Neither reveals a value."""
 
     key: str
-    fixed: Mapping[str, bytes]  # the digests of some parts by name; these and the others hold short values
+    # the content hashes of constant parts by name; like the others they may contain short values
+    fixed: Mapping[str, bytes]
     names: Sequence[str]
     digests: Sequence[bytes]
 
@@ -47,7 +48,7 @@ class Fingerprint(NamedTuple):
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """The digest of each part, by its name as `why` tells it."""
+        """The content hash of each part, by the name that `why` prints."""
         named = {**self.fixed, **dict(zip(self.names, self.digests, strict=True))}
         return {name: _shown(made) for name, made in named.items()}
 
@@ -55,10 +56,10 @@ class Fingerprint(NamedTuple):
 def fingerprint(
     call: Call, ports: tuple[str, ...], inputs: Sequence[bytes], environment: tuple[str, ...] = ()
 ) -> Fingerprint:
-    """Tell all that decides what a call gives: its code and what that holds, config, environment, inputs.
+    """Return the cache key of a call: of its code and captured objects, config, environment and inputs.
 
-    `inputs` are digests of what the ports are given, which stand in the order of their names; `environment`
-    are the names of variables. Raises NoDigest, whose place begins with the name of the part.
+    `inputs` are the content hashes of the ports, in the order of `ports`; `environment` names environment
+    variables. Raise NoDigest, whose place begins with the name of the part.
     """
     known: Any = call.common.known
     if known is None or not known.graph.is_same():
@@ -73,10 +74,10 @@ def fingerprint(
 
 
 class _Known:
-    """What a call is, as long as the functions behind it hold the same objects.
+    """The constant parts of a call's cache key, valid while its functions refer to the same objects.
 
-    fixed: the digests of the parts that cannot change then, by name
-    open: what the other parts hold, which is digested each time
+    fixed: the content hashes of constant parts, by name
+    open: the values of the other parts, which are hashed each time
     """
 
     __slots__ = ("fixed", "graph", "head", "open", "orders")
@@ -99,12 +100,12 @@ class _Known:
             "result": _result(call.type),
             **{part: _digest_of(part, values) for part, values in parts.items() if part not in self.open},
         }
-        told = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
-        self.head = listed(b"V", told)
+        labelled = [made for part, one in sorted(self.fixed.items()) for made in (text(part), one)]
+        self.head = listed(b"V", labelled)
         self.orders: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[list[str], bytes]] = {}
 
     def order(self, ports: tuple[str, ...], environment: tuple[str, ...]) -> tuple[list[str], bytes]:
-        """Name the parts that change; the last is what a key begins with."""
+        """Return the names of the variable parts, and the header that a key begins with."""
         variables = [f"environment {name!r}" for name in environment]
         names = [*self.open, *variables, *(f"input {name!r}" for name in ports)]
         if len(self.orders) >= MOST_ORDERS:
@@ -115,7 +116,7 @@ class _Known:
 
 
 def _result(kind: NodeType) -> bytes:
-    """Digest how what a function returns becomes values of ports."""
+    """Hash how the return value of a function becomes values of ports."""
     return digest((kind.shape.value, {port.name: port.conditional for port in kind.outputs.values()}))
 
 
@@ -143,9 +144,9 @@ def _shown(made: bytes) -> str:
 
 
 def input_digests(frame: Frame, node: PlanNode, call: Call) -> tuple[tuple[str, ...], list[bytes]]:
-    """Digest what a firing is given, by port in the order of the names.
+    """Hash the inputs of a firing: the ports in the order of their names, and their content hashes.
 
-    Raises NoDigest, and NodeFailed for what does not fit.
+    Raise NoDigest, and NodeFailed for a value that does not fit its port.
     """
     memo = frame.plan.memo
     assert memo is not None, "the node has a memo"
@@ -159,7 +160,7 @@ def input_digests(frame: Frame, node: PlanNode, call: Call) -> tuple[tuple[str, 
     digests: list[bytes] = []
     for slot in slots:
         found = constant(slot) or known(slot)
-        if type(found) is not bytes:  # in a live session it may be known that there is none
+        if type(found) is not bytes:  # in a live session a slot may be known to have none
             try:
                 found = _of_slot(frame, slot)
             except NoDigest as refused:
@@ -176,7 +177,7 @@ def _within(port: str, frame: Frame, node: PlanNode, given: Feed | int) -> bytes
 
 
 def _of_port(frame: Frame, node: PlanNode, given: Feed | int) -> bytes:
-    """Digest what a port is given, as `binding.argument` gives it."""
+    """Hash the input of a port, as `arguments.argument` returns it."""
     if isinstance(given, int):
         return _of_slot(frame, given)
     slots = [slot for slot in given.slots if is_live(frame.values[slot], given)]
@@ -196,7 +197,7 @@ def _seen(token: Any) -> Any:
 
 
 def _of_slot(frame: Frame, slot: int) -> bytes:
-    """Digest what a slot holds, once for all who read it, those in the frames inside included."""
+    """Hash the value of a slot once for all its readers, including those in inner scope instances."""
     token, memo, home = frame.values[slot], frame.plan.memo, frame
     if memo is not None and frame.plan.initial[slot] is not UNSETTLED and is_plain(token):
         memo.digests[slot] = made = digest(token)
@@ -205,7 +206,7 @@ def _of_slot(frame: Frame, slot: int) -> bytes:
         slot, home = memo.outer[slot], home.parent
         memo = home.plan.memo
     known = home.digests.get(slot)
-    if type(known) is bytes:  # else it is known to have none, which is told once more
+    if type(known) is bytes:  # else the slot has none, and NoDigest is raised again
         return known
     assert type(token) is not Remembered, "the digest of what stays in the store is known"
     made = digest(_seen(token))

@@ -1,4 +1,4 @@
-"""Look outcomes up in the memo before a node is called, and store new ones."""
+"""Look up outcomes in the memo before a node is called, and store new ones."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["MemoLookup", "Memos", "NoMemo", "Seeker"]
+__all__ = ["Memos"]
 
 
 class Memos:
-    """The part of the scheduler that knows where outcomes are remembered, and tells what came of it."""
+    """The part of the scheduler that owns the cache tables of a run, and reports hits and misses."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -66,21 +66,22 @@ class Memos:
         elif settings.memo is not None:
             store = settings.memo
         self._store = store
-        self._tables: dict[Reach, tuple[Reach, ProcessMemo | StoredMemo]] = {}  # that were asked
-        self._queued: dict[FiringId, Wakeup] = {}  # firings that are to be called, and wait for their slots
+        # by the scope that was requested: the scope that applies, and its table
+        self._tables: dict[Reach, tuple[Reach, ProcessMemo | StoredMemo]] = {}
+        self._queued: dict[FiringId, Wakeup] = {}  # firings that missed, and wait for their slots
 
     @property
     def lacks_store(self) -> bool:
-        """Whether there is no store that remembers, though a node asks for one."""
+        """Whether a node asks for a cache in the store, and there is no store with one."""
         return "store" in self.scheduler.plan.memos and (self._store is None or self._store.outcomes is None)
 
     def forget_plan(self) -> None:
-        """Ask tables anew: the plan is another, and may have other classes, which tables read."""
+        """Open the tables again: the plan is another, and may have other classes, which tables read."""
         self._tables.clear()
 
     def admit(self, newly: list[FiringId], admission: Admission | RunSlots) -> list[FiringId]:
-        """Return the firings that may start now; those that ask first need no slots for that (S15.1)."""
-        asking = {firing for firing in newly if firing not in self._queued and _is_remembered(*firing)}
+        """Return the firings that may start now; a cache lookup needs no slots (S15.1)."""
+        asking = {firing for firing in newly if firing not in self._queued and _has_memo(*firing)}
         granted = admission.admit([firing for firing in newly if firing not in asking])
         new, may_start = set(newly), asking.union(granted)
         return [
@@ -89,14 +90,14 @@ class Memos:
         ]
 
     def has_slots(self, frame: Frame, index: int) -> bool:
-        """Let a firing go on that has its slots now, if it has waited for them; tells whether it has."""
+        """Resume a firing that has waited for its slots, which it now has; return whether it has waited."""
         queued = self._queued.pop((frame, index), None) if self._queued else None
         if queued is not None:
             queued.set()
         return queued is not None
 
     async def begin(self, current: Seeker, frame: Frame, index: int) -> None:
-        """Wait for the slots of a firing, and tell that it is called now."""
+        """Wait for the slots of a firing, and report that it is called."""
         admission, reporter = self.scheduler.admission, self.scheduler.reporter
         if admission is not None:
             firing = frame, index
@@ -115,92 +116,97 @@ class Memos:
             admission.begun((frame, index))
 
     def _queue(self, firing: FiringId) -> None:
-        """Have a firing wait for its slots that runs as far as it has asked."""
+        """Have a running firing, which has missed, wait for its slots."""
         if firing in self._queued:  # else it was cancelled meanwhile
             frame, index = firing
             self.scheduler.make_ready(frame, index)
             frame.states[index] = RUNNING
 
     def seek(self, frame: Frame, node: PlanNode, call: Call) -> Hit | MemoLookup | NoMemo | None:
-        """Ask for the outcome of a firing: it is known, or is asked for; None if it is only to be called."""
+        """Look up the outcome of a firing: a hit, or a lookup to complete; None for a plain call."""
         memo = call.memo
         if memo is None:
             return None
         reach, table = self._tables.get(memo.reach) or self._table(memo.reach)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
             self.skip(frame, node, reach, reason)
-            return self._unsought(frame, node)
+            return self._uncached(frame, node)
         try:
-            mark = fingerprint(call, *input_digests(frame, node, call), memo.environment)
+            cache_key = fingerprint(call, *input_digests(frame, node, call), memo.environment)
         except NoDigest as refused:
             self.skip(frame, node, reach, str(refused))
-            return self._unsought(frame, node)
+            return self._uncached(frame, node)
         except NodeFailed:  # an input does not fit: the call fails with that
-            return self._unsought(frame, node)
+            return self._uncached(frame, node)
         if isinstance(table, ProcessMemo):
-            known = table.recall(mark.key, None if memo.ttl is None else self.since(memo))
+            known = table.recall(cache_key.key, None if memo.ttl is None else self.since(memo))
             if known is not None:
                 return known.hit
-        return MemoLookup(self, frame, node, call, memo, reach, table, mark)
+        return MemoLookup(self, frame, node, call, memo, reach, table, cache_key)
 
     def since(self, memo: Memo) -> datetime | None:
-        """Return the time before which what was remembered does not count."""
+        """Return the time before which cached outcomes have expired."""
         return None if memo.ttl is None else self.scheduler.reporter.now() - timedelta(seconds=memo.ttl)
 
     def why_missed(self, sought: MemoLookup, table: ProcessMemo) -> str:
-        """Tell why a table in memory has not what is sought."""
+        """Explain why a table in memory does not have the outcome."""
         known = [
             Candidate(key, one.parts, one.created)
             for key, one in table.newest(sought.call.type.id, MOST_CANDIDATES)
         ]
-        now, mark = self.scheduler.reporter.now(), sought.mark
-        return why_missed(mark.key, mark.parts, known, now, sought.memo.ttl)
+        now, cache_key = self.scheduler.reporter.now(), sought.cache_key
+        return why_missed(cache_key.key, cache_key.parts, known, now, sought.memo.ttl)
 
-    def tell_hit(self, frame: Frame, node: PlanNode, hit: Hit) -> None:
-        """Tell of an outcome that was known."""
-        outcome, told, _ = hit
+    def report_hit(self, frame: Frame, node: PlanNode, hit: Hit) -> None:
+        """Report a hit, and keep its metadata and content hashes."""
+        outcome, report, _ = hit
         if outcome.metadata:
             frame.note_metadata(node.index, own_copy(dict(outcome.metadata)))  # type: ignore[arg-type]  # a dict
         if outcome.digests:
             for port, made in outcome.digests.items():
                 if port in node.outputs:
                     frame.note_digest(node.outputs[port], made)
-        frame.note_memo(node.index, told)
+        frame.note_memo(node.index, report)
         if self.scheduler.reporter.is_listening:
             call = node.action
             assert isinstance(call, Call), "only calls have a memo"
-            data = {"reach": told.reach, "type": call.type.id, "from_run": told.run, "from_path": told.path}
+            data = {
+                "reach": report.reach,
+                "type": call.type.id,
+                "from_run": report.run,
+                "from_path": report.path,
+            }
             self.scheduler.report(EventKind.MEMO_HIT, frame, node, **data, since=outcome.origin.created)
 
     def skip(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
-        """Tell that an outcome is not remembered, or not asked for."""
-        self._tell(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
+        """Report that an outcome is not cached, or not looked up."""
+        self._report(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
 
     def miss(self, sought: MemoLookup, reason: str) -> None:
-        """Tell that an outcome was not known."""
-        self._tell(EventKind.MEMO_MISSED, sought.frame, sought.node, sought.reach, reason)
+        """Report a miss."""
+        self._report(EventKind.MEMO_MISSED, sought.frame, sought.node, sought.reach, reason)
 
-    def _tell(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
+    def _report(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
         frame.note_memo(node.index, MemoReport(kind, reach, reason))
         self.scheduler.report(kind, frame, node, reach=reach, reason=reason)
 
     def unread(self, frame: Frame, node: PlanNode) -> frozenset[str]:
-        """Name the ports whose values may stay in the store, since nobody else is told them."""
+        """Return the ports whose values may stay in the store, since only nodes read them."""
         scheduler, slots = self.scheduler, frame.plan.memo
-        is_told = scheduler.reporter.has_listeners or (
+        is_reported = scheduler.reporter.has_listeners or (
             scheduler.recording is not None and not self.is_at_home
         )
-        if is_told or slots is None:
+        if is_reported or slots is None:
             return frozenset()
         return frozenset(port for port, slot in node.outputs.items() if slot in slots.unread)
 
     @property
     def is_at_home(self) -> bool:
-        """Whether the run lives in the store in which outcomes are remembered."""
+        """Whether the run is stored in the store with the cache."""
         return self.scheduler.recording is not None and self._store is self.scheduler.settings.store
 
     def digests_read(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> dict[str, bytes]:
-        """Digest the outputs that nodes with a memo read: they ask for them next."""
+        """Hash the outputs that nodes with a memo read: those look them up next."""
         plan = frame.plan
         found: dict[str, bytes] = {}
         for port, slot in node.outputs.items():
@@ -208,11 +214,11 @@ class Memos:
             if port in outputs and any(isinstance(one, Call) and one.memo is not None for one in readers):
                 try:
                     found[port] = digest(outputs[port])
-                except NoDigest:  # those who read it are told why
+                except NoDigest:  # reported where it is read
                     continue
         return found
 
-    def _unsought(self, frame: Frame, node: PlanNode) -> NoMemo | None:
+    def _uncached(self, frame: Frame, node: PlanNode) -> NoMemo | None:
         return None if self.scheduler.admission is None else NoMemo(self, frame, node)
 
     def _table(self, reach: Reach) -> tuple[Reach, ProcessMemo | StoredMemo]:
@@ -234,32 +240,32 @@ class Memos:
         return StoredMemo(store, store.outcomes, classes_in(self.scheduler.plan), run)
 
 
-def _is_remembered(frame: Frame, index: int) -> bool:
+def _has_memo(frame: Frame, index: int) -> bool:
     action = frame.plan.nodes[index].action
     return isinstance(action, Call) and action.memo is not None
 
 
 class Seeker(Protocol):
-    """An attempt that asks for its outcome before it calls its function."""
+    """An attempt that looks up its outcome before it calls its function."""
 
     is_seeking: bool
 
     def suspends(self) -> None:
-        """Note that the attempt waits, if it is for the first time."""
+        """Note that the attempt waits, if it does so for the first time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoLookup:
-    """What a firing looks for: the outcome under this mark in this table."""
+    """The lookup of one cache key in one table, for one firing."""
 
     memoizing: Memos
     frame: Frame
     node: PlanNode
     call: Call
     memo: Memo
-    reach: Reach  # how far it is remembered in this run
+    reach: Reach  # the cache scope that applies in this run
     table: ProcessMemo | StoredMemo
-    mark: Fingerprint
+    cache_key: Fingerprint
 
     async def found_or_called(
         self,
@@ -267,12 +273,12 @@ class MemoLookup:
         calling: Callable[[], Awaitable[Any]],
         has_returned: Callable[[], bool],
     ) -> Any:
-        """Return the outcome as a Hit if it is known or another firing computes it, else what calling gives.
+        """Return a cached or concurrently computed outcome as a Hit, else the result of `calling`.
 
-        `has_returned` tells of a call that is over whether it has returned by itself and in its time. The
-        lead is given up at the end of each attempt, whatever that is, to the first of those who wait.
+        `has_returned` reports whether a finished call has returned by itself and in time. At the end of each
+        attempt, whatever its outcome, the lead passes to the first waiter.
         """
-        flights, key = self.table.flights, self.mark.key
+        flights, key = self.table.flights, self.cache_key.key
         current.is_seeking = True
         while (waiting := flights.join(key)) is not None:
             current.suspends()
@@ -298,7 +304,7 @@ class MemoLookup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoMemo:
-    """A firing of which nothing is remembered, and that has not waited for its slots either."""
+    """A firing that is not cached, and has not waited for its slots either."""
 
     memoizing: Memos
     frame: Frame
@@ -310,14 +316,14 @@ class NoMemo:
         calling: Callable[[], Awaitable[Any]],
         has_returned: Callable[[], bool],  # noqa: ARG002 - as of what is sought
     ) -> Any:
-        """Return what calling gives, once there are slots for it."""
+        """Return the result of `calling`, once there are slots for it."""
         current.is_seeking = True
         await self.memoizing.begin(current, self.frame, self.node.index)
         return await calling()
 
 
 class _Leader:
-    """The one of those who need an outcome that looks it up and computes it."""
+    """The leader of a single-flight computation: it looks up the outcome, or computes it."""
 
     __slots__ = ("current", "memoizing", "outcome", "reason", "sought")
 
@@ -325,16 +331,16 @@ class _Leader:
         self.memoizing = sought.memoizing
         self.sought = sought
         self.current = current
-        self.outcome: Outcome | None = None  # what the others are given
-        self.reason = ""  # why nothing is known
+        self.outcome: Outcome | None = None  # the result for the waiters
+        self.reason = ""  # why the lookup missed
 
     async def look(self) -> Hit | None:
         """Look the outcome up."""
         sought, memoizing = self.sought, self.memoizing
         table = sought.table
         if not isinstance(table, StoredMemo):
-            since = memoizing.since(sought.memo)  # it may just have come
-            known = table.recall(sought.mark.key, since, is_counted=False)
+            since = memoizing.since(sought.memo)  # it may have been cached just now
+            known = table.recall(sought.cache_key.key, since, is_counted=False)
             if known is not None:
                 table.count_as_hit()
                 return known.hit
@@ -343,7 +349,7 @@ class _Leader:
         self.current.suspends()
         unread = memoizing.unread(sought.frame, sought.node)
         now = memoizing.scheduler.reporter.now()
-        look = partial(table.look, sought.mark, sought.call.type.id, unread, now, sought.memo.ttl)
+        look = partial(table.look, sought.cache_key, sought.call.type.id, unread, now, sought.memo.ttl)
         found = await call_in_thread(look)
         self.reason = found.reason
         if found.problem:
@@ -354,7 +360,7 @@ class _Leader:
         return hit_of(found.outcome, sought.reach, written)
 
     async def begin(self) -> None:
-        """Tell that the call begins, now that its inputs are needed."""
+        """Report the miss, read the inputs that stayed in the store, and wait for slots."""
         sought, memoizing = self.sought, self.memoizing
         frame, node = sought.frame, sought.node
         values = frame.values
@@ -369,7 +375,7 @@ class _Leader:
         await memoizing.begin(self.current, frame, node.index)
 
     async def keep(self, result: Any) -> None:
-        """Remember what a call has returned, and hand it to those who wait; nothing that is no outcome."""
+        """Cache the outcome of a call and pass it to the waiters; ignore other results."""
         outcome = self._outcome(result)
         if outcome is None:
             return
@@ -387,10 +393,10 @@ class _Leader:
             self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
             return
         digests = self.memoizing.digests_read(sought.frame, sought.node, outcome.outputs)
-        self._know(outcome, digests)
+        self._note(outcome, digests)
         assert self.outcome is not None, "it has just been noted"
-        entry = Entry(sought.call.type.id, sought.mark.parts, hit_of(self.outcome, sought.reach))
-        table.remember(sought.mark.key, entry)
+        entry = Entry(sought.call.type.id, sought.cache_key.parts, hit_of(self.outcome, sought.reach))
+        table.remember(sought.cache_key.key, entry)
 
     async def _store(self, table: StoredMemo, outcome: Outcome) -> None:
         sought, place = self.sought, self.sought.node.id
@@ -398,7 +404,7 @@ class _Leader:
         def keep() -> tuple[Mapping[str, bytes], str]:
             digests = table.digests_of(outcome.outputs)
             whole = replace(outcome, digests=digests)
-            return digests, table.keep(sought.mark, sought.call.type.id, whole, place, sought.memo.ttl)
+            return digests, table.keep(sought.cache_key, sought.call.type.id, whole, place, sought.memo.ttl)
 
         self.current.suspends()
         try:
@@ -408,9 +414,9 @@ class _Leader:
             self._warn(str(error))
         if reason:
             self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
-        self._know(outcome, digests)  # those who wait are given it in any case
+        self._note(outcome, digests)  # waiters receive it even if it could not be stored
 
-    def _know(self, outcome: Outcome, digests: Mapping[str, bytes]) -> None:
+    def _note(self, outcome: Outcome, digests: Mapping[str, bytes]) -> None:
         frame, outputs = self.sought.frame, self.sought.node.outputs
         for port, made in digests.items():
             if port in outputs:
@@ -418,7 +424,7 @@ class _Leader:
         self.outcome = replace(outcome, digests=digests)
 
     def _outcome(self, result: Any) -> Outcome | None:
-        """Make an outcome of what was returned: copies, so that nobody changes it."""
+        """Return the outcome of a result, as copies that nobody changes."""
         sought = self.sought
         node, frame = sought.node, sought.frame
         try:
@@ -442,10 +448,10 @@ class _Leader:
 
 
 def _read(token: Remembered, values: Sequence[Any]) -> Any:
-    """Read a value that has stayed in the store; raises StoreError if it is damaged.
+    """Read a value that has stayed in the store; raise StoreError if it is corrupt.
 
-    Then all others that have stayed there are read too: those that are damaged are dropped, so that the next
-    run computes them, and does not fail at one after the other.
+    Then read all others that have stayed there, which drops the corrupt ones from the cache: the next run
+    computes all of them instead of failing at one after the other.
     """
     try:
         return token.read()

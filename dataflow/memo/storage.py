@@ -1,4 +1,4 @@
-"""Outcomes in a store: how one is written, found again, and read as far as somebody needs it (S13.1)."""
+"""The memo in a store: write, find and read outcomes, large values only when they are needed (S13.1)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from dataflow.values.classes import Classes
     from dataflow.values.writer import Json
 
-__all__ = ["Found", "StoredMemo"]
+__all__ = ["StoredMemo"]
 
-#: What the codec calls values that are stored beside the others.
+#: The kinds of encoded values that are stored as blobs.
 BESIDE: Final = frozenset({"text", "blob", "history"})
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
@@ -43,29 +43,10 @@ _flights: Final[WeakKeyDictionary[OutcomeTable, SingleFlight]] = WeakKeyDictiona
 _noting: Final = Lock()
 
 
-def _flights_of(table: OutcomeTable) -> SingleFlight:
-    """Return who computes what that goes into a table, for all runs of this process."""
-    with _noting:
-        found = _flights.get(table)
-        if found is None:
-            found = _flights[table] = SingleFlight()
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What looking into a store came to: an outcome, or the reason why there is none."""
-
-    outcome: Outcome | None = None
-    written: Mapping[str, Json] = field(default_factory=dict)  # the outputs as the codec wrote them
-    reason: str = ""
-    problem: str = ""  # something is wrong with the store, which has to be told
-
-
 class StoredMemo:
-    """What a run remembers in a store, which may be another than the one it lives in itself.
+    """The cache of a run in a store, which may be another one than the run itself is stored in.
 
-    All methods block but those that say otherwise. `run` is the id of a run that lives in the same store.
+    All methods block unless stated otherwise. `run` is the id of a run in the same store, else empty.
     """
 
     def __init__(self, store: Store, table: OutcomeTable, classes: Classes, run: str) -> None:
@@ -79,22 +60,27 @@ class StoredMemo:
         self._ruled_out: dict[NodeType, str] = {}
 
     def reason_against(self, node_type: NodeType) -> str:
-        """Tell why outcomes of a node type cannot be stored, if their ports tell; does not block."""
+        """Return why outcomes of a node type cannot be stored, as far as its ports show; does not block."""
         known = self._ruled_out.get(node_type)
         if known is None:
-            told = ((port.name, unstorable(port.type)) for port in node_type.outputs.values())
+            refusals = ((port.name, unstorable(port.type)) for port in node_type.outputs.values())
             known = next(
-                (f"port {name!r} cannot be stored: {why}" for name, why in told if why is not None), ""
+                (f"port {name!r} cannot be stored: {why}" for name, why in refusals if why is not None), ""
             )
             self._ruled_out[node_type] = known
         return known
 
     def look(
-        self, mark: Fingerprint, node_type: str, unread: Collection[str], now: datetime, ttl: float | None
+        self,
+        cache_key: Fingerprint,
+        node_type: str,
+        unread: Collection[str],
+        now: datetime,
+        ttl: float | None,
     ) -> Found:
-        """Look an outcome up. Values that are stored beside it stay where they are on the ports `unread`."""
+        """Look up an outcome. Values stored as blobs are not read for the ports `unread`."""
         try:
-            stored = self._table.recall(mark.key, now, self._run)
+            stored = self._table.recall(cache_key.key, now, self._run)
             if stored is not None and (ttl is None or now - stored.created <= timedelta(seconds=ttl)):
                 return self._read(stored, unread)
             known = [
@@ -102,19 +88,21 @@ class StoredMemo:
                 for one in self._table.newest(node_type, MOST_CANDIDATES)
             ]
             if stored is not None:  # whether or not it is among the newest
-                known = [Candidate(stored.key, mark.parts, stored.created)]
-            return Found(reason=why_missed(mark.key, mark.parts, known, now, ttl))
+                known = [Candidate(stored.key, cache_key.parts, stored.created)]
+            return Found(reason=why_missed(cache_key.key, cache_key.parts, known, now, ttl))
         except SecretMissing as missing:
             return Found(reason=f"it is stored with a secret: {missing}")
-        except Exception as error:  # noqa: BLE001 - a store is somebody's code; the node is called instead
-            if isinstance(error.__cause__, UnknownClass):  # whose flow has it can read it
+        except Exception as error:  # noqa: BLE001 - a store is foreign code; the node is called instead
+            if isinstance(error.__cause__, UnknownClass):  # a flow with the class can read it
                 return Found(reason=f"what is stored cannot be read here: {error.__cause__}")
-            return Found(reason="what is stored cannot be read", problem=self._dropped(mark.key, error))
+            return Found(reason="what is stored cannot be read", problem=self._dropped(cache_key.key, error))
 
-    def keep(self, mark: Fingerprint, node_type: str, outcome: Outcome, place: str, ttl: float | None) -> str:
-        """Store an outcome; returns why it cannot be, which is empty if it is.
+    def keep(
+        self, cache_key: Fingerprint, node_type: str, outcome: Outcome, place: str, ttl: float | None
+    ) -> str:
+        """Store an outcome; return why it cannot be stored, or an empty string if it is.
 
-        Raises StoreError where the store fails.
+        Raise StoreError if the store fails.
         """
         blobs: dict[str, bytes] = {}
         writer = Writer(self._classes, blobs.__setitem__)
@@ -126,7 +114,7 @@ class StoredMemo:
         except ValueRefused as refused:
             return str(refused)
         run, path, created = outcome.origin
-        told = {
+        data = {
             "outputs": outputs,
             "digests": {port: made.hex() for port, made in outcome.digests.items()},
             "metadata": metadata,
@@ -136,7 +124,13 @@ class StoredMemo:
         }
         expires = None if ttl is None else created + timedelta(seconds=ttl)
         stored = StoredOutcome(
-            mark.key, node_type, _TEXT(dict(mark.parts)), _TEXT(told), created, expires, sorted(blobs)
+            cache_key.key,
+            node_type,
+            _TEXT(dict(cache_key.parts)),
+            _TEXT(data),
+            created,
+            expires,
+            sorted(blobs),
         )
         try:
             is_stored = self._table.remember(stored, blobs)
@@ -147,29 +141,30 @@ class StoredMemo:
         return "" if is_stored else "it is larger than all that the store may remember"
 
     def digests_of(self, outputs: Mapping[str, Any]) -> Mapping[str, bytes]:
-        """Digest outputs, as far as they have a digest."""
+        """Hash outputs, as far as they have a content hash."""
         digests = {}
         for port, value in outputs.items():
             try:
                 digests[port] = digest(value)
-            except NoDigest:  # those who read it are told why
+            except NoDigest:  # reported where it is read
                 continue
         return digests
 
     def _read(self, stored: StoredOutcome, unread: Collection[str]) -> Found:
-        told = json.loads(stored.data)
-        written: Mapping[str, Json] = told["outputs"]
-        digests = {port: bytes.fromhex(made) for port, made in told["digests"].items()}
-        begun = frozenset(told.get("begun", ()))  # the hit is another then, and nothing of it stays there
-        what = f"an outcome of {told['path']} of run {told['run']}"
+        read = json.loads(stored.data)
+        written: Mapping[str, Json] = read["outputs"]
+        digests = {port: bytes.fromhex(made) for port, made in read["digests"].items()}
+        # a hit continues these under other ids, so no value stays in the store
+        begun = frozenset(read.get("begun", ()))
+        what = f"an outcome of {read['path']} of run {read['run']}"
         outputs = {
             port: Remembered(partial(self._late_value, stored.key, data, what))
             if port in unread and port in digests and not begun and _may_stay(data)
             else self._value(data, what)
             for port, data in written.items()
         }
-        metadata = self._value(told["metadata"], what)
-        origin = Origin(told["run"], told["path"], stored.created)
+        metadata = self._value(read["metadata"], what)
+        origin = Origin(read["run"], read["path"], stored.created)
         return Found(Outcome(outputs, metadata, origin, digests, begun), written)
 
     def _value(self, data: Json, what: str) -> Any:
@@ -177,17 +172,17 @@ class StoredMemo:
             return self._reader.read(data, what)
 
     def _late_value(self, key: str, data: Json, what: str) -> Any:
-        """Read a value of an outcome that has been taken for known; raises StoreError if it is not there."""
+        """Read a value that has stayed in the store; raise StoreError if it is missing or corrupt."""
         try:
             return self._value(data, what)
         except StoreError as error:
-            with suppress(Exception):  # whoever looks for it next finds that it is damaged
+            with suppress(Exception):  # the next lookup finds that it is corrupt
                 self._table.forget(key)
             reason = f"{error.reason}; what was remembered is dropped: run the flow again"
             raise StoreError(error.store, reason) from error
 
     def _dropped(self, key: str, error: Exception) -> str:
-        """Drop an outcome that cannot be read; returns what is to be told."""
+        """Drop an outcome that cannot be read; return the text to report."""
         text = (
             str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {text_of_error(error)}"
         )
@@ -198,8 +193,27 @@ class StoredMemo:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of a lookup in a store: an outcome, or the reason why there is none."""
+
+    outcome: Outcome | None = None
+    written: Mapping[str, Json] = field(default_factory=dict)  # the encoded outputs
+    reason: str = ""
+    problem: str = ""  # an error of the store, to be reported
+
+
+def _flights_of(table: OutcomeTable) -> SingleFlight:
+    """Return the running computations for a table, shared by all runs of this process."""
+    with _noting:
+        found = _flights.get(table)
+        if found is None:
+            found = _flights[table] = SingleFlight()
+        return found
+
+
 def _may_stay(data: Json) -> bool:
-    """Tell whether reading a value takes what is stored beside it, and no secret, which may be missing."""
+    """Return whether an encoded value has blobs, and no secret, which may be missing."""
     todo = [data]
     kinds: set[object] = set()
     for one in todo:  # grows while it is walked

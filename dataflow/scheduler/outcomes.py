@@ -136,7 +136,7 @@ class Settling:
         outputs = hit.outcome.outputs
         assert scheduler.memoizing is not None, "it has given the outcome"
         if scheduler.is_plain and plan.ends[index] is not None:
-            scheduler.memoizing.tell_hit(frame, node, hit)
+            scheduler.memoizing.report_hit(frame, node, hit)
             return self.succeed(frame, index, _own(plan, node, "out", outputs.get("out", SKIP)))
         scheduler.begin_step(frame, index)
         call = node.action
@@ -146,7 +146,7 @@ class Settling:
                 scheduler.recording.prepare(node.id, outputs)
             except ValueRefused as error:  # what another run could keep, this one cannot
                 return self.fail(frame, index, error)
-        scheduler.memoizing.tell_hit(frame, node, hit)
+        scheduler.memoizing.report_hit(frame, node, hit)
         if scheduler.recording is not None and hit.written is not None:
             scheduler.recording.take_over(hit.written)
         if scheduler.live is not None:
