@@ -1,4 +1,4 @@
-"""Run one attempt of a firing within its timeout."""
+"""Run one attempt at a firing, within its timeout, and settle its outcome."""
 
 from __future__ import annotations
 
@@ -45,30 +45,31 @@ LOG: Final = logging.getLogger("dataflow.attempting")
 
 
 class AttemptRunner:
-    """Runs attempts for the workers of a run. `suspended` is called when one first waits."""
+    """Runs attempts for the workers of a run; `suspended` is called when an attempt first waits."""
 
     def __init__(self, scheduler: Scheduler, suspended: Callable[[], None], shared: Shared) -> None:
         self.is_leaving = False  # the task that owns the run is being cancelled itself
         self._scheduler = scheduler
         self._shared = shared
-        self.context = contextvars.copy_context()  # what every firing begins with
-        self.waiting: dict[FiringId, Attempt] = {}  # no other can be stopped: it is over at once
+        self.context = contextvars.copy_context()  # the context that every firing starts from
+        # only these can be cancelled: all others end without waiting
+        self.waiting: dict[FiringId, Attempt] = {}
         self._suspended = suspended
         self._is_on_asyncio = on_asyncio()
         self._cancellation = cancellation_types()
         self._new_scope = scope_type()
-        self._told = self._first_waits  # one bound method for all workers
+        self._on_wait = self._has_suspended  # one bound method for all workers
         self._calling = _traced if scheduler.reporter.is_tracing else _calling
 
     def worker(self) -> Worker:
-        """Make a worker in the task that is to be it."""
-        return Worker(self._scheduler, self._told, self._new_scope(), self._shared)
+        """Create a worker in the current task."""
+        return Worker(self._scheduler, self._on_wait, self._new_scope(), self._shared)
 
     def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
-        """Begin a firing, which the worker then has, or settle it at once; returns what became ready."""
+        """Begin a firing in a worker, or settle it immediately; return the firings that became ready."""
         memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
         if memoizing is not None and memoizing.has_slots(frame, index):
-            return []  # another worker has it, and goes on now
+            return []  # another worker runs it, and resumes now
         if frame.states[index] != READY or settling.is_superseded(frame, index):
             return settling.passed_over(frame, index)
         node = frame.plan.nodes[index]
@@ -90,7 +91,7 @@ class AttemptRunner:
         return []
 
     async def finish(self, worker: Worker, current: Attempt) -> list[FiringId]:
-        """Await what the firing of a worker comes to and settle it; returns what became ready."""
+        """Await and settle the firing of a worker; return the firings that became ready."""
         outcome, worker.outcome = worker.outcome, None
         assert outcome is not None, "the firing has begun"
         try:
@@ -112,7 +113,7 @@ class AttemptRunner:
         return newly
 
     async def _ended_by(self, worker: Worker, current: Attempt, error: BaseException) -> list[FiringId]:
-        """Settle a firing that has raised; raises what cancels the worker itself."""
+        """Settle a firing that has raised; raise a cancellation of the worker itself."""
         if isinstance(error, self._cancellation):
             if self._is_cancelling(worker):
                 raise error
@@ -124,19 +125,19 @@ class AttemptRunner:
             return self._raised(worker, current, error)
         cancelled, rest = parted(error, self._cancellation)
         if cancelled is not None and self._is_cancelling(worker):
-            _put_aside(self._scheduler, current, rest)
+            _keep_error(self._scheduler, current, rest)
             raise cancelled from None
         await self._has_cancelled_itself(worker)
         return self._broke(worker, current, error)
 
     def _has_simply_returned(self, worker: Worker, current: Attempt) -> bool:
-        """Tell whether nothing has happened to an attempt but that it returned."""
+        """Return whether an attempt returned in time and without having been cancelled."""
         is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.task.cancelling()
         if is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index):
             return False
         return self._is_on_asyncio or not self._is_cancelling(worker)
 
-    def _first_waits(self, current: Attempt) -> None:
+    def _has_suspended(self, current: Attempt) -> None:
         current.worker.has_waited = True
         self.waiting[current.frame, current.index] = current
         if current.frame.has_stopped(current.index):  # by itself, before it waits
@@ -152,36 +153,36 @@ class AttemptRunner:
             del self.waiting[current.frame, current.index]
 
     def look_for_interruption(self) -> None:
-        """Stop the whole run once a function of the user's has raised what is no Exception."""
+        """Stop the whole run if a user's function has raised a BaseException that is not an Exception."""
         interruption = self._scheduler.interruption
         if interruption is not None:
             self._scheduler.abort(f"interrupted by {type(interruption).__name__}")
 
     def _is_cancelling(self, worker: Worker) -> bool:
-        """Tell whether a cancellation was asked for, by the engine or by who owns the run."""
+        """Return whether the engine or the owner of the run has requested cancellation."""
         if worker.scope.cancel_called or self.is_leaving:
             return True
         return not self._is_on_asyncio and anyio.current_effective_deadline() == -inf
 
     async def _pass_on_cancellation(self, worker: Worker) -> None:
-        """Let a cancellation from outside go on that a node has kept to itself; on trio it comes again."""
+        """Raise a cancellation from outside that a node has suppressed; trio delivers it again."""
         if worker.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
             await checkpoint()
 
     async def _returned(self, worker: Worker, current: Attempt, result: Any) -> list[FiringId]:
         if await self._has_cancelled_itself(worker):
             return self._cancelled_itself(worker, current)
-        if self._has_to_end(worker, current):  # it returned all the same
+        if self._has_to_end(worker, current):  # it returned in spite of that
             if self._is_left_alone(worker):
                 return self._scheduler.settling.superseded(current.frame, current.index, result)
             return self._cut_short(worker, current)
         return self._scheduler.settling.returned(current.frame, current.index, result)
 
     async def _has_cancelled_itself(self, worker: Worker) -> bool:
-        """Take back what cancel requests a node has left in its task; tells whether one of them arrived.
+        """Remove cancel requests that a node has left in its task; return whether one of them arrived.
 
-        Else it would arrive in the next node. Up to Python 3.12 a task group that a child has failed leaves a
-        request that never arrives.
+        Otherwise it would arrive in the next node. Up to Python 3.12 a task group with a failed child leaves
+        a request that never arrives.
         """
         if not worker.task.cancelling() or self._is_cancelling(worker):
             return False
@@ -193,7 +194,7 @@ class AttemptRunner:
             has_arrived = True
         else:
             has_arrived = False
-        forget_cancellation()  # only now: from Python 3.13 on this takes back what was to arrive
+        forget_cancellation()  # only now: from Python 3.13 on this removes requests that have yet to arrive
         return has_arrived
 
     def _raised(self, worker: Worker, current: Attempt, error: Exception) -> list[FiringId]:
@@ -202,26 +203,26 @@ class AttemptRunner:
         return self._scheduler.settling.fail(current.frame, current.index, error)
 
     def _broke(self, worker: Worker, current: Attempt, error: BaseException) -> list[FiringId]:
-        """Settle a firing that has raised what is no Exception, such as what interrupts the whole run."""
+        """Settle a firing that has raised another BaseException, such as one that interrupts the run."""
         if worker.late is not None and not is_interruption(error):
             return self._cut_short(worker, current)
         worker.late = None
         return self._scheduler.settling.fail(current.frame, current.index, error)
 
     def _is_left_alone(self, worker: Worker) -> bool:
-        """Tell whether nothing has cut short what nobody in a live session waits for: it has simply ended."""
+        """Return whether a superseded firing of a live session has run to its end undisturbed."""
         return self._scheduler.live is not None and worker.late is None and not worker.scope.cancel_called
 
     def _has_to_end(self, worker: Worker, current: Attempt) -> bool:
-        """Tell whether an attempt that has come to an end was cancelled, stopped or late."""
+        """Return whether an attempt that has ended was cancelled, stopped or late."""
         is_over = worker.scope.cancel_called or worker.late is not None
         return is_over or current.frame.has_stopped(current.index)
 
     def _cut_short(self, worker: Worker, current: Attempt, raised: Exception | None = None) -> list[FiringId]:
-        """Settle a firing that was cancelled with its frame, or took too long (S9.2)."""
+        """Settle a firing that was cancelled with its scope instance, or took too long (S9.2)."""
         late, worker.late = worker.late, None
         if late is None or current.frame.has_stopped(current.index):
-            _put_aside(self._scheduler, current, raised)
+            _keep_error(self._scheduler, current, raised)
             return self._scheduler.settling.cancelled(current.frame, current.index)
         late.__cause__ = raised
         return self._scheduler.settling.fail(current.frame, current.index, late)
@@ -231,11 +232,11 @@ class AttemptRunner:
             return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]
         error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
-        frame.attempts_at(node.index).is_last = True  # no cancellation is repeated
+        frame.attempts_at(node.index).is_last = True  # a cancellation is not retried
         return self._scheduler.settling.fail(frame, node.index, error)
 
     def end_cancelled(self, worker: Worker) -> list[FiringId]:
-        """Settle the firing with which the scope of its worker was cancelled; returns what became ready."""
+        """Settle the firing that ended with the cancelled scope of its worker; return what became ready."""
         current = worker.current
         if current is None:
             return []
@@ -244,8 +245,8 @@ class AttemptRunner:
         return newly
 
 
-def _put_aside(scheduler: Scheduler, current: Attempt, error: BaseException | None) -> None:
-    """Keep what a node raised while it was cancelled: no failure, but not to be lost either (S9.5)."""
+def _keep_error(scheduler: Scheduler, current: Attempt, error: BaseException | None) -> None:
+    """Keep an exception raised during cancellation: it does not fail the node, but is not lost (S9.5)."""
     if isinstance(error, Exception):
         path = current.this_firing().path
         LOG.warning("node %s raised while it was being cancelled", path, exc_info=error)
@@ -254,7 +255,7 @@ def _put_aside(scheduler: Scheduler, current: Attempt, error: BaseException | No
 
 
 def _started(current: Attempt, calling: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Tell that a firing begins, and begin it."""
+    """Report that a firing begins, and return its coroutine."""
     reporter = current.worker.scheduler.reporter
     if reporter.is_listening:
         report_start(reporter, current.frame, current.index)
@@ -262,7 +263,7 @@ def _started(current: Attempt, calling: Callable[[], Coroutine[Any, Any, Any]]) 
 
 
 def _calling(worker: Worker, current: Attempt, action: Call, context: Context) -> Coroutine[Any, Any, Any]:
-    """Return what calls the function of a firing, in its time."""
+    """Return the coroutine that calls the function of a firing, within its timeout."""
     calling, recording = call(current, action, context), worker.scheduler.recording
     if action.policy.effect is True and recording is not None:
         calling = _once_committed(recording.journal.committed, current, calling)
@@ -270,7 +271,7 @@ def _calling(worker: Worker, current: Attempt, action: Call, context: Context) -
 
 
 def _traced(worker: Worker, current: Attempt, action: Call, context: Context) -> Coroutine[Any, Any, Any]:
-    """Return what calls the function of a firing, whose span begins now."""
+    """Return the coroutine that calls the function of a firing, and begin its span."""
     worker.scheduler.reporter.enter(current.frame, current.index, context)
     return _calling(worker, current, action, context)
 
@@ -278,7 +279,7 @@ def _traced(worker: Worker, current: Attempt, action: Call, context: Context) ->
 async def _once_committed(
     committed: Callable[[], Awaitable[object]], current: Attempt, calling: Coroutine[Any, Any, Any]
 ) -> Any:
-    """Await a call that has an effect, which begins when all it depends on is committed (S12.2)."""
+    """Await a call with an effect once everything it depends on is committed (S12.2)."""
     try:
         current.suspends()  # from here on others have their turn, and it can be cancelled
         await committed()
@@ -291,7 +292,7 @@ async def _once_committed(
 async def _in_time(
     worker: Worker, current: Attempt, bounds: Bounds, calling: Coroutine[Any, Any, Any]
 ) -> Any:
-    """Await an attempt, at most as long as it may take: then the worker is cancelled with it (S9.2)."""
+    """Await an attempt within its timeout, at the end of which the worker is cancelled (S9.2)."""
     attempts, clock = current.frame.attempts[current.index], worker.scheduler.clock
     now = clock()
     begun = attempts.begun = now if attempts.begun is None else attempts.begun
@@ -301,14 +302,14 @@ async def _in_time(
         return await calling
     finally:
         now = clock()
-        if now >= until:  # it was cancelled, or would not be and comes back all the same
+        if now >= until:  # it was cancelled, or suppressed that and returned late
             node = current.frame.plan.nodes[current.index]
             worker.late = bounds.timed_out(node.id, begun, now)
         worker.is_timed, worker.scope.deadline = False, inf
 
 
 class Worker:
-    """A task that runs one firing after the other, and can be cancelled with the one it runs."""
+    """A task that runs one firing after the other; it is cancelled with its current firing."""
 
     __slots__ = (
         "current", "driver", "has_waited", "is_timed", "is_waiting", "late", "outcome", "scheduler", "scope",
@@ -323,18 +324,18 @@ class Worker:
         shared: Shared,
     ) -> None:
         self.scheduler = scheduler
-        self.suspends = suspends  # told of a firing that waits for the first time
+        self.suspends = suspends  # called with an attempt that waits for the first time
         self.current: Attempt | None = None
-        self.outcome: Awaitable[Any] | None = None  # what it comes to, until that is awaited
-        self.is_waiting = False  # it has come to where it waits for the first time
+        self.outcome: Awaitable[Any] | None = None  # of the current firing, until it is awaited
+        self.is_waiting = False  # the current firing already waits for the event loop
         self.has_waited = False  # the attempt has waited
-        self.is_timed = False  # a time limit may end the attempt
-        self.late: NodeTimeout | None = None  # the attempt has ended, but not in its time
+        self.is_timed = False  # a timeout may end the attempt
+        self.late: NodeTimeout | None = None  # the attempt has ended, but not in time
         self.scope = scope
-        self.shared = shared  # what the firings have open together
+        self.shared = shared  # the resources that firings share
         self.driver = Driver()  # of inline firings
         self.task = current_task()
 
     def begin(self, current: Attempt, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
-        """Have a firing that has begun; what it comes to is still to be awaited."""
+        """Take over a firing that has begun; its outcome is still to be awaited."""
         self.current, self.outcome, self.is_waiting = current, outcome, is_waiting

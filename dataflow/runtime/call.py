@@ -1,4 +1,4 @@
-"""Call a node function in a context of its own, and detect calls that block the event loop."""
+"""Call a node function in its own context, and detect calls that block the event loop."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ __all__ = [
 ]
 
 LOG: Final = logging.getLogger("dataflow.calling")
-#: What a driver gives when a coroutine has returned.
+#: Given by a driver when a coroutine has returned.
 RETURNED: Final = object()
-#: How long, in seconds, one step of a node may keep the event loop before it is told (S9.2).
+#: How long, in seconds, one step of a node may block the event loop before a warning (S9.2).
 MOST_BLOCKING: Final = 0.1
 
 
 class Attempt:
-    """What `this_firing` finds in the context of an attempt, also after the attempt has ended."""
+    """The source of `this_firing` in the context of an attempt, also after the attempt has ended."""
 
     __slots__ = ("attempt", "frame", "index", "is_seeking", "worker")
 
@@ -61,10 +61,10 @@ class Attempt:
         self.frame = frame
         self.index = index
         self.attempt = attempt
-        self.is_seeking = False  # its outcome, so that the function may not be called at all
+        self.is_seeking = False  # a cache lookup is running, so the function may not be called
 
     def suspends(self) -> None:
-        """Note that the attempt waits, if it is for the first time."""
+        """Note that the attempt waits, if it does so for the first time."""
         if not self.worker.has_waited:
             self.worker.suspends(self)
 
@@ -76,7 +76,7 @@ class Attempt:
             self.attempt,
             self.emit,
             self._is_no_longer_wanted,
-            scheduler,  # each sitting has one, which ends with it
+            scheduler,  # each execution session has one, which ends with it
             scheduler.reporter.open_span,
             self.flow_span,
             self.worker.shared,
@@ -88,11 +88,11 @@ class Attempt:
         return self.worker.scheduler
 
     def flow_span(self) -> Span:
-        """Return the span of the flow node around this firing."""
+        """Return the span of the subflow around this firing."""
         return self._scheduler.reporter.flow_span(self.frame)
 
     def emit(self, piece: object, port: str) -> None:
-        """Report a piece, unless the attempt has ended and the piece comes too late; raises NodeFailed."""
+        """Report a piece, unless the attempt has ended; raise NodeFailed for an undeclared port."""
         node, reporter = self.frame.plan.nodes[self.index], self._scheduler.reporter
         assert isinstance(node.action, Call), "only calls fire"
         ports = node.action.type.outputs
@@ -104,7 +104,7 @@ class Attempt:
             reporter.in_loop(partial(self._report, {"port": port, "piece": own_copy(piece)}))
 
     def warn(self, code: str, text: str) -> None:
-        """Have the run warn of something at this firing, once."""
+        """Warn at this firing, once per run."""
         self._scheduler.reporter.in_loop(partial(self._warn_once, code, text))
 
     def _warn_once(self, code: str, text: str) -> None:
@@ -122,7 +122,7 @@ class Attempt:
             reporter.emit(EventKind.PIECE, self._path(), data)
 
     def _is_no_longer_wanted(self) -> bool:
-        """Tell whether it was cancelled or timed out; any thread may ask."""
+        """Return whether the attempt was cancelled or timed out; safe to call from any thread."""
         frame, index, worker = self.frame, self.index, self.worker
         if frame.has_stopped(index) or frame.attempt_of(index) != self.attempt:
             return True
@@ -132,18 +132,18 @@ class Attempt:
         return is_bounded and self._scheduler.reporter.is_here and worker.scope.cancel_called
 
     def in_thread(self) -> Thread:
-        """Return what a thread of this firing finds in place of it."""
+        """Return the source of `this_firing` for a thread of this firing."""
         return Thread(self)
 
     def abandon(self) -> Callable[[], None]:
-        """Warn that a thread runs on, and return what to call when its function returns (S9.2)."""
+        """Warn that a thread keeps running, and return the function to call when it ends (S9.2)."""
         text = f"{self._path()} gave up a blocking call: its thread runs on until that returns"
         self._scheduler.warn(self._path(), "thread_abandoned", text)
         admission = self._scheduler.admission
         return nothing_kept if admission is None else admission.keep((self.frame, self.index))
 
     def blocked(self, seconds: float) -> None:
-        """Warn that one step of the node kept the event loop from everything else (S9.2)."""
+        """Warn that one step of the node blocked the event loop (S9.2)."""
         text = (
             f"{self._path()} blocked the event loop for {seconds:.3f} s; declare blocking code with threaded"
         )
@@ -158,7 +158,7 @@ class Attempt:
 
 
 class Thread:
-    """What `this_firing` finds in a thread of a firing: it may be given up while the firing goes on."""
+    """The source of `this_firing` in a thread of a firing, which may be abandoned before the firing ends."""
 
     __slots__ = ("_firing", "_is_given_up")
 
@@ -183,17 +183,17 @@ class Thread:
         return self._is_given_up or firing.cancelled()
 
     def in_thread(self) -> Thread:
-        """Return what a thread finds that this one starts."""
+        """Return the source of `this_firing` for a thread that this one starts."""
         return Thread(self._firing)
 
     def abandon(self) -> Callable[[], None]:
-        """Warn that the thread runs on, and return what to call when its function returns (S9.2)."""
+        """Warn that the thread keeps running, and return the function to call when it ends (S9.2)."""
         self._is_given_up = True
         return self._firing.abandon()
 
 
 async def call(current: Attempt, action: Call, context: Context) -> Any:
-    """Call the function of a firing in a context of its own."""
+    """Call the function of a firing in its own context."""
     frame = current.frame
     positional, keywords = bind(frame, frame.plan.nodes[current.index], action)
     context.run(CURRENT.set, current)
@@ -210,7 +210,7 @@ async def call(current: Attempt, action: Call, context: Context) -> Any:
 
 
 def _prepare(current: Attempt, action: Call, context: Context) -> None:
-    """Let the author do something before an extra attempt; from here on a failure is one of the call."""
+    """Run the `before` hook of an extra attempt; later failures count as failures of the call."""
     bounds = action.bounds
     if current.attempt > 1 and bounds is not None and bounds.retry is not None and bounds.retry.before:
         context.run(bounds.retry.before, current.this_firing())
@@ -218,7 +218,7 @@ def _prepare(current: Attempt, action: Call, context: Context) -> None:
 
 
 def _record(current: Attempt, result: Any) -> None:
-    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
+    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raise ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
         told: Any = told_metadata(result.metadata) if is_paused else dict(result.metadata)
@@ -230,7 +230,7 @@ def _record(current: Attempt, result: Any) -> None:
             except ValueRefused:
                 if result.status != "error":
                     raise
-                return  # it has failed with something else, which matters more
+                return  # the error that the node reports matters more
         current.frame.note_metadata(current.index, told)
 
 
@@ -244,7 +244,7 @@ async def _read_pieces(current: Attempt, pieces: AsyncIterator[Any]) -> list[Any
 
 
 class Watch(FiringSource, Protocol):
-    """What is found in the context of a node, and told when the node has kept the event loop."""
+    """The firing source in the context of a node, called when the node has blocked the event loop."""
 
     def blocked(self, seconds: float) -> None: ...
 
@@ -254,16 +254,16 @@ async def _awaiting(awaitable: Awaitable[Any]) -> Any:
 
 
 def as_coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
-    """Return something to drive: a coroutine itself, or one that awaits anything else."""
+    """Return a coroutine for an awaitable: itself, or one that awaits it."""
     return awaitable if isinstance(awaitable, types.CoroutineType) else _awaiting(awaitable)
 
 
 class Driver:
     """Drives coroutines to their ends, one after the other; one that raises is the last.
 
-    A generator that goes on costs half of what raising StopIteration for each coroutine does. Run in the
-    context of a node, `turns.send` takes what `this_firing` is to find there and the coroutine; it gives
-    `RETURNED`, or what the coroutine gives the event loop when it waits.
+    Resuming one generator costs half of what raising StopIteration for each coroutine does. Run in the
+    context of a node, `turns.send` takes the firing source and the coroutine; it gives `RETURNED`, or what
+    the coroutine yields to the event loop when it waits.
     """
 
     __slots__ = ("_result", "turns")
@@ -279,11 +279,11 @@ class Driver:
         while True:
             CURRENT.set(source)
             self._result = yield from coroutine
-            source = coroutine = None  # nothing is held that has ended (S8.5)
+            source = coroutine = None  # no reference to ended firings is kept (S8.5)
             source, coroutine = yield RETURNED
 
     def result(self) -> Any:
-        """Give away what the last coroutine has returned."""
+        """Return the result of the last coroutine, and drop the reference to it."""
         result, self._result = self._result, None
         return result
 
@@ -293,9 +293,9 @@ async def isolated(
 ) -> Any:
     """Run a coroutine to its end in the context; `suspended` is called when it first waits.
 
-    `watch.blocked` is called with the seconds of each step that kept the event loop for too long. Two
-    looks at the clock a step tell them exactly and name the node, which a thread that watches the loop
-    from outside could only guess; steps of tasks that the node itself has started are not seen.
+    `watch.blocked` is called with the seconds of each step that blocked the event loop for too long. Two
+    readings of the clock per step measure that exactly and name the node, which a monitoring thread could
+    only guess; steps of tasks that the node itself has started are not seen.
     """
     driver, begun = Driver(), perf_counter()
     try:
@@ -310,7 +310,7 @@ async def isolated(
 
 @types.coroutine
 def resumed(driver: Driver, context: Context, signal: Any, watch: Watch) -> Generator[Any, Any, Any]:
-    """Run a coroutine on to its end that waits, having just given the event loop this signal."""
+    """Run a waiting coroutine to its end, yielding this signal to the event loop first."""
     while signal is not RETURNED:
         try:
             reply = yield signal  # trio resumes with a value, asyncio with None
@@ -328,7 +328,7 @@ def resumed(driver: Driver, context: Context, signal: Any, watch: Watch) -> Gene
 
 
 def look(watch: Watch, begun: float) -> None:
-    """Look at the clock whether a step that began then has kept the event loop for too long."""
+    """Report a step that has blocked the event loop for too long since it began."""
     seconds = perf_counter() - begun
     if seconds > MOST_BLOCKING:
         watch.blocked(seconds)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from dataflow.stores.store import Answer
 
 
-__all__ = ["Engine", "StoredEnd"]
+__all__ = ["Engine"]
 
 
 class Engine:
-    """Runs what a scheduler says, in the task group that `spawn` starts tasks in."""
+    """Runs the firings of a scheduler, in the task group that `spawn` starts tasks in."""
 
     def __init__(self, scheduler: Scheduler, start: RunStart, spawn: Spawn) -> None:
         self.plan = scheduler.plan
@@ -46,8 +46,9 @@ class Engine:
         self.cancel_reason: str | None = None
         self._start = start
         self._has_started = False
-        self.has_concluded = False  # it is told how the sitting ends, though that may not be written yet
-        self._is_left = False  # there is no task group any more
+        # the end of the execution session is decided, though it may not be written yet
+        self.has_concluded = False
+        self._is_left = False  # the task group has ended
 
     def begin(self) -> None:
         """Spawn the first worker, which starts the run; nothing has run when this returns."""
@@ -64,14 +65,14 @@ class Engine:
             self.stop(reason)
 
     def stop(self, reason: str) -> None:
-        """Close the run: what waits is not run, what runs is cancelled."""
+        """Close the run: waiting nodes do not run, running ones are cancelled."""
         self.scheduler.abort(reason)
         self.workers.act()
         if self.workers.are_idle or self.scheduler.has_ended:
             self._conclude()
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks; raises AnswerRefused, and then none of the answers counts."""
+        """Answer open asks; raise AnswerRefused, and then apply none of the answers."""
         if self.keeping is not None:
             await self.keeping.decided()
         if self.has_concluded:
@@ -80,7 +81,7 @@ class Engine:
         self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
 
     def take(self, answers: Mapping[str, ReadAnswer]) -> None:
-        """Have a worker go on with what answers make ready; what is closed meanwhile takes none."""
+        """Have a worker fire the nodes that answers make ready; ignore asks closed meanwhile."""
         self.scheduler.asking.promise(answers)
 
         def first() -> list[FiringId]:
@@ -92,17 +93,17 @@ class Engine:
         self.workers.begin(first)
 
     def leave(self, error: BaseException | None) -> None:
-        """Cancel the run if its block is left by an error, else let it go on to its end."""
+        """Cancel the run if its block is left by an error, else let it run to its end."""
         if error is not None:
             self.cancel(f"the block that owns the run was left by {type(error).__name__}")
 
     async def close(self) -> None:
-        """Record the truth, also when the run's tasks were ended from outside (S9.6)."""
-        self._left()
+        """Record how the run ended, also if its tasks were ended from outside (S9.6)."""
+        self._end_from_outside()
         if self.keeping is not None:
             await self.keeping.close()
 
-    def _left(self) -> None:
+    def _end_from_outside(self) -> None:
         self._is_left = True
         if not self.has_concluded:
             self.cancel("cancelled from outside")
@@ -125,7 +126,7 @@ class Engine:
             self._start.announce(self.scheduler)
 
     def look_around(self) -> None:
-        """Conclude, or pause, when nothing is left to do; ports unsettled are an internal error (S8.4)."""
+        """Conclude or pause when nothing is left to do; unsettled ports are an internal error (S8.4)."""
         scheduler = self.scheduler
         if not scheduler.has_ended and scheduler.asking.open:
             self._pause()
@@ -140,7 +141,7 @@ class Engine:
         self._conclude()
 
     def _pause(self) -> None:
-        """Pause, unless an answer has come meanwhile: nothing else can run (S11.1)."""
+        """Pause, unless an answer has arrived meanwhile: nothing else can run (S11.1)."""
         if self.has_concluded or (self.keeping is not None and self.keeping.is_pausing):
             return
         self.scheduler.timing.stop()
@@ -154,11 +155,11 @@ class Engine:
         self.end_paused()
 
     def note_paused(self) -> None:
-        """Note that the run has paused for good: it is not to be cancelled or answered any more."""
+        """Note that the run has paused for good: it can no longer be cancelled or answered."""
         self.has_concluded = True
 
     def end_paused(self) -> None:
-        """End the sitting: the run has paused, and that is told."""
+        """End the execution session of a run that has paused."""
         self.has_concluded = True
         self.end(RunStatus.PAUSED)
 
@@ -170,7 +171,7 @@ class Engine:
             scheduler.failing.run_timed_out()
 
     def _conclude(self) -> None:
-        """Tell once and for all how the run has ended (S18)."""
+        """Decide and report how the run has ended, once (S18)."""
         if self.has_concluded:
             return
         self.has_concluded = True
@@ -192,7 +193,7 @@ class Engine:
             self.spawn(partial(self.keeping.end, status))
 
     def end(self, status: RunStatus) -> None:
-        """Close what the firings share, and tell how the sitting has ended; it is written by now."""
+        """Close the shared resources and end the execution session, whose records are written by now."""
         if self.workers.shared.are_open and not self._is_left:
             self.spawn(partial(self._end_closed, status))
         else:
@@ -213,27 +214,27 @@ class Engine:
 
 
 class StoredEnd:
-    """The part of an engine that sees to the store of its run."""
+    """The part of an engine that handles the store of its run."""
 
     def __init__(self, engine: Engine) -> None:
         recording = engine.scheduler.recording
         assert recording is not None, "the run lives in a store"
         self.recording = recording
         self.broken: BaseException | None = None  # what kept the run from being written
-        self.is_pausing = False  # it is being found out whether the run may pause
+        self.is_pausing = False  # whether the run may pause is being decided
         self._engine = engine
-        self._decided: Event | None = None  # that it is found out
-        self._arrived = set(recording.arrived)  # asks whose answers in the inbox were seen
+        self._decided: Event | None = None  # set when that is decided
+        self._arrived = set(recording.arrived)  # asks whose pending answers were seen
         recording.journal.attend(self._committed, self.cannot_write)
         recording.on_refused = self.cannot_write
 
     def pause(self, told: Mapping[str, Any]) -> None:
-        """Find out whether the run may pause, and let it (S11.2)."""
+        """Decide whether the run may pause, and pause it (S11.2)."""
         self.is_pausing, self._decided = True, new_event()
         self._engine.spawn(partial(self._pause, told))
 
     async def decided(self) -> None:
-        """Wait until it is found out whether the run may pause."""
+        """Wait until it is decided whether the run may pause."""
         while self.is_pausing and self._decided is not None:
             await self._decided.wait()
 
@@ -259,7 +260,7 @@ class StoredEnd:
         self._decided.set()
 
     def _go_on(self, answers: Sequence[Answer]) -> None:
-        """Go on after all, with the answers from the inbox, or to the end."""
+        """Continue instead of pausing, with the pending answers, or to the end."""
         engine = self._engine
         if self.broken is not None:
             engine.stop("what it did could not be stored")
@@ -270,14 +271,16 @@ class StoredEnd:
 
     def _committed(self, seq: int, answers: Sequence[Answer]) -> None:
         self.recording.committed(seq)
-        self._arrived &= {answer.ask for answer in answers}  # what has left the inbox may be answered anew
-        if self.is_pausing or self._engine.has_concluded:  # answers keep it from pausing, and are taken then
+        # an ask whose answer was removed may be answered again
+        self._arrived &= {answer.ask for answer in answers}
+        # else the answers keep the run from pausing, and are taken then
+        if self.is_pausing or self._engine.has_concluded:
             return
         if answers:
             self._take(answers)
 
     def _take(self, answers: Sequence[Answer]) -> bool:
-        """Take what has come in the inbox, each once; tells whether any of it was an answer."""
+        """Take each pending answer once; return whether any was accepted."""
         taken: dict[str, ReadAnswer] = {}
         for answer in answers:
             if answer.ask in self._arrived:
@@ -293,18 +296,18 @@ class StoredEnd:
         return bool(taken)
 
     def cannot_write(self, error: BaseException) -> None:
-        """End a run that cannot be written any more; in its store it stays as it was."""
+        """End a run that can no longer be written; its stored state remains unchanged."""
         if self.broken is None:
             self.broken = error
             self._engine.stop("what it did could not be stored")
 
     async def end(self, status: RunStatus) -> None:
-        """End the sitting once all of it is written, and give the run up."""
+        """End the execution session once all records are written, and release the run."""
         await self.close()
         self._engine.end(status)
 
     async def close(self) -> None:
-        """Write what is left and give the run up, whoever is being cancelled."""
+        """Write the remaining records and release the run, even during a cancellation."""
         with anyio.CancelScope(shield=True):
             try:
                 await self.recording.journal.close()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "KINDS",
     "NOT_OPENED",
     "Explanation",
     "Finding",
@@ -34,16 +35,16 @@ __all__ = [
 ]
 
 K = TypeVar("K", bound="Hashable")
-#: A cause: what a port has come to, a firing, a slot that something waits for, or an open ask.
+#: A cause: a skip or error, a firing, a slot that something waits for, or the id of an open ask.
 Thing: TypeAlias = "Skip | Errored | tuple[Frame, int] | tuple[Frame, int, str] | str"
-#: What is said of firings whose causes are not there.
+#: The text about firings whose causes are not kept.
 NOT_OPENED: Final = "and was not opened again: its causes are not kept"
 
 
 class ReasonKind(StrEnum):
-    """What kind of a reason it is."""
+    """The kind of a reason."""
 
-    VALUE = "value"  # it has one, or is done
+    VALUE = "value"  # it has a value, or is done
     SKIP = "skip"
     FAILURE = "failure"
     CANCELLED = "cancelled"
@@ -56,99 +57,15 @@ class ReasonKind(StrEnum):
     READY = "ready"
     RUNNING = "running"
     UNSETTLED = "unsettled"
-    STALE = "stale"  # of a live session: what it needs has changed, and nobody has asked for it since
-    CHANGED = "changed"  # likewise: an input or a function that is another than before
+    STALE = "stale"  # in a live session: an upstream node has changed, and the port was not demanded since
+    CHANGED = "changed"  # in a live session: an input or function that has changed
 
 
-#: What several things may hold up, each of which is told on its own.
+#: Kinds whose causes are listed separately if there are several.
 HELD_UP: Final = frozenset({ReasonKind.WAITING, ReasonKind.RUNNING, ReasonKind.UNSETTLED})
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One reason. `place` is the path of the firing that it is about, or the name of a port or output.
-
-    `causes` are the numbers of the reasons for it, in the explanation that it is a part of.
-    """
-
-    kind: ReasonKind
-    place: str
-    text: str
-    causes: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """All reasons, of which the first is the answer; as text each cause is below what it explains."""
-
-    reasons: tuple[Reason, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the text: causes stand further in only where there are several."""
-        told: set[str] = set()
-        seen: set[int] = set()
-        todo = [(0, 0)]
-        while todo:
-            number, depth = todo.pop()
-            reason = self.reasons[number]
-            if number in seen:
-                continue
-            seen.add(number)
-            if number == 0:
-                yield reason.text
-            elif reason.text not in told:
-                told.add(reason.text)
-                yield f"  {'  ' * depth}because {reason.text}"
-            further = number != 0 and reason.kind in HELD_UP and len(reason.causes) > 1
-            todo += [(cause, depth + further) for cause in reversed(reason.causes)]
-
-    def with_cause(self, reason: Reason) -> Explanation:
-        """Return the explanation with one more reason for the answer, below all others."""
-        first, *rest = self.reasons
-        causes = (*first.causes, len(self.reasons))
-        return Explanation((replace(first, causes=causes), *rest, reason))
-
-    def as_json(self) -> list[dict[str, Any]]:
-        """Return what JSON carries in its place: a list, in which reasons name their causes by number."""
-        return [
-            {"kind": one.kind.value, "place": one.place, "text": one.text, "causes": list(one.causes)}
-            for one in self.reasons
-        ]
-
-
-class Finding(NamedTuple):
-    """What is found out about one thing, and the things that it comes from."""
-
-    kind: ReasonKind
-    place: str
-    text: str
-    causes: Sequence[Any] = ()
-
-
-def explain(start: K, look: Callable[[K], Finding]) -> Explanation:
-    """Explain a thing by what `look` finds out about it, and about each of its causes, each once."""
-    numbers: dict[K, int] = {start: 0}
-    found: list[Finding] = []
-    todo = [start]
-    for thing in todo:  # grows while it is walked
-        finding = look(thing)
-        found.append(finding)
-        for cause in finding.causes:
-            if cause not in numbers:
-                numbers[cause] = len(todo)
-                todo.append(cause)
-    return Explanation(
-        tuple(
-            Reason(kind, place, text, tuple(numbers[cause] for cause in causes))
-            for kind, place, text, causes in found
-        )
-    )
-
-
-#: The reasons of skips that are kinds of their own, by how they begin.
+#: The reasons of skips that are kinds of their own, by prefix.
 SKIPS: Final = {
     "not demanded": ReasonKind.NOT_DEMANDED,
     "race lost": ReasonKind.RACE_LOST,
@@ -170,26 +87,110 @@ KINDS: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason; `place` is the path of a firing, or the name of a port or output.
+
+    `causes` are the numbers of its causes, in the explanation that it is a part of.
+    """
+
+    kind: ReasonKind
+    place: str
+    text: str
+    causes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All reasons, the first of which is the answer; as text each cause follows what it explains."""
+
+    reasons: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the text; causes are indented only if there are several."""
+        printed: set[str] = set()
+        seen: set[int] = set()
+        todo = [(0, 0)]
+        while todo:
+            number, depth = todo.pop()
+            reason = self.reasons[number]
+            if number in seen:
+                continue
+            seen.add(number)
+            if number == 0:
+                yield reason.text
+            elif reason.text not in printed:
+                printed.add(reason.text)
+                yield f"  {'  ' * depth}because {reason.text}"
+            further = number != 0 and reason.kind in HELD_UP and len(reason.causes) > 1
+            todo += [(cause, depth + further) for cause in reversed(reason.causes)]
+
+    def with_cause(self, reason: Reason) -> Explanation:
+        """Return the explanation with one more cause of the answer, as the last reason."""
+        first, *rest = self.reasons
+        causes = (*first.causes, len(self.reasons))
+        return Explanation((replace(first, causes=causes), *rest, reason))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the explanation as data for JSON: a list, in which reasons name their causes by number."""
+        return [
+            {"kind": one.kind.value, "place": one.place, "text": one.text, "causes": list(one.causes)}
+            for one in self.reasons
+        ]
+
+
+class Finding(NamedTuple):
+    """The explanation of one thing, and its causes."""
+
+    kind: ReasonKind
+    place: str
+    text: str
+    causes: Sequence[Any] = ()
+
+
+def explain(start: K, look: Callable[[K], Finding]) -> Explanation:
+    """Build an explanation by calling `look` for a thing and for each of its causes, each once."""
+    numbers: dict[K, int] = {start: 0}
+    found: list[Finding] = []
+    todo = [start]
+    for thing in todo:  # grows while it is walked
+        finding = look(thing)
+        found.append(finding)
+        for cause in finding.causes:
+            if cause not in numbers:
+                numbers[cause] = len(todo)
+                todo.append(cause)
+    return Explanation(
+        tuple(
+            Reason(kind, place, text, tuple(numbers[cause] for cause in causes))
+            for kind, place, text, causes in found
+        )
+    )
+
+
 def kind_of_skip(reason: str) -> ReasonKind:
-    """Tell what kind of a reason a skip has."""
+    """Return the kind of the reason of a skip."""
     return next((kind for text, kind in SKIPS.items() if reason.startswith(text)), ReasonKind.SKIP)
 
 
 def ask_text(id: str, prompt: str, since: str = "", until: str = "") -> str:
-    """Say that an ask waits for its answer."""
+    """Return the text about an ask that waits for its answer."""
     times = "".join([f" since {since}" if since else "", f", until {until}" if until else ""])
     return f"ask {id!r} waits for an answer{times}" + (f": {prompt}" if prompt else "")
 
 
 def explain_firing(frame: Frame, node: PlanNode, asks: Sequence[Ask]) -> Explanation:
-    """Explain what a firing has come to, or what holds it up."""
-    return explain((frame, node.index), _Looking(asks).look)
+    """Explain the state of a firing."""
+    return explain((frame, node.index), _Finder(asks).look)
 
 
 def explain_token(
     name: str, token: Any, status: str, waits: Sequence[tuple[Frame, int]] = (), asks: Sequence[Ask] = ()
 ) -> Explanation:
-    """Explain what a port or an output, which has this name in the text, has come to.
+    """Explain the token of a port or an output, which the text calls by this name.
 
     `waits` are the firings that it waits for, if it has not settled.
     """
@@ -203,18 +204,18 @@ def explain_token(
         head = Finding(ReasonKind.VALUE, name, f"{name} had a value, which was let go")
     else:
         head = Finding(ReasonKind.VALUE, name, f"{name} has a value")
-    looking = _Looking(asks)
-    return explain("", lambda thing: head if thing == "" else looking.look(thing))
+    finder = _Finder(asks)
+    return explain("", lambda thing: head if thing == "" else finder.look(thing))
 
 
 def explain_earlier(path: str, state: NodeState) -> Explanation:
-    """Explain what a firing has come to that a resumed run has not opened again: its causes are not kept."""
+    """Explain a firing that a resumed run has not opened again: its causes are not kept."""
     text = f"{path} is {state.value} since an earlier sitting, {NOT_OPENED}"
     return explain("", lambda _: Finding(KINDS[state], path, text))
 
 
-class _Looking:
-    """Finds out what led to a thing."""
+class _Finder:
+    """Finds the explanation of one thing."""
 
     def __init__(self, asks: Sequence[Ask]) -> None:
         self._asks: Mapping[str, Ask] = {ask.id: ask for ask in asks}
@@ -255,7 +256,7 @@ class _Looking:
                 return Finding(kind, path, head)
 
     def _asks_at(self, path: str) -> list[str]:
-        """List the open asks of a firing, or of what is inside it."""
+        """Return the open asks of a firing, or of what is inside it."""
         return [id for id in self._asks if id == path or id.startswith((f"{path}/", f"{path}[", f"{path}~"))]
 
 
@@ -266,12 +267,12 @@ def _of_token(token: Skip | Errored) -> Finding:
     besides = token.besides if isinstance(token, Errored) else ()
     cause = token.cause
     while isinstance(cause, Errored) and cause.reason == text and not cause.besides:
-        cause = cause.cause  # it is told already
+        cause = cause.cause  # its text is printed already
     return Finding(kind, token.place, text, [*besides, *(() if cause is None else (cause,))])
 
 
 def makers_of(frame: Frame, slot: int) -> Iterator[tuple[Frame, int]]:
-    """Find the nodes of a frame that a slot waits for, behind the joins."""
+    """Yield the firings of a scope instance that a slot waits for, upstream of joins."""
     todo, seen = [slot], {slot}
     for one in todo:  # grows while it is walked
         maker = next((node for node in frame.plan.nodes if one in node.outputs.values()), None)
@@ -284,7 +285,7 @@ def makers_of(frame: Frame, slot: int) -> Iterator[tuple[Frame, int]]:
 
 
 def _waits(frame: Frame, node: PlanNode) -> Iterator[tuple[Frame, int, str]]:
-    """Go through the slots that a node waits for."""
+    """Yield the slots that a node waits for."""
     for feed in node.feeds:
         for slot, label in zip(feed.slots, feed.labels, strict=True):
             if frame.values[slot] is UNSETTLED:
@@ -292,7 +293,7 @@ def _waits(frame: Frame, node: PlanNode) -> Iterator[tuple[Frame, int, str]]:
 
 
 def _of_slot(frame: Frame, slot: int, label: str) -> Finding:
-    """Say that something waits for a slot, and who is to settle it."""
+    """Explain a wait for a slot, by the node that has to settle it."""
     text = f"it waits for {label}"
     where: Frame | None = frame
     while where is not None:

@@ -1,4 +1,4 @@
-"""The result of a run: its outputs, the state of every node, and why a port is what it is (S9.5, S18)."""
+"""The result of a run: its outputs, the state of every node, and why a port has its value."""
 
 from __future__ import annotations
 
@@ -29,31 +29,12 @@ __all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token"]
 T = TypeVar("T")
 
 
-class PausedRun:
-    """A run without a store that has paused; it goes on once."""
-
-    __slots__ = ("_scheduler",)
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler: Scheduler | None = scheduler
-
-    def look(self, run: str) -> Scheduler:
-        """Return its scheduler; raises RunTaken if it has gone on already."""
-        if self._scheduler is None:
-            raise RunTaken("the memory of this process", run, "has been resumed already")
-        return self._scheduler
-
-    def take(self) -> None:
-        """Note that the run goes on: its result holds it no longer."""
-        self._scheduler = None
-
-
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a run came to. Outputs that were skipped are not among `outputs`; `why` tells the reason.
+    """The result of a run. Skipped outputs are not in `outputs`; `why` explains them.
 
-    A run that failed raises `RunFailed`, which has the result. One that paused has open `asks`, and goes on
-    with `flow.resume`; without a store it lives in its result.
+    A run that failed raises `RunFailed`, which has the result. A paused run has open `asks`, and
+    `flow.resume` resumes it; without a store it exists only in its result.
     """
 
     run_id: str
@@ -67,7 +48,7 @@ class Result:
     _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
 
     def __getitem__(self, output: str) -> Any:
-        """Return an output; raises KeyError telling why it has no value, or which outputs there are."""
+        """Return an output; raise KeyError that explains why it has no value, or lists the outputs."""
         if output in self.outputs:
             return self.outputs[output]
         slot = self._plan.outputs.get(output)
@@ -79,23 +60,23 @@ class Result:
 
     @property
     def lives_in_memory(self) -> bool:
-        """Whether the run has paused and lives nowhere but in this result."""
+        """Whether the run has paused and exists only in this result."""
         return self._paused is not None
 
     @property
     def declared(self) -> Sequence[str]:
-        """The names of all outputs, those without a value included."""
+        """The names of all outputs, including those without a value."""
         return tuple(self._plan.outputs)
 
     @cached_property
     def states(self) -> Mapping[str, NodeState]:
-        """The state of every node by its path, those inside maps and loops included."""
+        """The state of every node by its path, including nodes inside maps and loops."""
         found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
         return MappingProxyType({**found, **self._earlier})
 
     @cached_property
     def metadata(self) -> Mapping[str, Mapping[str, Any]]:
-        """What raw nodes told of their firings, by the path of each that told something (S3.2)."""
+        """The metadata of raw nodes, by the path of each firing that has some."""
         found = {
             path: MappingProxyType(frame.metadata[node.index])
             for path, frame, node in self._firings()
@@ -104,10 +85,10 @@ class Result:
         return MappingProxyType(found)
 
     def get(self, port: T) -> T:
-        """Return the value of a port or output; raises DataflowError with the reason if it has none.
+        """Return the value of a port or output; raise DataflowError with the reason if it has none.
 
-        The port is one of the builder, text like `node.port`, or the name of an output; none inside a loop or
-        map. Each call gives a copy of its lists and dicts (S3.4).
+        The port is a port of the builder, a string like `node.port`, or the name of an output; ports inside a
+        loop or map are not available. Each call returns a copy of lists and dicts.
         """
         output = self._addresses.output(port)
         token = value_of(self._token(output or self._addresses.port(port)))
@@ -120,16 +101,16 @@ class Result:
         return value  # type: ignore[no-any-return]  # a port is typed as its value
 
     def why(self, port: object) -> str:
-        """Tell why a port, or the node at a path, is what it is, back to the decision or failure.
+        """Explain the state of a port, or of the node at a path, back to the decision or failure.
 
-        The first line is the answer, each further one a cause. Text is read as the path of a node, then as
-        the name of an output, then as `node.port`. Raises DataflowError for what is none of them.
+        The first line is the answer, each further line a cause. A string is read as the path of a node, then
+        as the name of an output, then as `node.port`. Raise DataflowError for anything else.
         """
         return str(self.explain(port))
 
     def explain(self, port: object) -> Explanation:
-        """Tell what `why` does as data: reasons, each with its causes; raises DataflowError as `why` does."""
-        from dataflow.runtime.reasons import (  # most results are not asked
+        """Return the explanation of `why` as data: reasons, each with its causes; raise DataflowError."""
+        from dataflow.runtime.reasons import (  # most results are not explained
             explain_earlier,
             explain_firing,
             explain_token,
@@ -156,7 +137,7 @@ class Result:
         return explain_token(name_of(port), token, self.status)
 
     def _no_value(self, name: str, found: RootPort | None) -> str:
-        """Say that a port or an output has no value, and why: a loop that has not ended gives none (S6.4)."""
+        """Return the text about a missing value, and why; a running loop has no outputs yet (S6.4)."""
         token = UNSETTLED if found is None else self._token(found)
         node = None if found is None else found.node
         if token is UNSETTLED and node is not None and _is_going_round(self._root, node):
@@ -189,13 +170,32 @@ class Result:
         return special_token(self._root, found.node, found.port)
 
 
+class PausedRun:
+    """A paused run without a store; it can be resumed once."""
+
+    __slots__ = ("_scheduler",)
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler: Scheduler | None = scheduler
+
+    def look(self, run: str) -> Scheduler:
+        """Return its scheduler; raise RunTaken if it has been resumed already."""
+        if self._scheduler is None:
+            raise RunTaken("the memory of this process", run, "has been resumed already")
+        return self._scheduler
+
+    def take(self) -> None:
+        """Note that the run is resumed: its result no longer keeps it."""
+        self._scheduler = None
+
+
 def _is_going_round(root: Frame, node: PlanNode) -> bool:
-    """Tell whether a node is a loop that has not ended."""
+    """Return whether a node is a loop that has not ended."""
     return isinstance(node.action, LoopOf) and STATES[root.states[node.index]] is NodeState.RUNNING
 
 
 def special_token(root: Frame, node: PlanNode, port: str) -> Any:
-    """Tell what `$done` or `$error` of a node would hold; they have no slot unless they are read."""
+    """Return the token of `$done` or `$error` of a node; they have no slot unless they are read."""
     state = STATES[root.states[node.index]]
     if state is NodeState.DONE:
         return Signal() if port == DONE else Skip(node.label, "succeeded, so there is no failure")
@@ -211,7 +211,7 @@ def special_token(root: Frame, node: PlanNode, port: str) -> Any:
 
 
 def no_value(result: Result, output: str, port: object) -> DataflowError:
-    """Make the error that an output has no value, which was asked for by its name or as a port."""
+    """Return the error for an output without a value, which was requested by its name or as a port."""
     plan = result._plan  # noqa: SLF001 - the class is of this module
     slot, is_output = plan.outputs[output], isinstance(port, str) and port in plan.wiring.block.outputs
     name = f"output {port!r}" if is_output else f"port {name_of(port)}"
@@ -219,7 +219,7 @@ def no_value(result: Result, output: str, port: object) -> DataflowError:
 
 
 def no_value_text(name: str, token: object) -> str:
-    """Say that a port or an output has no value, and why."""
+    """Return the text about a port or output without a value, and why."""
     if not isinstance(token, Skip | Errored):
         return f"{name} has no value: it did not settle"
     return f"{name} has no value: {'; '.join(_shortened(_lines(token), 4))}"
@@ -234,7 +234,7 @@ def _shortened(lines: list[str], most: int) -> list[str]:
 
 
 def _lines(token: Skip | Errored) -> list[str]:
-    """Tell each cause once, from the port back to where it began."""
+    """Return the causes, each once, from the port back to the first."""
     lines: dict[str, None] = {}  # as an ordered set
     for cause in chain(token):
         is_whole = isinstance(cause, Errored) or not cause.place

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["PieceStream", "Prepare", "PreparedRun", "Run", "executing", "new_run_id"]
+__all__ = ["PreparedRun", "Run", "executing", "new_run_id", "outcome"]
 
 T = TypeVar("T")
 
 
 def new_run_id() -> str:
-    """Name a run by its start in UTC and eight hexadecimal digits (S20)."""
+    """Return a new run id: the time in UTC and eight hexadecimal digits (S20)."""
     year, month, day, hour, minute, second, *_ = gmtime()
     return f"{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{urandom(4).hex()}"
 
@@ -57,7 +57,7 @@ Prepare: TypeAlias = "Callable[[], Awaitable[PreparedRun]]"
 
 
 class Run:
-    """A run in progress. Awaiting it gives its result, also that of a cancelled run, or raises RunFailed."""
+    """A run in progress. Awaiting it returns its result, also for a cancelled run, or raises RunFailed."""
 
     __slots__ = ("_engine", "_was_awaited")
 
@@ -72,14 +72,14 @@ class Run:
 
     @property
     def status(self) -> RunStatus:
-        """How far the run has come: `running`, `paused`, `completed`, `failed` or `cancelled`."""
+        """The status of the run: `running`, `paused`, `completed`, `failed` or `cancelled`."""
         return self._engine.status
 
     def events(self, *, inputs: bool = False) -> AsyncIterator[Event]:
-        """Iterate over the events from now on; ends when the run has ended, however it ended.
+        """Iterate over the events from now on, until the run has ended.
 
-        With `inputs` each `node_started` has a copy of the node's input values too, by port, from then on for
-        all who listen. Listeners share an event: leave its data as they are.
+        With `inputs` each `node_started` also has a copy of the node's input values by port, from then on for
+        all listeners. Listeners share an event: do not change its data.
         """
         reporter = self._engine.reporter
         reporter.tells_inputs = reporter.tells_inputs or inputs
@@ -92,11 +92,12 @@ class Run:
     @overload
     def stream(self, port: object) -> AsyncIterator[Any]: ...
     def stream(self, port: object) -> AsyncIterator[Any]:
-        """Iterate over the pieces of a port as they come, or over its value if there are none (S3.5).
+        """Iterate over the pieces of a port as they arrive, or over its value if there are none.
 
-        The port is a port or step of the builder, text like `node.port`, or the name of an output. It ends
-        when the port has settled; after a skip or an error with nothing more. Open it first thing to miss
-        no piece. Raises DataflowError for a port that is not there, or inside a map or a loop.
+        The port is a port or step of the builder, a string like `node.port`, or the name of an output. The
+        iterator ends when the port has settled; after a skip or an error without a further item. Open it
+        before the run does anything to miss no piece. Raise DataflowError for an unknown port, or one inside
+        a map or a loop.
         """
         addresses = Addresses(self._engine.plan)
         found = addresses.output(port) or addresses.port(port)
@@ -110,16 +111,16 @@ class Run:
         return stream
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks by their ids while the run is executed; raises AnswerRefused (S11.2).
+        """Answer open asks by their ids while the run is executed; raise AnswerRefused.
 
-        If one of the answers is refused none of them counts. A run that has paused is resumed with them.
+        If one answer is refused, none of them is applied. Resume a paused run with its answers instead.
         """
         await self._engine.answer(answers)
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Cancel the run: what waits is not run, what runs is cancelled (S9.6). Any thread may call it.
+        """Cancel the run: waiting nodes do not run, running ones are cancelled. Any thread may call it.
 
-        The reason is what `result.why` tells of the nodes. A run that has ended, or is failing, stays so.
+        `result.why` reports the reason for each node. A run that has ended, or is failing, keeps its status.
         """
         self._engine.reporter.in_loop(partial(self._engine.cancel, reason))
 
@@ -138,7 +139,7 @@ class Run:
 
 
 def outcome(engine: Engine) -> Result:
-    """Return the result of a sitting that has ended; raises RunFailed for a failed run (S9.5)."""
+    """Return the result of an execution session that has ended; raise RunFailed for a failed run (S9.5)."""
     if engine.keeping is not None and engine.keeping.broken is not None:
         raise engine.keeping.broken
     scheduler = engine.scheduler
@@ -179,10 +180,10 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
 
 @asynccontextmanager
 async def executing(prepare: Prepare) -> AsyncIterator[Run]:
-    """Execute what is prepared while the block runs; leaving the block waits for the run to end.
+    """Execute a prepared run while the block runs; leaving the block waits for the run to end.
 
-    The block owns one task group with every task of the run. An error in the block cancels the run, and
-    a failure of the run that nobody awaited is raised when the block is left.
+    The block owns one task group with every task of the run. An error in the block cancels the run, and a
+    failure of the run that nobody awaited is raised when the block is left.
     """
     prepared = await prepare()
 
@@ -198,11 +199,11 @@ async def executing(prepare: Prepare) -> AsyncIterator[Run]:
 
 
 class PieceStream:
-    """An async iterator over the pieces of a port of the root frame, as they come.
+    """An async iterator over the pieces of a port of the root, as they arrive.
 
-    It listens to the events of the run, and looks at the port whenever something has happened: when the
-    port has settled the stream ends, with the value if no piece came. While there is something to be told
-    the port may have settled with pieces that are among it.
+    It listens to the events of the run, and checks the port after each: when the port has settled the stream
+    ends, with the value if there was no piece. While events wait to be reported, they may include pieces of a
+    port that has settled already.
     """
 
     __slots__ = (
@@ -219,7 +220,7 @@ class PieceStream:
         self._slot = slot
         self._port = port.port
         self._path = None if node is None else root.path_of(node)
-        self._is_inside = False  # of a loop that feedback edges have made: it has a path in each round
+        self._is_inside = False  # of a loop made by feedback edges: its path differs in each iteration
         while node is not None and (inside := _inside(node, slot)) is not None:
             self._is_inside = True
             node, self._port, slot = inside
@@ -231,10 +232,10 @@ class PieceStream:
         self.settled()
 
     def put(self, event: Event) -> None:
-        """Take what an event tells of the port."""
+        """Read an event that may be about the port."""
         path = address_of(event.path) if self._is_inside and event.path is not None else event.path
         if path == self._path:
-            if event.kind is EventKind.PIECES_VOID:  # what comes now is of another attempt
+            if event.kind is EventKind.PIECES_VOID:  # later pieces are of another attempt
                 self._has_pieces = False
             elif event.kind is EventKind.PIECE and event.data["port"] == self._port:
                 self._has_pieces = True
@@ -244,7 +245,7 @@ class PieceStream:
         self.settled()
 
     def settled(self) -> None:
-        """End the stream if the port has settled, and all of it was told."""
+        """End the stream if the port has settled and all events are reported."""
         if not self._reporter.is_behind:
             self._look()
 
@@ -271,7 +272,7 @@ class PieceStream:
 
 
 def _inside(node: PlanNode, slot: int) -> tuple[PlanNode, str, int] | None:
-    """Return what makes the last value that leaves a loop of feedback edges: its node, port and slot."""
+    """Return the source of the last value of a feedback loop's output: its node, port and slot."""
     loop = node.action
     if not isinstance(loop, LoopOf) or not loop.feedback or slot in loop.alls:
         return None

@@ -1,4 +1,4 @@
-"""What firings share: each thing is open in a task of its own, till the sitting ends (S9.6)."""
+"""Resources that firings share: each is open in its own task until the execution session ends (S9.6)."""
 
 from __future__ import annotations
 
@@ -25,33 +25,10 @@ LOG: Final = logging.getLogger("dataflow.shared")
 T = TypeVar("T")
 
 
-class _Owned:
-    """A thing that is being opened, is open or is closed, and what its owner is told."""
-
-    __slots__ = ("error", "has_closed", "has_opened", "is_open", "scope", "to_close", "value")
-
-    def __init__(self) -> None:
-        self.value: Any = None
-        self.error: BaseException | None = None  # what kept it from being opened
-        self.is_open = False
-        self.has_opened = new_event()  # or could not be
-        self.to_close = new_event()
-        self.has_closed = new_event()
-        self.scope = anyio.CancelScope(
-            shield=True
-        )  # it is closed in order, also while all is being cancelled
-
-    def close(self) -> None:
-        """Have the owner close it, or give up opening it."""
-        self.to_close.set()
-        if not self.is_open:
-            self.scope.cancel()
-
-
 class Shared:
-    """Things that are open together, each by its key, in tasks that `spawn` starts; they belong to one loop.
+    """Resources by key, open in tasks that `spawn` starts; they belong to one event loop.
 
-    `note` is told of what has failed while it was open or closed: nobody else would hear of it.
+    `note` is called with failures while a resource is open or closed, which nobody else would report.
     """
 
     __slots__ = ("_by_key", "_context", "_is_over", "_note", "_spawn")
@@ -65,7 +42,7 @@ class Shared:
         self._note = note
         self._by_key: dict[Hashable, _Owned] = {}
         self._is_over = False
-        self._context = copy_context()  # not that of the firing that happens to be the first
+        self._context = copy_context()  # not that of the firing that happens to be first
 
     @property
     def are_open(self) -> bool:
@@ -76,10 +53,10 @@ class Shared:
     async def opened(
         self, key: Hashable, open_it: Callable[[], AbstractAsyncContextManager[T]]
     ) -> AsyncIterator[T]:
-        """Give the thing of a key, which is opened if it is not yet; the end of the block does not close it.
+        """Yield the resource of a key, opening it if necessary; the end of the block does not close it.
 
-        Raises what opening it raises, to all who wait for it; the next call opens it again. Raises
-        DataflowError once all is closed.
+        Raise the error of opening it, to all waiters; the next call opens it again. Raise DataflowError once
+        everything is closed.
         """
         if self._is_over:
             raise _over()
@@ -93,7 +70,7 @@ class Shared:
         yield owned.value
 
     async def close(self) -> None:
-        """Close everything, what was opened last first, and return when it is closed, cancelled or not."""
+        """Close all resources in reverse order, and return when they are closed, even if cancelled."""
         self._is_over = True
         for owned in reversed([*self._by_key.values()]):
             owned.close()
@@ -103,8 +80,8 @@ class Shared:
     async def _own(
         self, key: Hashable, owned: _Owned, open_it: Callable[[], AbstractAsyncContextManager[Any]]
     ) -> None:
-        """Open a thing and close it: one task does both, as cancel scopes want it."""
-        owned.error = _over()  # if opening it is given up
+        """Open a resource and close it, in one task as cancel scopes require."""
+        owned.error = _over()  # if opening it is cancelled
         try:
             with owned.scope:
                 async with open_it() as owned.value:
@@ -114,8 +91,8 @@ class Shared:
         except Exception as error:
             if owned.is_open:
                 LOG.warning("what firings have shared has failed", exc_info=error)
-                told = ": ".join(filter(None, (type(error).__name__, text_of_error(error))))
-                self._note(f"what firings have shared has failed: {told}")
+                failure = ": ".join(filter(None, (type(error).__name__, text_of_error(error))))
+                self._note(f"what firings have shared has failed: {failure}")
             else:
                 owned.error = error
         finally:
@@ -124,19 +101,15 @@ class Shared:
             owned.has_closed.set()
 
 
-def _over() -> DataflowError:
-    return DataflowError("nothing can be opened any more: what the firings share is closed")
-
-
 @asynccontextmanager
 async def sharing() -> AsyncIterator[Shared]:
-    """Keep things open together, for whoever is in the block, until it is left.
+    """Keep resources open for the code in the block, and close them at its end.
 
     An error in the block is raised as it is, not in a group.
     """
     raised: BaseException | None = None
     async with Nursery() as spawn:
-        shared = Shared(spawn, lambda _: None)  # the log tells it
+        shared = Shared(spawn, lambda _: None)  # it is logged
         try:
             yield shared
         except cancellation_types():
@@ -147,3 +120,29 @@ async def sharing() -> AsyncIterator[Shared]:
             await shared.close()
     if raised is not None:
         raise raised
+
+
+class _Owned:
+    """A resource that is being opened, is open or is closed, with the events of its task."""
+
+    __slots__ = ("error", "has_closed", "has_opened", "is_open", "scope", "to_close", "value")
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.error: BaseException | None = None  # what kept it from being opened
+        self.is_open = False
+        self.has_opened = new_event()  # or failed to
+        self.to_close = new_event()
+        self.has_closed = new_event()
+        # it is closed in order, also during a cancellation
+        self.scope = anyio.CancelScope(shield=True)
+
+    def close(self) -> None:
+        """Have its task close it, or stop opening it."""
+        self.to_close.set()
+        if not self.is_open:
+            self.scope.cancel()
+
+
+def _over() -> DataflowError:
+    return DataflowError("nothing can be opened any more: what the firings share is closed")

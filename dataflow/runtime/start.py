@@ -43,37 +43,63 @@ __all__ = [
 ]
 
 LOG: Final = logging.getLogger("dataflow.engine")
-#: What an attempt has failed with whose process ended.
+#: The failure of an attempt whose process ended.
 INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
 
 
-class ResumeWarning(NamedTuple):
-    """What is to be warned of when a run goes on; `taken` are asks whose answers are dropped with it."""
+async def prepare_anew(
+    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
+) -> PreparedRun:
+    """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
+    reporter = reporter_for(settings, plan.name, run_id, caller())
+    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
+    return PreparedRun(scheduler, FirstStart(inputs))
 
-    code: str
-    text: str
-    taken: Sequence[str] = ()
+
+async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> PreparedRun:
+    """Prepare to resume a paused run that exists in its result.
+
+    Raise RunTaken if it has been resumed already, AnswerRefused for an answer that does not fit; then it
+    remains paused.
+    """
+    paused = result._paused  # noqa: SLF001 - hidden from users, not from the engine
+    if paused is None:
+        raise DataflowError(
+            f"run {result.run_id} is {result.status} and lives in no store; only a paused run lives in its "
+            "result: run the flow with a store, and resume it by its id"
+        )
+    scheduler = paused.look(result.run_id)
+    if scheduler.plan.wiring is not plan.wiring:
+        raise DataflowError(
+            f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
+        )
+    read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
+    paused.take()
+    seq = scheduler.reporter.seq
+    scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, caller(), seq)
+    scheduler.timing.go_on(anyio.current_time)
+    return PreparedRun(scheduler, ResumedStart(read))
 
 
 class RunStart(Protocol):
-    """How a run begins."""
+    """The start of an execution session."""
 
     def announce(self, scheduler: Scheduler) -> None:
-        """Report that it begins, before anything else of it is reported."""
+        """Report the start, before anything else is reported."""
 
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
         """Return the firings to begin with."""
 
     def let_go(self) -> None:
-        """Hold nothing any more of what the run was given (S8.5)."""
+        """Release everything that the run was given (S8.5)."""
 
 
 @dataclass(slots=True, eq=False)
 class FirstStart:
-    """A new run begins with its inputs; the dict is emptied when they stand in the root (S8.5)."""
+    """A new run starts with its inputs; the dict is emptied once the root has them (S8.5)."""
 
     inputs: dict[str, Any]
-    told: Mapping[str, Any] = field(default_factory=dict)  # what else the record of the start holds
+    told: Mapping[str, Any] = field(default_factory=dict)  # further data of the record of the start
 
     def announce(self, scheduler: Scheduler) -> None:
         reporter, plan = scheduler.reporter, scheduler.plan
@@ -94,19 +120,19 @@ class FirstStart:
 
 @dataclass(slots=True, eq=False)
 class ResumedStart:
-    """A run goes on where it has paused, with answers that were read and found to fit."""
+    """A run resumes where it has paused, with validated answers."""
 
     answers: Mapping[str, ReadAnswer]
-    held: list[FiringId] = field(default_factory=list)  # what restoring it has made ready
-    told: Mapping[str, Any] = field(default_factory=dict)  # what the record of its going on holds
+    held: list[FiringId] = field(default_factory=list)  # firings that became ready during the replay
+    told: Mapping[str, Any] = field(default_factory=dict)  # data of the record of the resume
     warnings: Sequence[ResumeWarning] = ()
-    elapsed: float | None = None  # seconds that it was executed before, where the clock does not know
+    elapsed: float | None = None  # seconds of execution before, if the clock does not know
 
     def announce(self, scheduler: Scheduler) -> None:
         if scheduler.recording is not None:
             restoring = scheduler.restoring
             scheduler.recording.go_on(
-                self.told, () if restoring is None else interrupted_in(restoring.past.firings)
+                self.told, () if restoring is None else _interrupted_in(restoring.past.firings)
             )
         elif scheduler.reporter.is_listening:
             scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
@@ -130,11 +156,38 @@ class ResumedStart:
         self.answers = {}
 
 
+class ResumeWarning(NamedTuple):
+    """A warning for the resumed run; `taken` are asks whose answers are dropped with it."""
+
+    code: str
+    text: str
+    taken: Sequence[str] = ()
+
+
+class _EarlierFiring(Protocol):
+    """The recorded state of a firing from an earlier execution session."""
+
+    @property
+    def is_running(self) -> bool: ...
+    @property
+    def is_opener(self) -> bool: ...
+    @property
+    def attempt(self) -> int: ...
+
+
+def _interrupted_in(firings: Mapping[str, _EarlierFiring]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the attempts that were running when the process ended: the path, and the data of the event."""
+    for path, firing in firings.items():
+        if firing.is_running and not firing.is_opener:
+            failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
+            yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
+
+
 def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memos] | None:
-    """Return what makes the part of a scheduler that asks the memo; None if no node of the plan asks it."""
+    """Return the class that looks up the memo of a plan; None if no node of the plan has one."""
     if not plan.memos:
         return None
-    from dataflow.memo.lookup import Memos  # loads a lot
+    from dataflow.memo.lookup import Memos  # slow to import
 
     return Memos
 
@@ -148,7 +201,7 @@ def reporter_for(
     *,
     what: str = "run",
 ) -> Reporter:
-    """Make the reporter of a run of a flow, as its settings say; `seq` is that of the last event."""
+    """Return the reporter of a run with its settings; `seq` is that of the last event."""
     if settings.telemetry is None:
         return Reporter(run, call=call, seq=seq)
     from dataflow.runtime.telemetry import TracedReporter  # few runs are traced
@@ -157,7 +210,7 @@ def reporter_for(
 
 
 def warn_of_settings(scheduler: Scheduler) -> None:
-    """Warn of what a flow sets in vain for a run, or for a live session."""
+    """Warn of settings of a flow that have no effect in this run or live session."""
     plan, limits = scheduler.plan, scheduler.settings.limits
     unused = plan.unused_policies
     if unused:
@@ -171,7 +224,7 @@ def warn_of_settings(scheduler: Scheduler) -> None:
 
 
 def warn_of_memo(scheduler: Scheduler) -> None:
-    """Warn if there is no store for what is to be remembered in one."""
+    """Warn if nodes use the cache of a store, and there is none."""
     if scheduler.memoizing is None or not scheduler.memoizing.lacks_store:
         return
     what = "run" if scheduler.live is None else "session"
@@ -181,55 +234,3 @@ def warn_of_memo(scheduler: Scheduler) -> None:
     )
     LOG.warning("%s", text)
     scheduler.warn("", "memo_without_store", text)
-
-
-class Earlier(Protocol):
-    """What is known of a firing from an earlier sitting of its run."""
-
-    @property
-    def is_running(self) -> bool: ...
-    @property
-    def is_opener(self) -> bool: ...
-    @property
-    def attempt(self) -> int: ...
-
-
-def interrupted_in(firings: Mapping[str, Earlier]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Tell which attempts were being made when the process ended, by path, as events tell it."""
-    for path, firing in firings.items():
-        if firing.is_running and not firing.is_opener:
-            failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
-            yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
-
-
-async def prepare_anew(
-    plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
-) -> PreparedRun:
-    """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
-    reporter = reporter_for(settings, plan.name, run_id, caller())
-    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
-    return PreparedRun(scheduler, FirstStart(inputs))
-
-
-async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> PreparedRun:
-    """Prepare a run to go on that has paused and lives in its result.
-
-    Raises RunTaken if it has gone on already, AnswerRefused for an answer that does not fit; then it stays.
-    """
-    paused = result._paused  # noqa: SLF001 - hidden from users, not from the engine
-    if paused is None:
-        raise DataflowError(
-            f"run {result.run_id} is {result.status} and lives in no store; only a paused run lives in its "
-            "result: run the flow with a store, and resume it by its id"
-        )
-    scheduler = paused.look(result.run_id)
-    if scheduler.plan.wiring is not plan.wiring:
-        raise DataflowError(
-            f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
-        )
-    read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
-    paused.take()
-    seq = scheduler.reporter.seq
-    scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, caller(), seq)
-    scheduler.timing.go_on(anyio.current_time)
-    return PreparedRun(scheduler, ResumedStart(read))

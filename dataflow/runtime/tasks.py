@@ -35,16 +35,16 @@ class Owned(Protocol):
 
     scheduler: Scheduler
     workers: Workers
-    ended: Event  # set once nothing runs any more
+    ended: Event  # set once nothing is running
 
     def cancel(self, reason: str) -> None:
-        """End what runs; `ended` is set when it has."""
+        """Cancel what is running; `ended` is set when it has ended."""
 
     def leave(self, error: BaseException | None) -> None:
         """Note that its block is left, by an error if there is one; `ended` is waited for."""
 
     async def close(self) -> None:
-        """Note that there is no task any more, however it came to that."""
+        """Note that all tasks have ended, for whatever reason."""
 
 
 E = TypeVar("E", bound=Owned)
@@ -52,10 +52,10 @@ E = TypeVar("E", bound=Owned)
 
 @asynccontextmanager
 async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
-    """Make an engine that spawns its tasks in a group of this block, and let it end when the block is left.
+    """Create an engine that spawns its tasks in a group of this block, and let it end with the block.
 
-    An error in the block is raised as it is, not in a group; so is what has broken a task, or has interrupted
-    the engine.
+    An error in the block is raised as it is, not in a group; so is an error that has broken a task, or has
+    interrupted the engine.
     """
     broken: BaseException | None = None
     engine: E | None = None
@@ -90,10 +90,11 @@ async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
 
 
 async def _end_cancelled(engine: Owned) -> None:
-    """See to it that nothing more of an engine starts whose owner is being cancelled.
+    """End an engine whose owner is being cancelled.
 
-    A task group of asyncio's would cancel each task once, past the scopes that shield: the engine itself
-    cancels what runs, again and again, and is awaited. On trio the tasks are in the owner's scope themselves.
+    A task group of asyncio would cancel each task once, ignoring scopes that shield: the engine itself
+    cancels what is running, repeatedly, and is awaited. On trio the tasks are in the owner's scope
+    themselves.
     """
     try:
         if on_asyncio() and engine.workers.broken is None:
@@ -135,7 +136,7 @@ class Sleepers:
 
 
 def run_sync(started: AbstractAsyncContextManager[Run], name: str) -> Result:
-    """Run to the end; `name` is what a thread is called that this takes."""
+    """Run to the end; `name` is the name of the thread, if one is needed."""
     return _run_in_thread(started, name) if in_event_loop() else anyio.run(_run, started)
 
 
@@ -145,13 +146,13 @@ async def _run(started: AbstractAsyncContextManager[Run]) -> Result:
 
 
 def _run_in_thread(started: AbstractAsyncContextManager[Run], name: str) -> Result:
-    """Run in a new thread and wait for it; whatever interrupts the wait cancels the run first (S9.6)."""
+    """Run in a new thread and wait for it; an interruption of the wait cancels the run first (S9.6)."""
     outcome: list[Result | BaseException] = []
     context = contextvars.copy_context()
     cancel: list[Callable[[], None]] = []
 
     async def seeded() -> Result:
-        """Run with the caller's contextvars; those of the new event loop itself stay."""
+        """Run with the caller's contextvars; those of the new event loop itself are kept."""
         for variable, value in context.items():
             if variable not in contextvars.copy_context():
                 variable.set(value)

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
 
 
-__all__ = ["Links", "TracedReporter"]
+__all__ = ["TracedReporter"]
 
 LOG: Final = logging.getLogger("dataflow.telemetry")
-#: The node types of what has frames, in the words of the documents.
+#: The types of nodes that open scope instances, as attributes name them.
 OPENERS: Final[Mapping[type, str]] = {LoopOf: "loop", MapOf: "map", FlowOf: "flow"}
 
 
 class TracedReporter(Reporter):
-    """Reports what happens in a run to its spans too, at once, before it is written or anybody else hears."""
+    """Reports the events of a run to its spans too, before they are stored or reach listeners."""
 
     __slots__ = (
         "_base", "_failures", "_links", "_open", "_owners", "_root", "_status", "_tracer", "flow",
@@ -49,21 +49,21 @@ class TracedReporter(Reporter):
         self.is_listening = self.is_tracing = True
         self.telemetry, self.what, self.flow = telemetry, what, flow
         self._tracer = trace.get_tracer("dataflow", tracer_provider=telemetry.provider)
-        self._base = contexts.get_current()  # of whoever runs the flow
+        self._base = contexts.get_current()  # of the caller of the flow
         self._root: trace.Span | None = None
         self._status: RunStatus | None = None
         self._failures: tuple[str, ...] = ()
         self._open: dict[str, _Open] = {}  # by path
-        self._owners: dict[Frame, _Open] = {}  # of the frames that something open has opened
+        self._owners: dict[Frame, _Open] = {}  # by the scope instances that their nodes have opened
         self._links = Links()
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         if self.recording is None:
-            self._hear(kind, path, data)
+            self._trace(kind, path, data)
         super().emit(kind, path, data)
 
     def make(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> Any:
-        self._hear(kind, path, data)
+        self._trace(kind, path, data)
         return super().make(kind, path, data)
 
     def _forget(self, gone: Any) -> None:
@@ -75,7 +75,7 @@ class TracedReporter(Reporter):
 
     def close(self) -> None:
         super().close()
-        with _kept_away():
+        with _logging_errors():
             status = None if self._status is None else self._status.value
             for path in reversed([*self._open]):  # what was opened last is inside the others
                 self._end(path, status)
@@ -88,7 +88,7 @@ class TracedReporter(Reporter):
 
     def enter(self, frame: Frame, index: int, context: Context) -> None:
         """Begin the span of an attempt, which is current in its context from now on."""
-        with _kept_away():
+        with _logging_errors():
             node = frame.plan.nodes[index]
             call: Any = node.action  # only calls are called
             span = self._start(frame, node, call.type.id).span
@@ -98,22 +98,22 @@ class TracedReporter(Reporter):
     def open_span(
         self, name: str, attributes: Mapping[str, object], *, is_client: bool = False
     ) -> Iterator[Span]:
-        """Begin a span of a node's own, inside the one that is current, and end it with the block."""
+        """Begin a node's own span inside the current one, and end it with the block."""
         kind = trace.SpanKind.CLIENT if is_client else trace.SpanKind.INTERNAL
         span: trace.Span = trace.INVALID_SPAN
-        with _kept_away():
+        with _logging_errors():
             span = self._tracer.start_span(redacted(name), kind=kind)
-        opened = _ToldSpan(span, name, is_telling=self.telemetry.content)
+        opened = _NodeSpan(span, name, with_content=self.telemetry.content)
         opened.note(attributes)
         try:
             with trace.use_span(span, record_exception=False, set_status_on_exception=False):
                 yield opened
         except Exception as error:
-            with _kept_away():
+            with _logging_errors():
                 self._note_failure(span, type(error).__name__, text_of_error(error))
             raise
         finally:
-            with _kept_away():
+            with _logging_errors():
                 span.end()
 
     def flow_span(self, frame: Frame) -> Span:
@@ -125,11 +125,11 @@ class TracedReporter(Reporter):
                 name, span = node.id, None if opened is None else opened.span  # it may have ended
                 break
             frame = frame.parent
-        return NO_SPAN if span is None else _ToldSpan(span, name, is_telling=self.telemetry.content)
+        return NO_SPAN if span is None else _NodeSpan(span, name, with_content=self.telemetry.content)
 
-    def _hear(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
-        """Begin and end spans as an event tells."""
-        with _kept_away():
+    def _trace(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+        """Begin and end spans as an event requires."""
+        with _logging_errors():
             match kind:
                 case EventKind.RUN_STARTED | EventKind.RUN_RESUMED:
                     self._run_span()
@@ -146,15 +146,17 @@ class TracedReporter(Reporter):
 
     def _run_span(self) -> trace.Span:
         if self._root is None:
-            told = {"dataflow.run.id": self.run, "dataflow.flow": self.flow}
-            self._root = self._tracer.start_span(f"{self.what} {self.flow}", self._base, attributes=told)
+            attributes = {"dataflow.run.id": self.run, "dataflow.flow": self.flow}
+            self._root = self._tracer.start_span(
+                f"{self.what} {self.flow}", self._base, attributes=attributes
+            )
         return self._root
 
     def _start(self, frame: Frame, node: PlanNode, type: str) -> _Open:
-        """Begin the span of a node in a frame, in that of what has opened the frame."""
+        """Begin the span of a node, inside the span of the opener of its scope instance."""
         owner = self._owner_of(frame)
         path = frame.path_of(node)
-        told: dict[str, str | int] = {
+        attributes: dict[str, str | int] = {
             "dataflow.run.id": self.run,
             "dataflow.path": path,
             "dataflow.node.type": type,
@@ -162,14 +164,14 @@ class TracedReporter(Reporter):
         }
         around = trace.set_span_in_context(self._run_span() if owner is None else owner.span, self._base)
         links = [trace.Link(source) for source in self._links.to(frame, node)]
-        span = self._tracer.start_span(node.id, around, attributes=told, links=links)
+        span = self._tracer.start_span(node.id, around, attributes=attributes, links=links)
         self._links.note(frame, node.index, span.get_span_context())
-        self._end(path, None)  # of whose end nobody was told
+        self._end(path, None)  # its end was not reported
         opened = self._open[path] = _Open(span)
         return opened
 
     def _owner_of(self, frame: Frame) -> _Open | None:
-        """Return the span of what has opened a frame, which begins with the first call inside."""
+        """Return the span of the opener of a scope instance, which begins with the first call inside."""
         inner = []
         while frame.parent is not None and frame not in self._owners:
             inner.append(frame)
@@ -186,7 +188,7 @@ class TracedReporter(Reporter):
         return found
 
     def _end(self, path: str, state: str | None, failure: Failure | None = None) -> None:
-        """End the span of an attempt, if there is one: what was skipped or remembered has none."""
+        """End the span of an attempt, if there is one: a skipped or cached node has none."""
         opened = self._open.pop(path, None)
         if opened is None:
             return
@@ -200,48 +202,48 @@ class TracedReporter(Reporter):
         opened.span.end()
 
     def _state_after(self, path: str, failure: Failure) -> str:
-        """Tell the state of an attempt that another follows; what fails inside of a node fails the node."""
+        """Return the state of an attempt that is retried; a failure inside a node fails the node."""
         is_late = failure.type == NodeTimeout.__name__ and path in self._open and not self._open[path].frames
         return (NodeState.TIMED_OUT if is_late else NodeState.FAILED).value
 
     def _note_failure(self, span: trace.Span, type: str, message: str) -> None:
-        """Note that what a span tells of has failed; what the message says may be content."""
+        """Mark a span as failed; the message may be content."""
         span.set_attribute("error.type", type)
-        told = f"{type}: {message}" if self.telemetry.content and message else type
-        span.set_status(trace.StatusCode.ERROR, redacted(told))
+        text = f"{type}: {message}" if self.telemetry.content and message else type
+        span.set_status(trace.StatusCode.ERROR, redacted(text))
 
 
 @dataclass(slots=True, eq=False)
 class _Open:
-    """A span that has begun, and the frames that its node has opened."""
+    """A span that has begun, and the scope instances that its node has opened."""
 
     span: trace.Span
     frames: list[Frame] = field(default_factory=list)
 
 
-class _ToldSpan(Span):
-    """A span that a node may tell of: one that it has begun itself, or that of the flow node around it."""
+class _NodeSpan(Span):
+    """A span that a node may change: one that it has begun itself, or that of the subflow around it."""
 
     __slots__ = ("_span", "name", "tells_content")
 
-    def __init__(self, span: trace.Span, name: str, *, is_telling: bool) -> None:
+    def __init__(self, span: trace.Span, name: str, *, with_content: bool) -> None:
         self._span, self.name = span, name
-        self.tells_content = is_telling
+        self.tells_content = with_content
 
     def note(self, attributes: Mapping[str, object]) -> None:
-        with _kept_away():
+        with _logging_errors():
             for name, value in attributes.items():
                 if value is not None:
                     self._span.set_attribute(name, redacted(value))  # type: ignore[arg-type]  # the SDK looks
 
     def rename(self, name: str) -> None:
-        with _kept_away():
+        with _logging_errors():
             self._span.update_name(redacted(name))
 
 
 @contextmanager
-def _kept_away() -> Iterator[None]:
-    """Keep what a tracer of the user's raises away from the run."""
+def _logging_errors() -> Iterator[None]:
+    """Log what a tracer raises, and keep it from the run."""
     try:
         yield
     except Exception:
@@ -249,25 +251,25 @@ def _kept_away() -> Iterator[None]:
 
 
 class Links:
-    """The spans that were begun in each frame, by node: what is ready reads what has ended."""
+    """The spans of each scope instance by node, for the links from readers to their sources."""
 
     def __init__(self) -> None:
         self._begun: dict[Frame, dict[int, SpanContext]] = {}
         self._makers: dict[ScopePlan, Mapping[int, int]] = {}  # slot -> the node that fills it
 
     def note(self, frame: Frame, index: int, span: SpanContext) -> None:
-        """Note the span of a node, in place of one of an earlier attempt."""
+        """Note the span of a node, replacing that of an earlier attempt."""
         self._begun.setdefault(frame, {})[index] = span
 
     def forget(self, frame: Frame) -> None:
-        """Forget the spans of a frame that has ended; nobody reads them any more."""
+        """Forget the spans of a scope instance that has ended."""
         self._begun.pop(frame, None)
 
     def to(self, frame: Frame, node: PlanNode) -> Iterator[SpanContext]:
-        """Yield the spans of the sources of a node, each once; those of what a join joins in its place."""
+        """Yield the spans of the sources of a node, each once; a join is replaced by its sources."""
         todo = [(frame, slot) for feed in node.feeds for slot in feed.slots]
         seen = set(todo)
-        told: set[tuple[Frame, int]] = set()
+        found: set[tuple[Frame, int]] = set()
         while todo:
             frame, slot = todo.pop(0)
             index = self._makers_of(frame.plan).get(slot)
@@ -278,8 +280,8 @@ class Links:
             elif not frame.plan.nodes[index].is_visible:
                 feeds = frame.plan.nodes[index].feeds
                 further = [(frame, one) for feed in feeds for one in feed.slots]
-            elif (frame, index) not in told:
-                told.add((frame, index))
+            elif (frame, index) not in found:
+                found.add((frame, index))
                 span = self._begun.get(frame, {}).get(index)
                 if span is not None:
                     yield span

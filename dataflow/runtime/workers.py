@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QuickCalls", "Workers", "following"]
 
-#: How long, in seconds, a worker goes on before it lets the event loop do other things.
+#: How long, in seconds, a worker runs before it lets other tasks run.
 SLICE: Final = 0.005
 
 
@@ -42,7 +42,8 @@ class Workers:
 
     def __init__(self, scheduler: Scheduler, spawn: Spawn, idle: Callable[[], None]) -> None:
         self._scheduler = scheduler
-        self.broken: BaseException | None = None  # what has left a task of the engine: nobody handles it
+        # an error that left a task of the engine, where nothing handles it
+        self.broken: BaseException | None = None
         self._spawn = spawn
         self._idle = idle
         self._sleepers = Sleepers(spawn, self._due)
@@ -59,7 +60,7 @@ class Workers:
         self._cancellation = cancellation_types()
 
     def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
-        """Spawn a worker that begins with what `first` gives once the worker runs."""
+        """Spawn a worker that begins with the firings that `first` returns once the worker runs."""
         self._starting += 1
         self._spawn(partial(self._begin_with, first))
 
@@ -75,17 +76,17 @@ class Workers:
         await self._work()
 
     def _break(self, error: BaseException) -> None:
-        """Note what breaks out of a task of the engine: then nothing more can be waited for."""
+        """Note an error that leaves a task of the engine: waiting for the run is pointless then."""
         if not isinstance(error, self._cancellation):
             self.broken = self.broken or error
 
     async def _due(self, timer: Timer) -> None:
-        """Go on as a worker with what a timer has made ready."""
+        """Continue as a worker with the firings that a timer makes ready."""
         self._starting += 1
         await self._begin_with(partial(self._scheduler.due, timer))
 
     def _later(self, step: Callable[[], None]) -> None:
-        """Have a step of the scheduler taken soon, unless the run has ended; any thread may call it."""
+        """Schedule a step of the scheduler, unless the run has ended; any thread may call it."""
         self._scheduler.reporter.later(partial(self._come_back, step))
 
     def _come_back(self, step: Callable[[], None]) -> None:
@@ -104,12 +105,12 @@ class Workers:
         return not self._scheduler.timers.are_awaited and (admission is None or not admission.are_waiting)
 
     def running(self) -> list[FiringId]:
-        """List the firings that are being run."""
+        """Return the firings that are running."""
         current = [worker.current for worker in self._workers if worker.current is not None]
         return [(firing.frame, firing.index) for firing in current]
 
     def act(self) -> None:
-        """Cancel the firings that were closed or withdrawn; start and end the tasks of timers."""
+        """Cancel firings that were closed or withdrawn; start and end the tasks of timers."""
         self._scheduler.to_act = False
         asked, dropped = self._scheduler.timers.news()
         self._sleepers.start(asked)
@@ -128,7 +129,7 @@ class Workers:
             try:
                 with worker.scope:
                     await self._fire_in_turn(worker)
-            except self._cancellation:  # one of a node's own: its scope takes back only what it has asked for
+            except self._cancellation:  # cancelled by a node itself: the scope handles only its own requests
                 if self._attempting.is_leaving or not worker.scope.cancel_called:
                     raise
             self._end(worker)
@@ -142,7 +143,7 @@ class Workers:
             self.act()
         self._workers.discard(worker)
         if self._has_work:
-            self._spawn_more(1)  # another takes over
+            self._spawn_more(1)  # another worker takes over
         elif self.are_idle or self._scheduler.has_ended:
             self._idle()
 
@@ -188,9 +189,9 @@ class Workers:
             ready.appendleft(firing)
 
     async def _give_way(self, firing: FiringId | None) -> FiringId | None:
-        """Let everything else have its turn; returns what fires next.
+        """Let other tasks run; return the firing to run next.
 
-        So what never waits holds up nothing for ever, neither other tasks nor what is ready nor items.
+        So a node that never waits does not starve other tasks, ready firings or items.
         """
         ready = self._ready
         await checkpoint()
@@ -208,18 +209,18 @@ def _fire_none(_worker: Worker, firing: FiringId | None, _until: float) -> Firin
 
 
 class QuickCalls:
-    """Fires what takes no more than a call (`QuickCall`), each in a context of its own (S14.5)."""
+    """Fires nodes that take no more than a call (`QuickCall`), each in its own context (S14.5)."""
 
     def __init__(self, context: Context, begin: Begin, ready: deque[FiringId]) -> None:
         self._context = context
-        self._begin = begin  # what takes more: the worker has it then, or it is settled and made others ready
+        self._begin = begin  # for all others: the worker runs it then, or it is settled
         self._ready = ready
 
     def fire(self, worker: Worker, firing: FiringId | None, until: float) -> FiringId | None:
-        """Fire one call after the other, as long as none waits and the clock is not past `until`.
+        """Fire one call after the other, until one waits or the clock passes `until`.
 
-        Returns the next firing, where the time is over. One that has begun and waits, or takes more than a
-        call, is the worker's `current`, and what it comes to is to be awaited.
+        Return the next firing if the time is over. A firing that waits, or takes more than a call, becomes
+        the worker's `current`, and its outcome is to be awaited.
         """
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
         send, result_of, succeed = driver.turns.send, driver.result, scheduler.settling.succeed
@@ -249,7 +250,7 @@ class QuickCalls:
                 else:
                     value = frame.values[quick.slot]
                     coroutine = quick.function(own_copy(value) if quick.is_shared else value)
-                value = values = None  # nothing is held that has ended (S8.5)
+                value = values = None  # no reference to ended firings is kept (S8.5)
                 signal = context.run(send, (current, coroutine))
             except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
                 worker.driver = Driver()
@@ -276,7 +277,7 @@ class QuickCalls:
 
 
 def following(newly: Sequence[FiringId], ready: deque[FiringId]) -> FiringId | None:
-    """Return what fires next: the first of what was just made ready, else who has waited longest (S14.2)."""
+    """Return the firing to run next: the first that just became ready, else the oldest (S14.2)."""
     if newly:
         if len(newly) > 1:
             ready.extend(newly[1:])
@@ -288,7 +289,7 @@ async def _raises(error: BaseException) -> Any:
     try:
         raise error
     finally:
-        del error  # else its traceback would refer to itself, and hold what the node was given (S8.5)
+        del error  # else its traceback would refer to itself, and keep the node's inputs (S8.5)
 
 
 async def _returns(result: Any) -> Any:
