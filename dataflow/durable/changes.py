@@ -205,7 +205,7 @@ class _Place(NamedTuple):
                     return None
                 return _Place(flow, flow.wiring.block, (*self.steps, placed.id))
             case _:
-                return self  # a loop or map without a block of its own
+                return self  # a loop or map without a separate block
 
 
 def _flow_of(place: _Place, placed: PlacedNode) -> Definition | None:

@@ -216,8 +216,8 @@ class _Reaching:
         self._paths: set[str] = set()
         self._whole: set[str] = set()
         self._rounds: dict[str, int] = {}
-        self._nodes: set[tuple[int, str, int]] = set()  # scope, frame and node
-        self._slots: set[tuple[int, str, int]] = set()  # scope, frame and slot
+        self._nodes: set[tuple[int, str, int]] = set()  # scope, path of the scope instance, and node
+        self._slots: set[tuple[int, str, int]] = set()  # scope, path of the scope instance, and slot
         self._todo: list[tuple[PlacedScope, str, int]] = []
 
     def spread(self) -> ForkCone:

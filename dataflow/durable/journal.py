@@ -54,176 +54,6 @@ class Entry:
     taken: Sequence[str] = ()  # asks whose answers this record takes from the pending answers
 
 
-@dataclass(slots=True, eq=False)
-class _Pause:
-    """A record that the run has paused, written only if there are no pending answers."""
-
-    entry: Entry
-    answers: Sequence[Answer] = ()
-
-
-class _End:
-    """The end of writing: the run is released."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """The result of writing some items."""
-
-    count: int
-    seq: int = 0  # the newest committed record, 0 if nothing new was committed
-    answers: Sequence[Answer] = ()  # the pending answers
-    error: StoreError | None = None
-
-
-class Journal:
-    """Writes the records of one run, in order, in a thread of its own.
-
-    `call` runs a function in the event loop of the run. An error of the store ends the writing, and is
-    reported once.
-    """
-
-    def __init__(
-        self, store: Store, run: str, hold: Hold, call: Callable[[Callable[[], object]], None]
-    ) -> None:
-        self._store = store
-        self._run = run
-        self._hold = hold
-        self._call = call
-        self._items: SimpleQueue[Entry | _Pause | _End] = SimpleQueue()
-        self._put = 0  # number of items added
-        self._done = 0  # number of items written, or given up
-        self._waiting: list[tuple[int, Wakeup]] = []
-        self._error: StoreError | None = None
-        self._has_ended = False
-        self._on_commit: Callable[[int, Sequence[Answer]], None] | None = None
-        self._on_error: Callable[[StoreError], None] | None = None
-        threading.Thread(target=self._work, daemon=True, name=f"dataflow journal {run}").start()
-
-    def attend(
-        self, on_commit: Callable[[int, Sequence[Answer]], None], on_error: Callable[[StoreError], None]
-    ) -> None:
-        """Register callbacks in the event loop: for commits (newest seq, pending answers) and an error."""
-        self._on_commit, self._on_error = on_commit, on_error
-
-    def put(self, entry: Entry) -> None:
-        """Add a record, without waiting; ignored after `close`."""
-        if not self._has_ended:
-            self._add(entry)
-
-    async def committed(self) -> None:
-        """Wait until all records added so far are committed; raise StoreError if they cannot be."""
-        await self._until(self._put)
-
-    async def pause(self, entry: Entry) -> Sequence[Answer]:
-        """Record that the run has paused, unless there are pending answers: then return these (S11.2)."""
-        pause = _Pause(entry)
-        if not self._has_ended:  # else the run was released meanwhile, and the thread has ended
-            self._add(pause)
-        await self._until(self._put)
-        return pause.answers
-
-    async def close(self) -> None:
-        """Write the remaining records and release the run; raise StoreError if that failed."""
-        if not self._has_ended:
-            self._has_ended = True
-            self._add(_End())
-        await self._until(self._put)
-
-    def _add(self, item: Entry | _Pause | _End) -> None:
-        self._put += 1
-        self._items.put(item)
-
-    async def _until(self, count: int) -> None:
-        if self._done < count:
-            done = new_event()
-            self._waiting.append((count, done))
-            await done.wait()
-        if self._error is not None:
-            raise self._error
-
-    def _work(self) -> None:
-        """Write items until the end; the body of the thread."""
-        last: Entry | _Pause | _End | None = None
-        while not isinstance(last, _End):
-            entries, last = self._next()
-            written = self._write(entries, last)
-            self._call(partial(self._report_write, written))
-
-    def _next(self) -> tuple[list[Entry], _Pause | _End | None]:
-        """Wait for the next records; return them, and the item that ends them if it is not a record."""
-        entries: list[Entry] = []
-        while len(entries) < MOST_AT_ONCE and not (entries and self._items.empty()):
-            item = self._items.get()
-            if not isinstance(item, Entry):
-                return entries, item
-            entries.append(item)
-        return entries, None
-
-    def _write(self, entries: Sequence[Entry], last: _Pause | _End | None) -> _Written:
-        count, seq, answers = len(entries) + (last is not None), 0, _NO_ANSWERS
-        try:
-            if self._error is None and entries:
-                answers, seq = self._store.commit(self._run, _batch(entries)), entries[-1].seq
-            if self._error is None and isinstance(last, _Pause):
-                last.answers = self._store.commit(self._run, _batch([last.entry]), unless_answered=True)
-        except BaseException as error:  # noqa: BLE001 - a store is foreign code; every error is reported
-            self._error = _store_error(self._store, error)
-        if isinstance(last, _End):
-            self._release()
-        return _Written(count, seq, answers, self._error)
-
-    def _release(self) -> None:
-        try:
-            self._hold.release()
-        except BaseException as error:  # noqa: BLE001 - as above
-            self._error = self._error or _store_error(self._store, error)
-
-    def _report_write(self, written: _Written) -> None:
-        """Report a write, in the event loop."""
-        if written.error is not None:
-            on_error, self._on_error = self._on_error, None
-            if on_error is not None:
-                on_error(written.error)
-        if written.seq and self._on_commit is not None:
-            self._on_commit(written.seq, written.answers)
-        self._done += written.count
-        waiting, self._waiting = self._waiting, []
-        for count, done in waiting:
-            if count <= self._done:
-                done.set()
-            else:
-                self._waiting.append((count, done))
-
-
-def _store_error(store: Store, error: BaseException) -> StoreError:
-    if isinstance(error, StoreError):
-        return error
-    wrapped = StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}")
-    wrapped.__cause__ = error
-    return wrapped
-
-
-def _batch(entries: Sequence[Entry]) -> Batch:
-    """Combine entries into one commit."""
-    blobs: dict[str, bytes] = {}
-    taken: list[str] = []
-    status = None
-    for entry in entries:
-        blobs.update(entry.blobs)
-        taken.extend(entry.taken)
-        status = entry.status or status
-    records = [Record(entry.seq, entry.kind, entry.path, _TEXT(entry.data)) for entry in entries]
-    return Batch(records, blobs, status, taken)
-
-
-class Told(Protocol):
-    """The events that the journal of a resumed run holds already."""
-
-    def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
-        """Return whether a fact was reported in an earlier execution session."""
-
-
 class JournalWriter:
     """Writes reported events to the journal, and passes them to listeners once they are committed."""
 
@@ -231,7 +61,7 @@ class JournalWriter:
         self.journal = journal
         self.told: Told | None = None  # what was reported before the run was resumed
         self.arrived: Collection[str] = ()  # asks whose answers were pending when the run was resumed
-        # called if a fact that nobody can reject cannot be written
+        # called if a fact that cannot be rejected cannot be written
         self.on_refused: Callable[[ValueRefused], None] | None = None
         self._reporter = reporter
         self._blobs: dict[str, bytes] = {}  # of the next record
@@ -390,3 +220,173 @@ class JournalWriter:
 
 def _escaped(port: str) -> str:
     return f"${port}" if port.startswith("$") else port
+
+
+class Told(Protocol):
+    """The events that the journal of a resumed run holds already."""
+
+    def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:
+        """Return whether a fact was reported in an earlier execution session."""
+
+
+class Journal:
+    """Writes the records of one run, in order, in a separate thread.
+
+    `call` runs a function in the event loop of the run. An error of the store ends the writing, and is
+    reported once.
+    """
+
+    def __init__(
+        self, store: Store, run: str, hold: Hold, call: Callable[[Callable[[], object]], None]
+    ) -> None:
+        self._store = store
+        self._run = run
+        self._hold = hold
+        self._call = call
+        self._items: SimpleQueue[Entry | _Pause | _End] = SimpleQueue()
+        self._put = 0  # number of items added
+        self._done = 0  # number of items written, or given up
+        self._waiting: list[tuple[int, Wakeup]] = []
+        self._error: StoreError | None = None
+        self._has_ended = False
+        self._on_commit: Callable[[int, Sequence[Answer]], None] | None = None
+        self._on_error: Callable[[StoreError], None] | None = None
+        threading.Thread(target=self._work, daemon=True, name=f"dataflow journal {run}").start()
+
+    def attend(
+        self, on_commit: Callable[[int, Sequence[Answer]], None], on_error: Callable[[StoreError], None]
+    ) -> None:
+        """Register callbacks in the event loop: for commits (newest seq, pending answers) and an error."""
+        self._on_commit, self._on_error = on_commit, on_error
+
+    def put(self, entry: Entry) -> None:
+        """Add a record, without waiting; ignored after `close`."""
+        if not self._has_ended:
+            self._add(entry)
+
+    async def committed(self) -> None:
+        """Wait until all records added so far are committed; raise StoreError if they cannot be."""
+        await self._until(self._put)
+
+    async def pause(self, entry: Entry) -> Sequence[Answer]:
+        """Record that the run has paused, unless there are pending answers: then return these (S11.2)."""
+        pause = _Pause(entry)
+        if not self._has_ended:  # else the run was released meanwhile, and the thread has ended
+            self._add(pause)
+        await self._until(self._put)
+        return pause.answers
+
+    async def close(self) -> None:
+        """Write the remaining records and release the run; raise StoreError if that failed."""
+        if not self._has_ended:
+            self._has_ended = True
+            self._add(_End())
+        await self._until(self._put)
+
+    def _add(self, item: Entry | _Pause | _End) -> None:
+        self._put += 1
+        self._items.put(item)
+
+    async def _until(self, count: int) -> None:
+        if self._done < count:
+            done = new_event()
+            self._waiting.append((count, done))
+            await done.wait()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        """Write items until the end; the body of the thread."""
+        last: Entry | _Pause | _End | None = None
+        while not isinstance(last, _End):
+            entries, last = self._next()
+            written = self._write(entries, last)
+            self._call(partial(self._report_write, written))
+
+    def _next(self) -> tuple[list[Entry], _Pause | _End | None]:
+        """Wait for the next records; return them, and the item that ends them if it is not a record."""
+        entries: list[Entry] = []
+        while len(entries) < MOST_AT_ONCE and not (entries and self._items.empty()):
+            item = self._items.get()
+            if not isinstance(item, Entry):
+                return entries, item
+            entries.append(item)
+        return entries, None
+
+    def _write(self, entries: Sequence[Entry], last: _Pause | _End | None) -> _Written:
+        count, seq, answers = len(entries) + (last is not None), 0, _NO_ANSWERS
+        try:
+            if self._error is None and entries:
+                answers, seq = self._store.commit(self._run, _batch(entries)), entries[-1].seq
+            if self._error is None and isinstance(last, _Pause):
+                last.answers = self._store.commit(self._run, _batch([last.entry]), unless_answered=True)
+        except BaseException as error:  # noqa: BLE001 - a store is foreign code; every error is reported
+            self._error = _store_error(self._store, error)
+        if isinstance(last, _End):
+            self._release()
+        return _Written(count, seq, answers, self._error)
+
+    def _release(self) -> None:
+        try:
+            self._hold.release()
+        except BaseException as error:  # noqa: BLE001 - as above
+            self._error = self._error or _store_error(self._store, error)
+
+    def _report_write(self, written: _Written) -> None:
+        """Report a write, in the event loop."""
+        if written.error is not None:
+            on_error, self._on_error = self._on_error, None
+            if on_error is not None:
+                on_error(written.error)
+        if written.seq and self._on_commit is not None:
+            self._on_commit(written.seq, written.answers)
+        self._done += written.count
+        waiting, self._waiting = self._waiting, []
+        for count, done in waiting:
+            if count <= self._done:
+                done.set()
+            else:
+                self._waiting.append((count, done))
+
+
+def _store_error(store: Store, error: BaseException) -> StoreError:
+    if isinstance(error, StoreError):
+        return error
+    wrapped = StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def _batch(entries: Sequence[Entry]) -> Batch:
+    """Combine entries into one commit."""
+    blobs: dict[str, bytes] = {}
+    taken: list[str] = []
+    status = None
+    for entry in entries:
+        blobs.update(entry.blobs)
+        taken.extend(entry.taken)
+        status = entry.status or status
+    records = [Record(entry.seq, entry.kind, entry.path, _TEXT(entry.data)) for entry in entries]
+    return Batch(records, blobs, status, taken)
+
+
+@dataclass(slots=True, eq=False)
+class _Pause:
+    """A record that the run has paused, written only if there are no pending answers."""
+
+    entry: Entry
+    answers: Sequence[Answer] = ()
+
+
+class _End:
+    """The end of writing: the run is released."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The result of writing some items."""
+
+    count: int
+    seq: int = 0  # the newest committed record, 0 if nothing new was committed
+    answers: Sequence[Answer] = ()  # the pending answers
+    error: StoreError | None = None

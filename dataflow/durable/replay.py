@@ -90,7 +90,7 @@ class Replay:
         scheduler = self.scheduler
         for id in self._reopened:
             if id in scheduler.asking.open:
-                scheduler.asking.tell(scheduler.asking.open[id])
+                scheduler.asking.report(scheduler.asking.open[id])
         for id in self._asked:
             if not scheduler.asking.knows(id):
                 self._shut.add(id)
@@ -226,7 +226,7 @@ class Replay:
         elif ask.closed is not None and self.recalling.is_replaying:
             self._reopened.append(path)
         elif ask.closed is not None or path in self._shut:
-            asking.tell(asking.open[path])
+            asking.report(asking.open[path])
 
     def _count_attempts(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Continue counting attempts; return whether the next one has to wait for its time (S9.1)."""
@@ -246,42 +246,34 @@ class Replay:
         return True
 
 
-def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> bool:
-    """Return whether a path is inside one of these loops, maps and subflows or scope instances."""
-    return any(
-        path[: end.start()] in openers or (end[0] == "/" and path[: end.start()] in frames)
-        for end in _INSIDE.finditer(path)
-    )
+async def replay(scheduler: Scheduler, restoring: Replay, inputs: dict[str, Any]) -> list[FiringId]:
+    """Start a run and settle its recorded firings; return the firings without a recorded outcome.
+
+    Other tasks of the event loop run in between.
+    """
+    unknown = scheduler.start(inputs)
+    while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
+        await checkpoint()
+        unknown += scheduler.advance() if scheduler.has_more else scheduler.begin_items()
+    return unknown
 
 
-def _read_ask(
-    ask: PastAsk, read: Callable[[Any], Any], path: str, run: str
-) -> tuple[Request, Mapping[str, Any], Any]:
-    """Read an ask, the outputs that its node gave before, and the answer."""
-    told = ask.told
-    try:
-        default = read(told["default"]) if "default" in told else MISSING
-        request = Request(told["prompt"], read(told["show"]), read(told["schema"]), told["expires"], default)
-        return request, read(told["given"]), read(ask.values)
-    except StoreError as error:
-        raise _at_node(path, run, error) from error
+async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) -> Result:
+    """Return what has settled in a run, without its outputs and its unhandled failures.
+
+    The plan must be that of the run's flow. Raise StoreError.
+    """
+    past = await call_in_thread(_read, (store, run))
+    reader = Reader(storable_of(plan).classes, store.blob, str(store))
+    scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time, memo_for(plan))
+    restoring = scheduler.restoring = Replay(scheduler, past, (), reader.read)
+    await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
+    asks = scheduler.asking.asks
+    return Result(run, past.status.value, {}, asks=asks, _plan=plan, _root=scheduler.root)
 
 
-def _at_node(path: str, run: str, error: StoreError) -> StoreError:
-    """Add the path of a node to the error for a value that cannot be read."""
-    return StoreError(error.store, f"node {path!r} of run {run}: {error.reason}")
-
-
-def _has_new_ports(node: PlanNode, firing: PastFiring) -> bool:
-    """Return whether a loop, map or subflow has a port that the journal does not record (S11.4)."""
-    return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
-
-
-def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:
-    """Return the recorded token of a port of a loop, map or subflow."""
-    if "value" in told:
-        return read(told["value"])
-    return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))
+def _read(store: Store, run: str) -> Past:
+    return fold(run, store.records(run), str(store))
 
 
 class ReportedEvents:
@@ -330,31 +322,39 @@ class ReportedEvents:
         return True
 
 
-async def replay(scheduler: Scheduler, restoring: Replay, inputs: dict[str, Any]) -> list[FiringId]:
-    """Start a run and settle its recorded firings; return the firings without a recorded outcome.
-
-    Other tasks of the event loop run in between.
-    """
-    unknown = scheduler.start(inputs)
-    while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
-        await checkpoint()
-        unknown += scheduler.advance() if scheduler.has_more else scheduler.begin_items()
-    return unknown
+def _is_inside(path: str, openers: Collection[str], frames: Collection[str]) -> bool:
+    """Return whether a path is inside one of these loops, maps and subflows or scope instances."""
+    return any(
+        path[: end.start()] in openers or (end[0] == "/" and path[: end.start()] in frames)
+        for end in _INSIDE.finditer(path)
+    )
 
 
-async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) -> Result:
-    """Return what has settled in a run, without its outputs and its unhandled failures.
+def _read_ask(
+    ask: PastAsk, read: Callable[[Any], Any], path: str, run: str
+) -> tuple[Request, Mapping[str, Any], Any]:
+    """Read an ask, the outputs that its node gave before, and the answer."""
+    told = ask.told
+    try:
+        default = read(told["default"]) if "default" in told else MISSING
+        request = Request(told["prompt"], read(told["show"]), read(told["schema"]), told["expires"], default)
+        return request, read(told["given"]), read(ask.values)
+    except StoreError as error:
+        raise _at_node(path, run, error) from error
 
-    The plan must be that of the run's flow. Raise StoreError.
-    """
-    past = await call_in_thread(_read, (store, run))
-    reader = Reader(storable_of(plan).classes, store.blob, str(store))
-    scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time, memo_for(plan))
-    restoring = scheduler.restoring = Replay(scheduler, past, (), reader.read)
-    await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
-    asks = scheduler.asking.asks
-    return Result(run, past.status.value, {}, asks=asks, _plan=plan, _root=scheduler.root)
+
+def _at_node(path: str, run: str, error: StoreError) -> StoreError:
+    """Add the path of a node to the error for a value that cannot be read."""
+    return StoreError(error.store, f"node {path!r} of run {run}: {error.reason}")
 
 
-def _read(store: Store, run: str) -> Past:
-    return fold(run, store.records(run), str(store))
+def _has_new_ports(node: PlanNode, firing: PastFiring) -> bool:
+    """Return whether a loop, map or subflow has a port that the journal does not record (S11.4)."""
+    return any(port not in firing.ports for port in node.outputs if port not in (DONE_PORT, ERROR_PORT))
+
+
+def _token(path: str, told: Mapping[str, Any], read: Callable[[Any], Any]) -> Any:
+    """Return the recorded token of a port of a loop, map or subflow."""
+    if "value" in told:
+        return read(told["value"])
+    return Skip(path, told["skip"]) if "skip" in told else Errored(path, read(told["error"]))

@@ -149,11 +149,11 @@ class Freshness:
             self._settled(index)
 
     def demand(self) -> None:
-        """Have the nodes that somebody waits for settle (S8.1)."""
+        """Have the nodes settle that have waiters (S8.1)."""
         root = self.root
         if root.is_closing:
             return
-        if root.has_ended and root.undemanded:  # nobody has demanded these in the end
+        if root.has_ended and root.undemanded:  # these were not demanded in the end
             for index in root.undemanded:
                 self.stages[index] = STALE
             root.undemanded.clear()

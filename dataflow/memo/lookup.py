@@ -314,7 +314,7 @@ class NoMemo:
         self,
         current: Seeker,
         calling: Callable[[], Awaitable[Any]],
-        has_returned: Callable[[], bool],  # noqa: ARG002 - as of what is sought
+        has_returned: Callable[[], bool],  # noqa: ARG002 - as in MemoLookup
     ) -> Any:
         """Return the result of `calling`, once there are slots for it."""
         current.is_seeking = True
@@ -424,7 +424,7 @@ class _Leader:
         self.outcome = replace(outcome, digests=digests)
 
     def _outcome(self, result: Any) -> Outcome | None:
-        """Return the outcome of a result, as copies that nobody changes."""
+        """Return the outcome of a result, as copies that no code changes."""
         sought = self.sought
         node, frame = sought.node, sought.frame
         try:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Admission", "Permit", "RunSlots", "nothing_kept", "unused_limits"]
 
-#: What a queue is for: a limit of the run by its name, one of the settings of a nested flow, the limit of one
-#: node; None for the run's own slots alone.
+#: The key of a queue: a named limit of the run, a named limit in the settings of a subflow, or the limit of
+#: one node; None for the run's own slots alone.
 Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"
-#: Has the run's event loop take a step of the scheduler soon; any thread may call it.
+#: Has the run's event loop take a step of the scheduler soon; safe to call from any thread.
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
 
 
@@ -49,15 +49,15 @@ class _Queue:
 
 
 class Admission:
-    """The part of the scheduler that hands out slots: a firing has all it needs, or waits with none.
+    """The part of the scheduler that grants slots: a firing has all that it needs, or waits without any.
 
-    First come, first served; but who waits for one limit is passed by who needs another that is free.
-    Runs that share a `Limit` take turns at it. The heap holds the queues that may be asked, by the ticket
-    of their first firing, so that letting one go costs no look at the others that wait.
+    First come, first served for each limit: a firing that waits for one limit does not hold up firings that
+    need another. Runs that share a `Limit` take turns at it. The heap contains the queues that may be asked,
+    by the ticket of their first firing, so that releasing a slot does not visit all waiting firings.
     """
 
     def __init__(self, settings: Settings, timers: Timers) -> None:
-        self.later: Later | None = None  # set by the acting side
+        self.later: Later | None = None  # set by the engine
         self._timers = timers
         self._limits: Final = settings.limits or {}
         self._is_bounded = settings.max_concurrency is not None
@@ -73,7 +73,7 @@ class Admission:
 
     @property
     def are_waiting(self) -> bool:
-        """Whether a firing waits for slots; those that were cancelled meanwhile count until their turn."""
+        """Whether a firing waits for slots; a cancelled one counts until its turn."""
         return bool(self._waiting)
 
     def admit(self, newly: Sequence[FiringId]) -> list[FiringId]:
@@ -107,7 +107,7 @@ class Admission:
             permit.begin()
 
     def ended(self, firing: FiringId, *, has_begun: bool = True) -> None:
-        """Take back the slots of a firing, unless a thread that it has left behind keeps them."""
+        """Take back the slots of a firing, unless an abandoned thread of it keeps them."""
         self._is_acting = True
         permit = self._permits.pop(firing, None)
         if permit is None:
@@ -118,7 +118,7 @@ class Admission:
             self._free += 1
 
     def keep(self, firing: FiringId) -> Callable[[], None]:
-        """Keep the slots of a firing for a thread that runs on; returns what to call when it returns."""
+        """Keep the slots of a firing for an abandoned thread; return the function to call when it ends."""
         permit = self._permits.get(firing)
         if permit is None:
             return nothing_kept
@@ -126,7 +126,7 @@ class Admission:
         return partial(self._returned, permit)
 
     def close(self) -> None:
-        """Give everything back, and wait for nothing any more: the run has ended."""
+        """Release everything and clear the queues: the run has ended."""
         self._is_acting = True
         for firing in tuple(self._permits):
             self.ended(firing, has_begun=False)
@@ -147,7 +147,7 @@ class Admission:
         return queue
 
     def _limit_of(self, frame: Frame, index: int) -> tuple[Key, Limit | int | None]:
-        """Return the limit of a node; a name is looked up in the flows around it, then in the run's."""
+        """Return the limit of a node; a name is looked up in the subflows around it, then in the run."""
         action = frame.plan.nodes[index].action
         assert isinstance(action, Call), "only calls hold slots"
         limit = action.policy.limit
@@ -158,7 +158,7 @@ class Admission:
         for flow in _flows_around(frame):
             if flow.settings.limits is not None and limit in flow.settings.limits:
                 return (id(flow.settings), limit), flow.settings.limits[limit]
-        if limit not in self._limits:  # nothing is set for it, so nothing bounds it
+        if limit not in self._limits:  # an unset limit does not limit anything
             return None, None
         return limit, self._limits[limit]
 
@@ -167,7 +167,7 @@ class Admission:
         heappush(self._open, (queue.waiting[0][0], queue))  # no two have the same ticket
 
     def _grant(self) -> list[FiringId]:
-        """Let start who may, in the order of the tickets."""
+        """Let firings start, in the order of their tickets."""
         granted: list[FiringId] = []
         while self._free >= 1 and self._open:
             ticket, queue = heappop(self._open)
@@ -175,7 +175,7 @@ class Admission:
             firing = self._first_of(queue)
             if firing is None:
                 continue
-            if queue.waiting[0][0] != ticket:  # who had it was cancelled: the next has come later
+            if queue.waiting[0][0] != ticket:  # its owner was cancelled: the next one is younger
                 self._offer(queue)
                 continue
             if not self._passes(queue):
@@ -194,10 +194,10 @@ class Admission:
         return granted
 
     def _first_of(self, queue: _Queue) -> FiringId | None:
-        """Return who is first, without those whose frame was closed meanwhile."""
+        """Return the first firing of a queue, dropping those whose scope instance was closed."""
         while queue.waiting:
             frame, index = firing = queue.waiting[0][1]
-            if frame.states[index] in (READY, RUNNING):  # it runs as far as it has asked its memo
+            if frame.states[index] in (READY, RUNNING):  # a running one has looked into the memo first
                 return firing
             queue.waiting.popleft()
             self._waiting -= 1
@@ -214,7 +214,7 @@ class Admission:
         return wait == TAKEN
 
     def _reopen(self, queue: _Queue) -> None:
-        """Note that it is worth asking a queue again."""
+        """Note that a queue may be asked again."""
         if queue.is_open:
             return
         if not queue.waiting:
@@ -231,7 +231,7 @@ class Admission:
             self.later(partial(self._reopen, queue))
 
     def _returned(self, permit: Permit) -> None:
-        """Take back, in the thread that has returned, what it kept."""
+        """Take back the slots of an abandoned thread that has ended, in that thread."""
         if permit.drop() and self.later is not None:
             self.later(self._take_back)
 
@@ -240,7 +240,7 @@ class Admission:
 
 
 def _flows_around(frame: Frame) -> Iterator[FlowOf]:
-    """Go through the flow nodes that a frame is inside of, inmost first."""
+    """Yield the subflows around a scope instance, innermost first."""
     while frame.parent is not None:
         action = frame.parent.plan.nodes[frame.owner].action
         if isinstance(action, FlowOf):
@@ -249,7 +249,7 @@ def _flows_around(frame: Frame) -> Iterator[FlowOf]:
 
 
 def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[str]:
-    """Tell which of the limits that `using` sets no node names: probably it is written otherwise there."""
+    """Return a warning for each limit set by `using` that no node names, probably a misspelling."""
     named = sorted({name for _, name in plan.named_limits})
     return [
         f"limit {name!r} is set, but no node of flow {plan.name!r} has it; {choices(named)}"
@@ -259,18 +259,18 @@ def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[s
 
 
 class RunSlots:
-    """What `Admission` comes to with `max_concurrency` alone: first come, first served."""
+    """`Admission` for `max_concurrency` alone: first come, first served."""
 
     def __init__(self, count: int) -> None:
-        self.later: Later | None = None  # set by the acting side
+        self.later: Later | None = None  # set by the engine
         self._free = count
         self._waiting: deque[FiringId] = deque()
         self._holding: set[FiringId] = set()
-        self._kept: dict[FiringId, Permit] = {}  # of those that have left a thread behind
+        self._kept: dict[FiringId, Permit] = {}  # of firings with an abandoned thread
 
     @property
     def are_waiting(self) -> bool:
-        """Whether a firing waits for a slot; those that were cancelled meanwhile count until their turn."""
+        """Whether a firing waits for a slot; a cancelled one counts until its turn."""
         return bool(self._waiting)
 
     def admit(self, newly: Sequence[FiringId]) -> list[FiringId]:
@@ -279,17 +279,17 @@ class RunSlots:
         waiting.extend(newly)
         while waiting and self._free:
             frame, index = firing = waiting.popleft()
-            if frame.states[index] in (READY, RUNNING):  # else its frame was closed while it waited or asked
+            if frame.states[index] in (READY, RUNNING):  # else its scope instance was closed while it waited
                 self._free -= 1
                 self._holding.add(firing)
                 granted.append(firing)
         return granted
 
     def begun(self, firing: FiringId) -> None:
-        """Note that a firing has entered its function: no starts are counted."""
+        """Note that a firing has entered its function: starts are not counted."""
 
     def ended(self, firing: FiringId, *, has_begun: bool = True) -> None:  # noqa: ARG002 - as in Admission
-        """Take back the slot of a firing, unless a thread that it has left behind keeps it."""
+        """Take back the slot of a firing, unless an abandoned thread of it keeps it."""
         if firing not in self._holding:
             return
         self._holding.discard(firing)
@@ -298,7 +298,7 @@ class RunSlots:
             self._free += 1
 
     def keep(self, firing: FiringId) -> Callable[[], None]:
-        """Keep the slot of a firing for a thread that runs on; returns what to call when it returns."""
+        """Keep the slot of a firing for an abandoned thread; return the function to call when it ends."""
         if firing not in self._holding:
             return nothing_kept
         permit = self._kept.setdefault(firing, Permit(None))
@@ -306,13 +306,13 @@ class RunSlots:
         return partial(self._returned, permit)
 
     def close(self) -> None:
-        """Wait for nothing any more: the run has ended."""
+        """Clear the queue: the run has ended."""
         self._waiting.clear()
         self._holding.clear()
         self._kept.clear()
 
     def _returned(self, permit: Permit) -> None:
-        """Take back, in the thread that has returned, what it kept."""
+        """Take back the slot of an abandoned thread that has ended, in that thread."""
         if permit.drop() and self.later is not None:
             self.later(self._take_back)
 
@@ -321,7 +321,7 @@ class RunSlots:
 
 
 class Permit:
-    """The slots of one firing, until it and every thread that it left behind have ended."""
+    """The slots of one firing, until it and all its abandoned threads have ended."""
 
     __slots__ = ("_holders", "_lock", "gate", "has_begun")
 
@@ -342,7 +342,7 @@ class Permit:
             self._holders += 1
 
     def drop(self) -> bool:
-        """Let go once; tells whether that was the last hold. Any thread may call it."""
+        """Drop one reference; return whether it was the last. Safe to call from any thread."""
         with self._lock:
             self._holders -= 1
             is_last = not self._holders
@@ -352,4 +352,4 @@ class Permit:
 
 
 def nothing_kept() -> None:
-    """Keep nothing, so there is nothing to give back."""
+    """Do nothing: no slots are kept for the thread."""

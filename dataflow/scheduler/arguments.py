@@ -34,7 +34,7 @@ __all__ = [
 
 
 def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
-    """Return the positional and keyword arguments; raises NodeFailed if a checked value does not fit."""
+    """Return the positional and keyword arguments; raise NodeFailed if a checked value does not fit."""
     if call.direct is not None and node.index not in frame.dead_inputs:
         values, shared = frame.values, frame.plan.shared
         return [own_copy(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
@@ -47,7 +47,7 @@ def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[s
 
 
 def inputs_of(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, Any]:
-    """Return copies of what a firing is given, by port; nothing if a checked value does not fit."""
+    """Return copies of the inputs of a firing, by port; nothing if a checked value does not fit."""
     parameters = call.type.parameters
     try:
         positional, keywords = bind(frame, node, call)
@@ -64,7 +64,7 @@ def inputs_of(frame: Frame, node: PlanNode, call: Call) -> Mapping[str, Any]:
 
 
 def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[str, Any]:
-    """Give a raw node what it takes: its ports as one mapping, its context, its config (S1.3)."""
+    """Return the arguments of a raw node: its ports as one mapping, its context, its config (S1.3)."""
     given: dict[str, Any] = {"inputs": keywords, CONTEXT: keywords.pop(CONTEXT, None)}
     if "config" in parameters:
         given["config"] = keywords.pop("config")
@@ -72,7 +72,7 @@ def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[st
 
 
 def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
-    """Return what a parameter is given; raises NodeFailed if a checked value does not fit."""
+    """Return the argument of a parameter; raise NodeFailed if a checked value does not fit."""
     if isinstance(given, int):
         return own_copy(frame.values[given])
     values = [_token(frame, slot) for slot in given.slots if is_live(frame.values[slot], given)]
@@ -86,7 +86,7 @@ def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
 
 
 def is_live(token: Any, feed: Feed) -> bool:
-    """Tell whether a port takes a token as a value."""
+    """Return whether a port takes a token as a value."""
     return not is_dead(token) or (feed.takes_failure and type(token) is Errored)
 
 
@@ -98,7 +98,7 @@ def _token(frame: Frame, slot: int) -> Any:
 
 
 def checked(node: PlanNode, feed: Feed, value: Any) -> Any:
-    """Return a value as it enters a port that checks it; raises NodeFailed if it does not fit."""
+    """Return a value as it enters a port that checks it; raise NodeFailed if it does not fit."""
     try:
         return check_value(value, feed.check)
     except ValueMismatch as mismatch:
@@ -108,7 +108,7 @@ def checked(node: PlanNode, feed: Feed, value: Any) -> Any:
 
 
 def check_status(node: str, result: Any) -> NodeOutput:
-    """Return what a raw node returned, unless that is a failure; raises NodeFailed."""
+    """Return the result of a raw node; raise NodeFailed if it is or reports a failure."""
     if not isinstance(result, NodeOutput):
         raise NodeFailed(node, f"returned {type(result).__name__}; expected a NodeOutput")
     match result.status:
@@ -121,7 +121,7 @@ def check_status(node: str, result: Any) -> NodeOutput:
 
 
 def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]:
-    """Give each output port its value, or SKIP if it was left out; raises NodeFailed."""
+    """Return a value for each output port, or SKIP if it was left out; raise NodeFailed."""
     match node_type.shape:
         case Shape.SINGLE | Shape.PIECES:
             given: Mapping[str, Any] = {"out": result}
@@ -137,7 +137,7 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
         if given.get(name, SKIP) is SKIP and not port.conditional
     ]
     if missing:
-        name = next((name for name in missing if name != "out"), "out")  # `out` lacks since a field does
+        name = next((name for name in missing if name != "out"), "out")  # `out` is missing because a field is
         declared = _conditional(node_type.shape)
         raise NodeFailed(
             node,
@@ -152,7 +152,7 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
 
 
 def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
-    """List the exits on whose ports there are values: one at most, if the node kept to what it is."""
+    """Return the branch outputs that have values: at most one, if the node follows its declaration."""
     exits = [
         port.exit
         for name, port in node_type.outputs.items()
@@ -162,7 +162,7 @@ def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
 
 
 def outputs_given(node: str, node_type: NodeType, result: NodeOutput) -> Mapping[str, Any]:
-    """Return what a raw node that pauses gives by port, and its context; raises NodeFailed."""
+    """Return the outputs of a raw node that pauses, with its context; raise NodeFailed."""
     return _raw(node, node_type, result)
 
 
@@ -205,5 +205,5 @@ def _refuse_undeclared(node: str, given: Mapping[str, Any], ports: Sequence[str]
 
 
 def _conditional(shape: Shape) -> str:
-    """Say how a port of a node that returns this is declared to be one that may be left out."""
+    """Return how an optional port of a node with this shape is declared."""
     return "Port(..., conditional=True)" if shape in (Shape.PORTS, Shape.RAW) else "Maybe[...]"

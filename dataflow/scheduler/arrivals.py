@@ -23,18 +23,18 @@ __all__ = ["Arrivals", "arrivals_of", "list_or_error", "lists_of", "natural_orde
 
 
 class Arrivals:
-    """The part of the scheduler that opens maps over edges, and their frames one by one."""
+    """The part of the scheduler that opens maps over edges, and their items one by one."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
-        """Note that an edge has settled, or that the map may begin with those that have."""
+        """Schedule a look at a map: an edge has settled, or the map may begin."""
         if frame.states[node.index] in (WAITING, RUNNING) and not frame.waits[node.index]:
             self.scheduler.opening.do_later(partial(self._look, frame, node, settled))
 
     def _look(self, frame: Frame, node: PlanNode, settled: int | None) -> None:
-        """Begin items for an edge that has settled live, or for all of them; end the map after the last."""
+        """Begin items for a settled edge with a value, or for all of them; end the map after the last."""
         state = frame.states[node.index]
         if state not in (WAITING, RUNNING):  # it was closed meanwhile
             return
@@ -42,7 +42,7 @@ class Arrivals:
         edges = [
             (place, frame.values[slot])
             for place, slot in enumerate(node.feeds[0].slots)
-            if has_all or settled in (None, slot)  # those that have settled in this very step are told later
+            if has_all or settled in (None, slot)  # edges that settled in this very step are handled later
         ]
         live = {place: token for place, token in edges if _is_live(token)}
         if state == WAITING and live:
@@ -55,7 +55,7 @@ class Arrivals:
             self._take(frame, node, live)
 
     def _passed_over(self, frame: Frame, node: PlanNode) -> None:
-        """Settle a map to none of whose edges a value came (S2.4, S4.2)."""
+        """Settle a map without a value on any edge (S2.4, S4.2)."""
         path, tokens = frame.path_of(node), [frame.values[slot] for slot in node.feeds[0].slots]
         if (error := _first_error(frame, node)) is not None:
             self.scheduler.releasing.settle_all(frame, node, Errored(path, error.failure, error), NOT_RUN)
@@ -64,7 +64,7 @@ class Arrivals:
             self.scheduler.releasing.settle_all(frame, node, skip, SKIPPED)
 
     def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
-        """Open the map with the first edge that is live; how many items there will be is not known yet."""
+        """Open the map with the first edge that has a value; the number of items is not known yet."""
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
         opened = OpenedMap((), {}, passed_on=passed_on(frame, node), arriving=Arriving())
@@ -74,14 +74,14 @@ class Arrivals:
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=None, edges=edges)
 
     def _arrived(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
-        """Let items begin with what has come on an edge before the edge has settled."""
+        """Begin items for values that have arrived on an edge before the edge has settled."""
         if frame.states[node.index] == WAITING:
             self.scheduler.opening.open(frame, node)
-        if frame.states[node.index] == RUNNING:  # else it is known as a whole, or was closed meanwhile
+        if frame.states[node.index] == RUNNING:  # else it was settled as a whole, or was closed meanwhile
             self._take(frame, node, live)
 
     def _take(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
-        """Let items begin with what has come on edges, by their places; what has come before is known."""
+        """Begin items for the arrivals on edges, by their positions; known arrivals are ignored."""
         opened, arriving, slots = _opened(frame, node), _arriving(frame, node), node.feeds[0].slots
         for place, token in live.items():
             is_inmost = slots[place] not in frame.plan.indexed
@@ -94,7 +94,7 @@ class Arrivals:
         self._begin_some(frame, node)
 
     def _begin_some(self, frame: Frame, node: PlanNode) -> None:
-        """Begin items that have come, but not so many at once that others would have to wait."""
+        """Begin items that have arrived, but not so many in one step that other nodes would have to wait."""
         if frame.states[node.index] != RUNNING:
             return
         opened, opening, action = _opened(frame, node), self.scheduler.opening, node.action
@@ -113,7 +113,7 @@ class Arrivals:
         self.go_on(frame, node, opened)
 
     def go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        """Note that further items may begin, or end the map if nothing more can come to it."""
+        """Schedule further items, or end the map if no more can arrive."""
         if frame.states[node.index] != RUNNING or opened.arriving is None or opened.is_beginning:
             return
         has_stopped = _has_stopped(frame, node, opened)
@@ -124,14 +124,14 @@ class Arrivals:
             self._end(frame, node, opened, opened.arriving)
 
     def stop(self, frame: Frame, index: int) -> None:
-        """Have a map end that is being closed; no item is there that would tell when its frame has ended."""
+        """Have a map end that is being closed; it may have no item whose end would do that."""
         opened = frame.opened.get(index)
         if isinstance(opened, OpenedMap) and opened.arriving is not None:
             step = partial(self.go_on, frame, frame.plan.nodes[index], opened)
             self.scheduler.opening.do_later(step)
 
     def pass_on(self, item: Frame, slot: int, own: int, token: Any) -> None:
-        """Tell maps over edges, in the frames around an item, of a value that it has given just now."""
+        """Pass a value of an item to maps over edges, in the scope instances around it."""
         if is_dead(token) or item.parent is None:
             return
         arrivals = arrivals_of(item.name, token, is_inmost=slot not in item.plan.indexed)
@@ -148,7 +148,7 @@ class Arrivals:
                 todo.append((frame.parent, outer, further))
 
     def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap, arriving: Arriving) -> None:
-        """End the map; its lists have the order of the edges, whatever the order in which they settled."""
+        """End the map; its lists have the order of the edges, however they settled."""
         order = _in_order(frame, node, arriving)
         places = {position: place for place, position in enumerate(order)}
         positions = arriving.positions
@@ -183,7 +183,7 @@ def _is_live(token: Any) -> bool:
 
 
 def _has_all(frame: Frame, node: PlanNode) -> bool:
-    """Tell whether all edges have settled."""
+    """Return whether all edges have settled."""
     return all(frame.values[slot] is not UNSETTLED for slot in node.feeds[0].slots)
 
 
@@ -197,7 +197,7 @@ def _first_error(frame: Frame, node: PlanNode) -> Errored | None:
 
 
 def _passed_further(frame: Frame, slot: int) -> Iterable[int]:
-    """List the outputs of the map around a frame by which the values on a slot are passed on."""
+    """Return the outputs of the enclosing map by which the values of a slot are passed on."""
     if frame.is_closing or frame.parent is None or slot not in frame.plan.collects:
         return ()
     opened = frame.parent.opened[frame.owner]
@@ -206,7 +206,7 @@ def _passed_further(frame: Frame, slot: int) -> Iterable[int]:
 
 
 def _in_order(frame: Frame, node: PlanNode, arriving: Arriving) -> list[int]:
-    """List the positions of the items in the order of their edges, and of the maps that these come from."""
+    """Return the positions of the items in the order of their edges, and of the maps that feed these."""
     listed: dict[str, None] = {}
     for place, slot in enumerate(node.feeds[0].slots):
         token = frame.values[slot]
@@ -218,12 +218,12 @@ def _in_order(frame: Frame, node: PlanNode, arriving: Arriving) -> list[int]:
 
 
 def lists_of(action: MapOf) -> list[int]:
-    """List the slots of the map's owner that its lists go to."""
+    """Return the slots of the map's owner that its lists go to."""
     return [own for slots in action.body.collects.values() for own in slots]
 
 
 def passed_on(frame: Frame, node: PlanNode) -> frozenset[int]:
-    """Tell which outputs of a map others hear of item by item: none where a failure takes some back."""
+    """Return the outputs of a map that others read item by item: none if a failure may revoke some."""
     assert isinstance(node.action, MapOf), "only a map has items"
     if not frame.plan.indexed or node.action.options.on_error != "fail":
         return frozenset()
@@ -231,9 +231,9 @@ def passed_on(frame: Frame, node: PlanNode) -> frozenset[int]:
 
 
 def list_or_error(frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> Any:
-    """Make what an output of a map settles to: a list without skips, or the first error in it.
+    """Return the token of an output of a map: a list without skips, or the first error in it.
 
-    What a map over edges reads is a list of pairs, index and value; they are lists, which are stored as they
+    A map over edges reads a list of pairs, index and value; the pairs are lists, which can be stored as they
     are.
     """
     tokens = opened.collected[own]
@@ -248,7 +248,7 @@ def list_or_error(frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> 
 def _indexed(node: PlanNode, own: int, names: Sequence[str | int], tokens: Sequence[Any]) -> list[list[Any]]:
     assert isinstance(node.action, MapOf), "only a map has items"
     body = node.action.body
-    from_inside = body.indexed.intersection(body.collects)  # what a map inside gives, index and all
+    from_inside = body.indexed.intersection(body.collects)  # outputs of a map inside, with their indexes
     is_inmost = not any(own in body.collects[slot] for slot in from_inside)
     return [
         arrival
@@ -259,9 +259,9 @@ def _indexed(node: PlanNode, own: int, names: Sequence[str | int], tokens: Seque
 
 
 def arrivals_of(name: str | int, token: Any, *, is_inmost: bool) -> list[list[Any]]:
-    """Tell what an item of a map brings: a value, or the arrivals of a map inside it, indexed further.
+    """Return the arrivals from an item of a map: a value, or the arrivals of a map inside, indexed further.
 
-    Where a failure stands for a failed item (S7.2), it does for all of them.
+    A failure that replaces a failed item (S7.2) replaces all of its arrivals.
     """
     if is_inmost or type(token) is not list:
         return [[str(name), token]]
@@ -269,6 +269,6 @@ def arrivals_of(name: str | int, token: Any, *, is_inmost: bool) -> list[list[An
 
 
 def natural_order(index: str) -> list[tuple[int, int, str]]:
-    """Sort indexes by their numbers, part for part, and keys as text."""
+    """Sort indexes by their numbers, part by part, and keys as text."""
     parts = index.split(".")
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

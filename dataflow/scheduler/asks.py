@@ -1,4 +1,4 @@
-"""Asking: nodes that pause, the asks they open, and the answers (S11.1)."""
+"""Human-in-the-loop requests: nodes that pause, the asks they open, and the answers (S11.1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANSWERED: Final = "it has been answered already"
 
 
 class ReadAnswer(NamedTuple):
-    """An answer that was read and fits: what it gives the ports that are left, and who gave it."""
+    """A validated answer: its values for the missing ports, and who gave it."""
 
     values: Mapping[str, Any]
     by: str
@@ -42,7 +42,7 @@ class ReadAnswer(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class OpenAsk:
-    """An ask that waits for its answer, and what its node gave before."""
+    """An ask that waits for its answer, with the outputs that its node gave before."""
 
     ask: Ask
     frame: Frame
@@ -50,19 +50,19 @@ class OpenAsk:
     call: Call
     request: Request
     given: Mapping[str, Any]  # outputs and context that the node returned with it
-    left: Sequence[OutPort]  # what the answer fills
+    left: Sequence[OutPort]  # the ports that the answer fills
     opened: datetime
     timer: Timer | None = None
 
 
 class Asking:
-    """The part of the scheduler that opens asks, answers and closes them."""
+    """The part of the scheduler that opens, answers and closes asks."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.open: dict[str, OpenAsk] = {}  # by id
-        self._over: dict[str, str] = {}  # asks that take no answer any more, and why
-        self._promised: set[str] = set()  # asks with an answer that was accepted and is about to be taken
+        self._over: dict[str, str] = {}  # asks that no longer accept answers, and why
+        self._promised: set[str] = set()  # asks with an accepted answer that is about to be applied
 
     @property
     def asks(self) -> tuple[Ask, ...]:
@@ -73,7 +73,7 @@ class Asking:
         return sorted(self.open.values(), key=_place)
 
     def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
-        """Open the ask of a raw node that paused; raises NodeFailed for one that cannot be."""
+        """Open the ask of a raw node that paused; raise NodeFailed for an invalid one."""
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.recording is not None:
@@ -89,7 +89,7 @@ class Asking:
         given: Mapping[str, Any],
         opened: datetime,
     ) -> None:
-        """Open an ask, which is counted from the time it was opened first."""
+        """Open an ask; its expiry counts from the time when it was first opened."""
         scheduler, path = self.scheduler, frame.path_of(node)
         left = ports_left(call.type.outputs, given)
         schema = dict(request.schema) if request.schema is not None else schema_of(left)
@@ -105,7 +105,7 @@ class Asking:
         self._watch(one)
 
     def tell(self, one: OpenAsk) -> None:
-        """Report that an ask is open, with all that is needed to open it again."""
+        """Report that an ask is open, with all data needed to open it again."""
         default = {} if one.request.default is MISSING else {"default": one.request.default}
         given = {port: value for port, value in one.given.items() if value is not SKIP}
         self.scheduler.report(
@@ -114,7 +114,7 @@ class Asking:
         )  # fmt: skip
 
     def _watch(self, one: OpenAsk) -> None:
-        """Have an ask expire; nobody waits for that, as a run may pause meanwhile."""
+        """Have an ask expire; the timer is not awaited, as a run may pause meanwhile."""
         if one.ask.expires is None:
             return
         seconds = (one.ask.expires - self.scheduler.reporter.now()).total_seconds()
@@ -122,7 +122,7 @@ class Asking:
         one.timer = self.scheduler.timers.set(max(0.0, seconds), step, one.frame, is_awaited=False)
 
     def watch_again(self) -> None:
-        """Count the time of all open asks anew, in a run that goes on after a pause; what is over expires."""
+        """Set the timers of all open asks again, in a resumed run; asks that are overdue expire."""
         for one in self._in_order():
             if one.timer is not None:
                 self.scheduler.timers.drop(one.timer)
@@ -135,7 +135,7 @@ class Asking:
         return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
     def read(self, id: str, value: object, by: str, *, is_json: bool = False) -> ReadAnswer:
-        """Read an answer that somebody gives to an open ask; raises AnswerRefused."""
+        """Read an answer to an open ask; raise AnswerRefused."""
         one = self.open.get(id)
         if one is None:
             ids = [ask.id for ask in self.asks]
@@ -153,7 +153,7 @@ class Asking:
         return ReadAnswer(values, by)
 
     def read_json(self, id: str, text: str, by: str) -> ReadAnswer:
-        """Read an answer that was left as JSON text, which anybody may have written; raises AnswerRefused."""
+        """Read an answer given as JSON text, which anyone may have written; raise AnswerRefused."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -161,22 +161,22 @@ class Asking:
         return self.read(id, value, by, is_json=True)
 
     def knows(self, id: str) -> bool:
-        """Tell whether an ask is open, or has been in this sitting."""
+        """Return whether an ask is open, or was in this execution session."""
         return id in self.open or id in self._over
 
     def promise(self, ids: Iterable[str]) -> None:
-        """Accept answers that were read; until they are taken nothing else comes before them."""
+        """Accept answers that were read; until they are applied, other answers are refused."""
         self._promised.update(ids)
 
     def take(self, id: str, answer: ReadAnswer) -> list[FiringId]:
-        """Take an answer as a step of its own, unless its ask was closed; returns the newly ready firings."""
+        """Apply an answer as a separate step, unless its ask was closed; return the newly ready firings."""
         self._promised.discard(id)
         if id not in self.open:
             return []
         return self.scheduler.take_step(partial(self.answer, id, answer))
 
     def answer(self, id: str, answer: ReadAnswer) -> None:
-        """Fill the ports of a node with an answer that was read, and settle it."""
+        """Fill the ports of a node with a validated answer, and settle it."""
         one = self.open.pop(id)
         self._over[id] = ANSWERED
         if one.timer is not None:
@@ -188,7 +188,7 @@ class Asking:
         self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
 
     def _expire(self, one: OpenAsk) -> None:
-        """Take the default of an ask whose time is over; without one its node fails."""
+        """Apply the default of an ask that has expired; without one its node fails."""
         if one.ask.id not in self.open or one.ask.id in self._promised:
             return
         if one.request.default is not MISSING:
@@ -206,7 +206,7 @@ class Asking:
         self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, reason))
 
     def close(self, frame: Frame, node: PlanNode, reason: str) -> None:
-        """Close the ask of a node, which takes no answer any more (S5.3, S11.5)."""
+        """Close the ask of a node, which no longer accepts answers (S5.3, S11.5)."""
         path = frame.path_of(node)
         one = self.open.pop(path, None)
         if one is None:
@@ -218,7 +218,7 @@ class Asking:
 
 
 def _place(one: OpenAsk) -> list[tuple[int, int]]:
-    """Return where an ask stands: node and item or round, from the root frame inwards."""
+    """Return the position of an ask: node and item or iteration, from the root inwards."""
     frame, places = one.frame, [(one.node.index, 0)]
     while frame.parent is not None:
         places.append((frame.owner, frame.name if isinstance(frame.name, int) else frame.position))
@@ -229,7 +229,7 @@ def _place(one: OpenAsk) -> list[tuple[int, int]]:
 def _check_written(
     check: Callable[[object, str], None], node: str, request: Request, given: Mapping[str, Any]
 ) -> None:
-    """Raise ValueRefused for what cannot be written of an ask; its node does not end yet."""
+    """Raise ValueRefused if an ask cannot be written; its node does not end yet."""
     for port, value in given.items():
         if value is not SKIP:
             check(value, f"{node}.{port}")

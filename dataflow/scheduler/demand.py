@@ -37,19 +37,19 @@ __all__ = ["Pulling", "Racing"]
 
 
 class Pulling:
-    """The part of the scheduler that demands what was not demanded from the start."""
+    """The part of the scheduler that demands lazy nodes."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
     def feeds(self, frame: Frame, node: PlanNode) -> Sequence[Feed]:
-        """Return the ports by which it is told now whether a node fires: the lazy ones come last."""
+        """Return the ports that decide now whether a node fires; lazy ones follow once pulled."""
         if node.index in frame.pulling:
             return node.feeds
         return [feed for feed in node.feeds if not feed.is_lazy]
 
     def pull(self, frame: Frame, node: PlanNode) -> None:
-        """Demand the lazy ports of a node whose other ports let it fire; with their values it is released."""
+        """Demand the lazy ports of a node whose other ports let it fire; their values release it."""
         lazy = dict.fromkeys(slot for feed in node.feeds if feed.is_lazy for slot in feed.slots)
         missing = [slot for slot in lazy if frame.values[slot] is UNSETTLED]
         frame.pulling[node.index] = set(missing)
@@ -58,7 +58,7 @@ class Pulling:
             self.scheduler.releasing.release(frame, node.index)
 
     def settled(self, frame: Frame, slot: int) -> None:
-        """Tell the nodes that read a slot through a lazy port, those that have asked for it."""
+        """Count down the nodes that have pulled a slot through a lazy port."""
         for reader in frame.plan.lazy[slot]:
             if is_dead(frame.values[slot]):
                 frame.note_dead_input(reader)
@@ -69,7 +69,7 @@ class Pulling:
                     self.scheduler.releasing.release(frame, reader)
 
     def demand(self, frame: Frame, slots: Iterable[int]) -> None:
-        """Have the nodes run that these values come from, as far as they do not run anyway."""
+        """Have the undemanded nodes run that these values come from."""
         live = self.scheduler.live
         others = None if live is None else live.freshness.pulled
         for where, index in list(_behind(frame, slots, others)):
@@ -85,7 +85,7 @@ class Pulling:
                 self.scheduler.releasing.release(where, index)
 
     def never_demanded(self, frame: Frame) -> None:
-        """Bring the nodes of an ended frame to their end that nobody has asked for."""
+        """Settle the nodes of an ended scope instance that were never demanded."""
         for index in sorted(frame.undemanded):
             node = frame.plan.nodes[index]
             frame.states[index] = NOT_RUN
@@ -101,9 +101,9 @@ def _is_early(frame: Frame, node: PlanNode) -> bool:
 def _behind(
     frame: Frame, slots: Iterable[int], others: Callable[[int], None] | None
 ) -> Iterator[tuple[Frame, int]]:
-    """Go through the nodes behind some values that nobody has asked for so far, also in frames around.
+    """Yield the undemanded nodes upstream of some values, also in enclosing scope instances.
 
-    `others` is told of those of the root that somebody has asked for.
+    `others` is called with the demanded ones of the root.
     """
     todo = [(frame, slot) for slot in slots]
     seen: set[tuple[Frame, int]] = set()
@@ -164,7 +164,7 @@ class Racing:
         self.withdraw(frame, node, [slot for slot in feed.slots if slot != winner])
 
     def _lost(self, frame: Frame, node: PlanNode) -> None:
-        """Settle a race that nobody won and somebody failed in; then the failures are its own."""
+        """Settle a race without a winner in which sources have failed; their failures become its own."""
         slots = dict.fromkeys(node.feeds[0].slots)
         causes = [token for slot in slots if isinstance(token := frame.values[slot], Errored)]
         unhandled = {id(one): one for slot in slots for one in _taken_by(frame, slot)}
@@ -185,7 +185,7 @@ class Racing:
             self._stop(frame, frame.plan.nodes[index], cause)
 
     def _stop(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
-        """Let a node settle as a skip: what waits never starts, what runs is cancelled."""
+        """Settle a node as skipped: if it waits it never starts, if it runs it is cancelled."""
         frame.note_reason(node.index, cause)
         for slot in node.outputs.values():
             if frame.values[slot] is UNSETTLED:
@@ -194,14 +194,14 @@ class Racing:
         state = frame.states[node.index]
         if state == PAUSED:
             self.scheduler.asking.close(frame, node, cause.reason)
-        if state == RUNNING:  # it comes to its end when what runs has seen that it is cancelled
+        if state == RUNNING:  # it ends once the running code has been cancelled
             self._cancel(frame, node, cause)
         else:
             never_began = state == WAITING or self._has_not_run(frame, node)
             self.scheduler.finish(frame, node, NOT_RUN if never_began else CANCELLED)
 
     def _has_not_run(self, frame: Frame, node: PlanNode) -> bool:
-        """Tell whether the journal says of a node that it lost the race before it could begin."""
+        """Return whether the journal records that a node lost the race before it began."""
         restoring = self.scheduler.restoring
         return restoring is not None and restoring.past.state_of(frame.path_of(node)) is NodeState.NOT_RUN
 
@@ -219,9 +219,9 @@ class Racing:
 
 
 def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]) -> list[int]:
-    """List the nodes of which every use leads only into withdrawn edges, in declared order.
+    """Return the nodes that lead only into withdrawn edges, in declared order.
 
-    Those that are `wanted` are asked for from outside.
+    Those in `wanted` are demanded from outside.
     """
     found: set[int] = set()
     todo = list(makers)
@@ -247,7 +247,7 @@ def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: C
 
 
 def _taken_by(frame: Frame, slot: int) -> Sequence[Unhandled]:
-    """Find the failures behind a slot that were left to this race, also those of a frame around."""
+    """Return the failures upstream of a slot that were left to this race, also in enclosing instances."""
     where: Frame | None = frame
     while where is not None:
         uses = where.plan.uses
@@ -256,6 +256,6 @@ def _taken_by(frame: Frame, slot: int) -> Sequence[Unhandled]:
             return where.taken.get(uses.makers[slot], ())
         outer = next((outer for outer, own in where.plan.imports if own == slot), None)
         if outer is None:
-            break  # a parameter of the frame
+            break  # a parameter of the scope instance
         where, slot = where.parent, outer
     return ()

@@ -45,14 +45,14 @@ Step: TypeAlias = "Callable[[], None]"
 
 
 class Failing:
-    """The part of the scheduler that handles failures and closes frames."""
+    """The part of the scheduler that handles failures and closes scope instances."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.frames: deque[tuple[Frame, Errored]] = deque()  # failed, to be closed
 
     def failed(self, frame: Frame, node: PlanNode, error: BaseException) -> None:
-        """Handle the failure of a node as its settings say, or fail its frame (S9.3)."""
+        """Handle the failure of a node by its settings, or fail its scope instance (S9.3)."""
         if self.scheduler.live is not None:
             self.scheduler.live.failed(frame, node.index, error)
         failure = self._failure(frame, node, error)
@@ -63,34 +63,34 @@ class Failing:
             self._break(frame, node, unhandled, state)
 
     def opener_failed(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
-        """Let the failures of frames be those of the loop or map that opened them (S9.4)."""
+        """Treat unhandled failures in scope instances as failures of their loop or map (S9.4)."""
         if not self._handle(frame, node, unhandled, FAILED):
             self._break(frame, node, unhandled, FAILED)
 
     def is_handled(self, node: PlanNode, failure: Failure) -> bool:
-        """Tell whether a failure of a node would be no failure of its frame."""
+        """Return whether a failure of a node does not fail its scope instance."""
         return _handled(node, failure) is not None or node.failure_is_taken
 
     def stands(self, frame: Frame, node: PlanNode, failure: Failure) -> bool:
-        """Tell whether a failure of a node is none of what is around: resumed, the run keeps it (S11.3)."""
+        """Return whether a failure of a node fails nothing around it: a resumed run keeps it (S11.3)."""
         opener = None if frame.parent is None else frame.parent.plan.nodes[frame.owner]
         return self.is_handled(node, failure) or tolerates_failures(opener)
 
     def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
-        """Let a failure stand that an earlier sitting of the run has seen (S11.3)."""
+        """Settle a node with its failure from an earlier execution session (S11.3)."""
         error = NodeFailed(node.id, f"failed before the run was resumed: {failure.type}: {failure.message}")
         unhandled = [Unhandled(node.index, failure, error)]
         if not self._handle(frame, node, unhandled, state):
             self._break(frame, node, unhandled, state)
 
     def test_failed(self, frame: Frame, node: PlanNode, body: Frame, error: BaseException) -> None:
-        """Fail the round whose test raised; the loop fails with it (S6.1)."""
+        """Fail the iteration whose test raised; the loop fails with it (S6.1)."""
         failure = self._failure(frame, node, error)
         body.note_failures([Unhandled(len(body.plan.nodes), failure, error)])
         self._close_later(body, Errored(failure.path, failure))
 
     def run_timed_out(self) -> None:
-        """Fail the run, which has taken longer than it may: what waits is not run, what runs is cancelled."""
+        """Fail a run that has exceeded its timeout: waiting nodes do not run, running ones are cancelled."""
         name, seconds = self.scheduler.plan.name, self.scheduler.settings.timeout
         assert seconds is not None, "the time of the run is bounded"
         error, root = NodeTimeout(name, seconds, what="flow"), self.scheduler.root
@@ -101,7 +101,7 @@ class Failing:
     def race_lost(
         self, frame: Frame, node: PlanNode, causes: Sequence[Errored], unhandled: Sequence[Unhandled]
     ) -> None:
-        """Settle a race that nobody won; failures that were left to it are now the frame's (S9.4)."""
+        """Settle a race without a winner; failures left to it now fail the scope instance (S9.4)."""
         first, *besides = causes
         cause = Errored(frame.path_of(node), first.failure, first, tuple(besides))
         frame.note_reason(node.index, cause)
@@ -119,19 +119,19 @@ class Failing:
             frame.taken[node.index] = unhandled
 
     def _handle(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> bool:
-        """Settle the ports of a failed node if its failure is handled; tells whether it is."""
+        """Settle the ports of a failed node if its failure is handled; return whether it is."""
         failure = unhandled[0].failure
         cause = Errored(frame.path_of(node), failure)
         frame.note_reason(node.index, cause)
         handled = _handled(node, failure)
-        if frame.is_closing:  # no port settles any more, but what would be handled is no failure of the frame
+        if frame.is_closing:  # ports no longer settle, but a handled failure does not fail the scope instance
             is_handled = handled is not None or node.failure_is_taken
             if is_handled:
                 self.scheduler.finish(frame, node, state)
             return is_handled
         left: Skip | Errored = Skip(frame.path_of(node), "failed, and the failure is handled", cause)
         if handled is None and node.failure_is_taken:
-            handled, left = {}, cause  # the error itself stands on the ports, for those who take it
+            handled, left = {}, cause  # the ports hold the error itself, for readers that take it
             self._leave_to_races(frame, node, unhandled)
         if handled is None:
             return False
@@ -142,7 +142,7 @@ class Failing:
         return True
 
     def _break(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled], state: int) -> None:
-        """Fail the frame of a node whose failure nothing handled (S9.4)."""
+        """Fail the scope instance of a node whose failure is unhandled (S9.4)."""
         cause = Errored(frame.path_of(node), unhandled[0].failure)
         frame.note_failures(replace(one, index=node.index) for one in unhandled)
         if not frame.is_closing:
@@ -157,12 +157,12 @@ class Failing:
         return failure_of(error, node.id, frame.path_of(node), frame.attempt_of(node.index))
 
     def note_interruption(self, error: BaseException) -> None:
-        """Note what a user's function has raised that is no Exception, nor what a cancelled task raises."""
+        """Note an exception that interrupts the run: a BaseException other than a cancellation."""
         if is_interruption(error):
             self.scheduler.interruption = self.scheduler.interruption or error
 
     def fails_fast(self, frame: Frame) -> bool:
-        """Tell whether an unhandled failure closes a frame; at the root of a live session it is a port's."""
+        """Return whether an unhandled failure closes a scope instance; not at the root of a live session."""
         is_root_of_session = frame.parent is None and self.scheduler.live is not None
         return frame.errors == "fail_fast" and not is_root_of_session
 
@@ -171,7 +171,7 @@ class Failing:
             self.frames.append((frame, cause))
 
     def close_beside(self, frame: Frame, cause: Errored) -> None:
-        """Close a frame beside one that has failed, once what is known of it has settled (S11.3)."""
+        """Close a sibling of a failed scope instance, once its recorded outcomes have settled (S11.3)."""
         restoring = self.scheduler.restoring
         if restoring is not None and restoring.recalling.is_replaying:
             self.frames.append((frame, cause))
@@ -179,7 +179,7 @@ class Failing:
             self.close(frame, cause)
 
     def close(self, frame: Frame, cause: Skip | Errored) -> None:
-        """Stop a frame and all inside it: nothing more starts; running firings are to be cancelled."""
+        """Stop a scope instance and all inside it: nothing more starts, running firings are cancelled."""
         todo = [frame]
         while todo:
             closing = todo.pop()
@@ -199,7 +199,7 @@ class Failing:
                     closing.note_reason(node.index, cause)
                     self.scheduler.asking.close(closing, node, cause.reason)
                     self.scheduler.finish(closing, node, CANCELLED)
-                if state in (WAITING, READY):  # what was about to start is cancelled, the rest never ran
+                if state in (WAITING, READY):  # ready nodes are cancelled, waiting ones never ran
                     closing.note_reason(node.index, cause)
                     self.scheduler.finish(closing, node, NOT_RUN if state == WAITING else CANCELLED)
             self.scheduler.opening.await_no_more(closing, tuple(closing.awaits))
@@ -209,7 +209,7 @@ class Failing:
 
 
 def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
-    """Return what a handled failure leaves on the node's ports, None if nothing handles it."""
+    """Return the ports of a node with a handled failure, None if it is unhandled."""
     policy = node.policy
     if policy is not None and policy.default is not MISSING:
         return {"out": own_copy(policy.default), DONE: Signal(), ERROR: failure}
@@ -218,14 +218,14 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
 
 
 def handles_failures(node: PlanNode) -> bool:
-    """Tell whether a node's own settings or its readers handle whatever it may fail with."""
+    """Return whether a node's own settings or its readers handle all its failures."""
     policy = node.policy
     is_told = policy is not None and (policy.default is not MISSING or policy.on_error in ("skip", "route"))
     return is_told or ERROR in node.outputs or node.failure_is_taken
 
 
 def tolerates_failures(opener: PlanNode | None) -> bool:
-    """Tell whether a failure that nothing in a frame handles is no failure of what has opened the frame."""
+    """Return whether an unhandled failure in a scope instance does not fail the node that opened it."""
     match opener.action if opener is not None else None:
         case MapOf(options=options):
             return options.on_error != "fail"
@@ -236,7 +236,7 @@ def tolerates_failures(opener: PlanNode | None) -> bool:
 
 
 class Repeating:
-    """The part of the scheduler that decides about another attempt."""
+    """The part of the scheduler that decides about retries."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -244,9 +244,10 @@ class Repeating:
     def attempt_again(
         self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException, again: Step
     ) -> bool:
-        """Have `again` begin another attempt at a node, after a wait; tells whether it will.
+        """Have `again` begin another attempt at a node, after a wait; return whether it will.
 
-        While it waits the node is ready: it has no slot and no worker, and closing its frame cancels it.
+        While it waits the node is ready: it has no slot and no worker, and closing its scope instance cancels
+        it.
         """
         wait = None if frame.has_stopped(node.index) else self.wait_after(frame, node, bounds, error)
         if wait is None or bounds is None:
@@ -272,7 +273,7 @@ class Repeating:
     def wait_after(
         self, frame: Frame, node: PlanNode, bounds: Bounds | None, error: BaseException
     ) -> float | None:
-        """Tell how long to wait before another attempt, None if none follows."""
+        """Return the seconds to wait before another attempt, None if none follows."""
         attempts = frame.attempts.get(node.index)
         if attempts is None or bounds is None or attempts.is_last:
             return None
@@ -284,7 +285,7 @@ class Repeating:
         return wait
 
     def _bound(self, frame: Frame, node: PlanNode, bounds: Bounds, attempts: RetryState) -> None:
-        """Have a node fail that waits, for a slot or its next attempt, when the time of all is over."""
+        """Have a node that waits for a slot or its next attempt fail at its deadline."""
         begun, clock = attempts.begun, self.scheduler.clock
         assert begun is not None, "an attempt that failed has begun"
         assert bounds.deadline is not None, "there is a time to be over"
@@ -299,13 +300,13 @@ class Repeating:
         )
 
     def give_up(self, frame: Frame, node: PlanNode) -> None:
-        """Let the next attempt at a node be, if it waits for one."""
+        """Drop the next attempt at a node, if it waits for one."""
         attempts = frame.attempts.get(node.index)
         if attempts is not None and attempts.waits is not None:
             self.scheduler.timers.drop(attempts.waits)
 
     def void_pieces(self, frame: Frame, node: PlanNode) -> None:
-        """Tell that the pieces of a failed attempt do not count (S3.5)."""
+        """Report that the pieces of a failed attempt are void (S3.5)."""
         attempts = frame.attempts.get(node.index)
         if attempts is not None and attempts.has_pieces:
             attempts.has_pieces = False

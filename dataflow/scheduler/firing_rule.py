@@ -69,13 +69,13 @@ class Skipped:
 
     port: str
     cause: Skip
-    live: tuple[str, ...]  # ports that a value came to all the same
-    dead: tuple[str, ...]  # but for those that take failures: that none came is what is hoped for
+    live: tuple[str, ...]  # ports that have a value in spite of that
+    dead: tuple[str, ...]  # without ports that take failures: for these no value is the normal case
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two edges of a one-value port both brought one (S5.2)."""
+    """Two edges of a one-value port both have a value (S5.2)."""
 
     port: str
     edges: tuple[str, ...]
@@ -119,7 +119,7 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
 
 
 def first_live(slots: Sequence[int], values: Sequence[Any]) -> int | Skip | None:
-    """Decide a merge or fallback (S5.3): the slot that wins, a skip if all are, None if not known yet."""
+    """Decide a merge or fallback (S5.3): the winning slot, a skip if all are skips, None if undecided."""
     cause: Skip | None = None
     for slot in slots:
         token = values[slot]
@@ -135,7 +135,7 @@ def first_live(slots: Sequence[int], values: Sequence[Any]) -> int | Skip | None
 def first_value(
     slots: Sequence[int], values: Sequence[Any], settled: int | None
 ) -> int | Skip | Errored | None:
-    """Decide a race (S5.3): the slot that has just settled if it won, what is left if none can win any more.
+    """Decide a race (S5.3): the slot that has just settled if it wins, a skip or error if none can win.
 
     Without a slot that has just settled, the first in declared order that has a value wins.
     """
@@ -143,14 +143,14 @@ def first_value(
         return settled
     tokens = [values[slot] for slot in slots]
     live = [slot for slot, token in zip(slots, tokens, strict=True) if not is_dead(token)]
-    if live:  # not settled yet, or settled in this very step and still to be told
+    if live:  # not settled yet, or settled in this very step and still to be considered
         known = [slot for slot in live if values[slot] is not UNSETTLED]
         return known[0] if settled is None and known else None
     return next((token for token in tokens if type(token) is Errored), tokens[0])
 
 
 def live_values(slots: Sequence[int], values: Sequence[Any]) -> list[int]:
-    """List the slots that hold values, in order."""
+    """Return the slots that hold values, in order."""
     return [slot for slot in slots if not is_dead(values[slot])]
 
 
@@ -171,10 +171,10 @@ class Releasing:
         self.scheduler.finish(frame, node, DONE)
 
     def opener_ended(self, frame: Frame, node: PlanNode, unhandled: Sequence[Unhandled]) -> None:
-        """Settle a loop, map or flow node whose frames have all ended: as failed, as cancelled or as done.
+        """Settle a loop, map or subflow whose scope instances have all ended: failed, cancelled or done.
 
-        One that was cut short has not failed with what stands: a resumed run would take it as it is, and what
-        was cancelled in it would never run (S11.3).
+        One that was cut short does not fail with failures that are kept: a resumed run would keep it as it
+        is, and nodes cancelled inside it would never run (S11.3).
         """
         failing = self.scheduler.failing
         frame.opened[node.index].release()
@@ -190,7 +190,7 @@ class Releasing:
             self.opener_done(frame, node)
 
     def opener_done(self, frame: Frame, node: PlanNode) -> None:
-        """Bring a loop, map or flow node to its end whose ports have settled."""
+        """Finish a loop, map or subflow whose ports have settled."""
         if DONE_PORT in node.outputs:
             self.scheduler.put(frame, node.outputs[DONE_PORT], Signal())
         if ERROR_PORT in node.outputs:
@@ -242,7 +242,7 @@ class Releasing:
                 self.scheduler.opening.later(frame, node)
 
     def _merge_contexts(self, frame: Frame, node: PlanNode, how: MergeFunction) -> None:
-        """Make one conversation of the live ones (S10.4)."""
+        """Merge the conversations that have values into one (S10.4)."""
         feed = node.feeds[0]
         live = set(live_values(feed.slots, frame.values))
         labels = [label for slot, label in zip(feed.slots, feed.labels, strict=True) if slot in live]
@@ -286,11 +286,11 @@ class Releasing:
         self.settle_all(frame, node, skip, SKIPPED)
 
     def disabled(self, frame: Frame, node: PlanNode) -> None:
-        """Settle a node that is switched off (S4.7)."""
+        """Settle a node that is disabled (S4.7)."""
         self.settle_all(frame, node, Skip(frame.path_of(node), "disabled"), SKIPPED)
 
     def settle_all(self, frame: Frame, node: PlanNode, token: Skip | Errored, state: int) -> None:
-        """Settle all ports of a node alike and bring it to its end."""
+        """Settle all ports of a node with one token, and finish it."""
         frame.note_reason(node.index, token)
         for slot in node.outputs.values():
             self.scheduler.put(frame, slot, token)
@@ -300,7 +300,7 @@ class Releasing:
 def tokens_of(
     frame: Frame, node: PlanNode, call: Call, outputs: Mapping[str, Any]
 ) -> Iterator[tuple[int, Any]]:
-    """Tell what the ports of a node that returned settle to, by slot (S3.2)."""
+    """Yield the slots of a node that returned, with their tokens (S3.2)."""
     for port, slot in node.outputs.items():
         if port == DONE_PORT:
             yield slot, Signal()
@@ -314,7 +314,7 @@ def tokens_of(
 
 
 def _what_lacks(node: PlanNode, port: str) -> str:
-    """Name a port of a node; a map that `each` has opened has none, but the list that it goes over."""
+    """Return the name of a port of a node, or of the list of a map that `each` has opened."""
     if isinstance(node.action, MapOf):
         return next(f"the list {feed.labels[0]}" for feed in node.feeds if feed.port == port)
     return f"port {port!r}"

@@ -1,4 +1,4 @@
-"""Outcomes known from the memo, and how they are reported."""
+"""Cache hits: outcomes found in the memo, and how lookups are reported."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = [
     "why_missed",
 ]
 
-#: Among how many of the newest outcomes of a node type the nearest is looked for.
+#: How many of the newest outcomes of a node type are compared to explain a miss.
 MOST_CANDIDATES: Final = 10
-#: How many parts of a fingerprint are named at most.
+#: How many parts of a cache key are named at most.
 MOST_NAMED: Final = 5
 
 
 class Candidate(NamedTuple):
-    """What is known of a node type: the key, the parts that it is made of, when it was remembered (UTC)."""
+    """A cached outcome of a node type: its cache key, the parts of the key, and the time (UTC)."""
 
     key: str
     parts: Mapping[str, str]
@@ -45,7 +45,7 @@ class Candidate(NamedTuple):
 def why_missed(
     key: str, parts: Mapping[str, str], known: Iterable[Candidate], now: datetime, ttl: float | None
 ) -> str:
-    """Tell why nothing was found under a key, from what is known of its node type, the newest first."""
+    """Return why a lookup missed, from cached outcomes of the same node type, newest first."""
     nearest: list[str] | None = None
     for candidate in known:
         if candidate.key == key:
@@ -69,11 +69,11 @@ def _named(parts: list[str]) -> str:
 
 
 class MemoReport(NamedTuple):
-    """What became of asking the memo for the outcome of a node, as its event tells it."""
+    """The result of a cache lookup for a node, as its event reports it."""
 
     kind: EventKind
     reach: str
-    reason: str = ""  # why it is not known
+    reason: str = ""  # why it missed
     run: str = ""  # and path: of the firing whose outcome it is
     path: str = ""
 
@@ -85,13 +85,13 @@ class MemoReport(NamedTuple):
 
 
 def read_memo_report(kind: EventKind, data: Mapping[str, Any]) -> MemoReport:
-    """Read what an event tells of the memo of a node."""
+    """Read the data of an event about a cache lookup."""
     reason, run, path = (str(data.get(name, "")) for name in ("reason", "from_run", "from_path"))
     return MemoReport(kind, str(data["reach"]), reason, run, path)
 
 
 class Origin(NamedTuple):
-    """Which firing an outcome is of, and when it was remembered (UTC)."""
+    """The firing that an outcome is of, and when it was cached (UTC)."""
 
     run: str
     path: str
@@ -100,19 +100,20 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a firing that succeeded came to; nobody changes what is in it."""
+    """The outcome of a firing that succeeded; its values are never changed."""
 
-    outputs: Mapping[str, Any]  # by port; those that it left out are not among them
+    outputs: Mapping[str, Any]  # by port, without skipped ones
     metadata: Mapping[str, Any]
     origin: Origin
-    digests: Mapping[str, bytes] = field(default_factory=dict)  # of outputs, as far as they are known
-    begun: frozenset[str] = frozenset()  # the outputs that are conversations which the firing began
+    # content hashes of outputs, as far as they are known
+    digests: Mapping[str, bytes] = field(default_factory=dict)
+    begun: frozenset[str] = frozenset()  # outputs that are conversations started by the firing
 
 
 class Hit(NamedTuple):
-    """An outcome that is known, in the place of what calling the node would return; and what is told of it.
+    """A cached outcome, used in place of the result of a call, and the report about it.
 
-    `written` are its outputs as the codec wrote them, where the journal may take them as they are.
+    `written` are its encoded outputs, if the journal may use them as they are.
     """
 
     outcome: Outcome
@@ -120,7 +121,7 @@ class Hit(NamedTuple):
     written: Mapping[str, Json] | None = None
 
     def begun_at(self, key: str) -> Hit:
-        """Return the hit at a place of this key: the conversations that it begins are those of the place."""
+        """Return the hit for a firing with this key: conversations that it starts get the key as their id."""
         outcome = self.outcome
         outputs = {
             port: _begun_at(key, value) if port in outcome.begun else value
@@ -131,7 +132,7 @@ class Hit(NamedTuple):
 
 
 def begun_by(key: str, outputs: Mapping[str, Any]) -> frozenset[str]:
-    """Name the outputs of a firing of this key that are conversations which it began (S10.1)."""
+    """Return the outputs of a firing with this key that are conversations which it started (S10.1)."""
     return frozenset(
         port
         for port, value in outputs.items()
@@ -145,6 +146,6 @@ def _begun_at(key: str, context: ExecutionContext) -> ExecutionContext:
 
 
 def hit_of(outcome: Outcome, reach: Reach, written: Mapping[str, Json] | None = None) -> Hit:
-    """Make a hit of an outcome that is known as far as this."""
+    """Return a hit for an outcome, found in this cache scope."""
     run, path, _ = outcome.origin
     return Hit(outcome, MemoReport(EventKind.MEMO_HIT, reach, "", run, path), written)

@@ -1,4 +1,4 @@
-"""Loops: rounds one after the other, the test, the limit, what leaves (S6)."""
+"""Loops: successive iterations, the test, the limit and the outputs (S6)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Loops"]
 
 
 class Loops:
-    """The part of the scheduler that opens and ends rounds."""
+    """The part of the scheduler that opens and ends iterations."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -52,7 +52,7 @@ class Loops:
         self._next_round(frame, node, loop, opened)
 
     def _next_round(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
-        """Begin the next round, unless a `while` test or the limit ends the loop."""
+        """Begin the next iteration, unless a `while` test or the limit ends the loop."""
         if loop.kind == "while":
             token = opened.carried[_tested_carry(loop)]
             if type(token) is Errored:
@@ -90,13 +90,13 @@ class Loops:
         return None if _holds(node, loop, own_copy(token)) else LoopEnd.CONDITION
 
     def _known(self, frame: Frame, node: PlanNode, rounds: int) -> bool | None:
-        """Tell whether the test has ended the loop after so many rounds, as its journal knows (S11.3)."""
+        """Return whether the test ended the loop after so many iterations, if recorded (S11.3)."""
         restoring = self.scheduler.restoring
         goes_on = None if restoring is None else restoring.past.loop_goes_on(frame.path_of(node), rounds)
         return None if goes_on is None else not goes_on
 
     def tested(self, body: Frame) -> None:
-        """Decide an `until` loop as soon as what it tests has settled (S6.1)."""
+        """Decide an `until` loop as soon as its test has settled (S6.1)."""
         frame = body.parent
         assert frame is not None, "a round is inside a frame"
         node = frame.plan.nodes[body.owner]
@@ -140,7 +140,7 @@ class Loops:
                 self.scheduler.finish(body, body.plan.nodes[index], NOT_RUN)
 
     def round_ended(self, body: Frame, node: PlanNode, opened: OpenedLoop) -> None:
-        """Keep what leaves the round, then end the loop or go on."""
+        """Keep the outputs of an iteration, then end the loop or continue it."""
         frame, loop = body.parent, node.action
         assert frame is not None, "a round is inside a frame"
         assert isinstance(loop, LoopOf)
@@ -161,7 +161,7 @@ class Loops:
             self._leave(frame, node, loop, opened)
 
     def _keep_results(self, body: Frame, loop: LoopOf, opened: OpenedLoop) -> None:
-        """Keep what leaves a round; an error in any round makes a list of all rounds that error (S5.3)."""
+        """Keep the outputs of an iteration; an error in one replaces a list of all of them (S5.3)."""
         for own, slot in loop.results.items():
             token = body.values[slot]
             if is_dead(token):
@@ -179,7 +179,7 @@ class Loops:
                 opened.results[own] = self.scheduler.take(body, slot)
 
     def _leave(self, frame: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> None:
-        """Settle what leaves the loop (S6.1, S6.2)."""
+        """Settle the outputs of the loop (S6.1, S6.2)."""
         assert opened.ends is not None
         path = frame.path_of(node)
         if opened.ends == LoopEnd.LIMIT and (loop.kind is not None or loop.feedback):
@@ -218,7 +218,7 @@ def _tested_carry(loop: LoopOf) -> str:
 
 
 def _nothing(path: str, last: Skip | Errored | None) -> Skip | Errored:
-    """Return what leaves a port that never had a value: its error, or a skip (S6.4)."""
+    """Return the token of a port that never had a value: its error, or a skip (S6.4)."""
     if isinstance(last, Errored):
         return Errored(path, last.failure, last)
     return Skip(path, "no round brought a value", last)
@@ -229,6 +229,6 @@ def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:
 
 
 def _holds(node: PlanNode, loop: LoopOf, value: Any) -> bool:
-    """Apply the test, in a context of its own (S14.5); nothing but a bool is an answer (S16.3)."""
+    """Apply the test, in its own context (S14.5); the answer must be a bool (S16.3)."""
     answer = value if loop.predicate is None else copy_context().run(loop.predicate, value)
     return checked_answer(answer, node.id, "test")

@@ -1,4 +1,4 @@
-"""Maps: a frame an item, and the lists that their outputs are collected into (S7.1)."""
+"""Maps (fan-out): a scope instance for each item, and lists that collect the outputs (S7.1)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Maps:
         self.begins: deque[Callable[[], None]] = deque()  # steps that begin further items
 
     def open(self, frame: Frame, node: PlanNode, action: MapOf) -> None:
-        """Open a frame for each item of the lists, which have settled (S2.4)."""
+        """Open a scope instance for each item of the lists, which have settled (S2.4)."""
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
         try:
@@ -65,17 +65,17 @@ class Maps:
         self._begin_some(frame, node, opened)
 
     def _settles_early(self, frame: Frame, node: PlanNode) -> bool:
-        """Tell whether a list may be read before all items have ended.
+        """Return whether a list may be read before all items have ended.
 
-        Not if a failure of one of them may be handled, or lets the rest finish: what had been read would
-        depend on time (S14.1).
+        Not if a failure of an item may be handled, or lets the others finish: the outcome would depend on
+        timing (S14.1).
         """
         is_handled = ERROR in node.outputs or node.failure_is_taken
         fails_fast = self.scheduler.failing.fails_fast(frame)
         return fails_fast and _item_errors(node) == "fail" and not is_handled
 
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        """Note that further items may begin, or end the map if none is left."""
+        """Schedule further items, or end the map if none is left."""
         if opened.arriving is not None:
             self.arrivals.go_on(frame, node, opened)
             return
@@ -84,7 +84,7 @@ class Maps:
         if len(opened.frames) < len(opened.names) and _room(frame, node, opened):
             opened.is_beginning = True
             step = partial(self._begin_some, frame, node, opened)
-            if _most_at_once(node) is None:  # they are in no hurry: all are in flight anyway
+            if _most_at_once(node) is None:  # without a limit they are not urgent: others run anyway
                 self.begins.append(step)
             else:
                 self.scheduler.opening.do_later(step)
@@ -92,9 +92,9 @@ class Maps:
             self.end(frame, node, opened)
 
     def _begin_some(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        """Begin the next items, not all at once: further ones follow when nothing else is ready.
+        """Begin the next items, a limited number: further ones follow when nothing else is ready.
 
-        So a long list holds up nothing, and an item is fired while it is still at hand.
+        So a long list does not hold up other nodes, and an item fires soon after it was created.
         """
         assert isinstance(node.action, MapOf), "only a map has items"
         opening, body, lists = self.scheduler.opening, node.action.body, opened.lists.items()
@@ -109,7 +109,7 @@ class Maps:
         self._go_on(frame, node, opened)
 
     def collect(self, item: Frame, slot: int, token: Any) -> None:
-        """Take what an item gave; a list settles with the last, unless a failure may still change it."""
+        """Collect an output of an item; a list settles with the last, unless a failure may change it."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
         opened = frame.opened[item.owner]
@@ -126,16 +126,16 @@ class Maps:
                     self._settle_early(frame, frame.plan.nodes[item.owner], opened, own)
 
     def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
-        """End an item with the value of its last node, which only the map hears of."""
+        """End an item with the value of its last node, which only the map reads."""
         item.states[index] = DONE
         item.unsettled = 0
         self.collect(item, slot, value)
         self.scheduler.pushing.end(item)
 
     def _settle_early(self, frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> None:
-        """Settle a list that all items have given their part of; an error is told at the end.
+        """Settle a list that has an entry of each item; an error is reported at the end.
 
-        Where items go on after an error, those that wait for the list hear of it at once.
+        If items continue after an error, the readers of the list receive it immediately.
         """
         settled = list_or_error(frame, node, opened, own)
         if type(settled) is not Errored or not self.scheduler.failing.fails_fast(frame):
@@ -143,7 +143,7 @@ class Maps:
             del opened.collected[own]
 
     def item_ended(self, item: Frame, node: PlanNode, opened: OpenedMap) -> None:
-        """Go on when an item's frame has ended: what its failure does is an option of the map (S7.2)."""
+        """Continue after the end of an item: the map's options decide about its failure (S7.2)."""
         frame = item.parent
         assert frame is not None, "an item is inside a frame"
         if item.failures:
@@ -159,12 +159,12 @@ class Maps:
         self._go_on(frame, node, opened)
 
     def _replace(self, opened: OpenedMap, item: Frame, instead: object) -> None:
-        """Let nothing stand that a failed item gave before (S14.1)."""
+        """Replace everything that a failed item gave before (S14.1)."""
         for tokens in opened.collected.values():
             tokens[item.position] = instead
 
     def _item_failed(self, frame: Frame, node: PlanNode, opened: OpenedMap, item: Frame) -> None:
-        """Close the other items, unless what does not depend on the failure is to finish (S9.4)."""
+        """Close the other items, unless nodes that do not depend on the failure are to finish (S9.4)."""
         if frame.errors == "continue":
             return
         opened.is_closing = True
@@ -192,7 +192,7 @@ def _most_at_once(node: PlanNode) -> int | None:
 
 
 def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
-    """Tell how many items may begin now: as many as are left, but no more than the map allows (S7.2)."""
+    """Return how many items may begin now: the rest, limited by the map's options (S7.2)."""
     if frame.is_closing or opened.is_closing:
         return 0
     most = _most_at_once(node)
@@ -229,7 +229,7 @@ def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
 
 
 def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int]:
-    """Name the items by position, or by their keys without secrets, which must differ."""
+    """Return the names of the items: positions, or their keys without secrets, which must differ."""
     key = action.options.key
     if key is None:
         return range(len(items))

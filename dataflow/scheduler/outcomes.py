@@ -1,4 +1,4 @@
-"""Settling: what becomes of a firing that returned, raised or was cancelled (S3.2, S9)."""
+"""Settle the outcomes of firings: returned, raised, cancelled or cached (S3.2, S9)."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ __all__ = ["Settling"]
 
 
 class Settling:
-    """The part of the scheduler that takes the outcomes of firings; each gives what became ready."""
+    """The part of the scheduler that settles outcomes; each method returns the firings that became ready."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
     def returned(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
-        """Settle a firing that has returned, or been given what is remembered."""
+        """Settle a firing that has returned, or has a cached outcome."""
         settle = self._succeed if type(result) is Hit else self.succeed
         return settle(frame, index, result)
 
     def succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing that returned (S3.2).
 
-        Where nobody but calls of its frame, or a map, hears of the value, it takes no work list: most firings
-        come to that.
+        If only calls of its scope instance, or a map, read the value, the work list is not needed; this is
+        the most frequent case.
         """
         scheduler, end = self.scheduler, frame.plan.ends[index]
         if end is None or result is SKIP or not scheduler.is_plain:
@@ -110,9 +110,9 @@ class Settling:
         return scheduler.advance()
 
     def superseded(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
-        """Settle a firing of a live session that has returned, though nobody waits for that any more.
+        """Settle a firing of a live session that has returned, but was superseded.
 
-        It stands if it is given the same again; so no effect runs twice for the same (S13.4).
+        Its outcome is reused if it gets the same inputs again, so that no effect runs twice for them (S13.4).
         """
         node, live = frame.plan.nodes[index], self.scheduler.live
         call = node.action
@@ -128,7 +128,7 @@ class Settling:
         return self.cancelled(frame, index)
 
     def remembered(self, frame: Frame, index: int, hit: Hit) -> list[FiringId]:
-        """Settle a firing whose outcome is known, so that it is not called (S13.1)."""
+        """Settle a firing with a cached outcome instead of calling it (S13.1)."""
         scheduler, plan = self.scheduler, frame.plan
         node = plan.nodes[index]
         if hit.outcome.begun:
@@ -144,7 +144,7 @@ class Settling:
         if scheduler.recording is not None and hit.written is None:
             try:
                 scheduler.recording.prepare(node.id, outputs)
-            except ValueRefused as error:  # what another run could keep, this one cannot
+            except ValueRefused as error:  # another run could keep it, this one cannot
                 return self.fail(frame, index, error)
         scheduler.memoizing.report_hit(frame, node, hit)
         if scheduler.recording is not None and hit.written is not None:
@@ -175,7 +175,7 @@ class Settling:
         return scheduler.advance()
 
     def cancelled(self, frame: Frame, index: int) -> list[FiringId]:
-        """Settle a firing that was cancelled, since its frame was closed or it lost a race."""
+        """Settle a firing that was cancelled: its scope instance was closed, or it lost a race."""
         scheduler = self.scheduler
         scheduler.begin_step(frame, index)
         if frame.closed_by is not None:
@@ -184,19 +184,19 @@ class Settling:
         return scheduler.advance()
 
     def _is_superseded(self, frame: Frame, index: int) -> bool:
-        """Tell whether nobody in a live session waits any more for what a firing comes to."""
+        """Return whether nothing in a live session waits any more for the outcome of a firing."""
         live = self.scheduler.live
         return live is not None and (frame.has_stopped(index) or live.is_superseded(frame, index))
 
     def is_superseded(self, frame: Frame, index: int) -> bool:
-        """Tell whether an update of a live session has made a firing stale that has not ended (S13.4)."""
+        """Return whether an update of a live session has invalidated a firing that has not ended (S13.4)."""
         live = self.scheduler.live
         return live is not None and live.is_superseded(frame, index)
 
     def passed_over(self, frame: Frame, index: int) -> list[FiringId]:
-        """Let go of a firing that is not to start any more; returns what may start instead.
+        """Drop a firing that must not start any more; return the firings that may start instead.
 
-        Its frame was closed after it became ready, or an update of a live session has overtaken it.
+        Its scope instance was closed after it became ready, or an update of a live session has superseded it.
         """
         scheduler, live = self.scheduler, self.scheduler.live
         if scheduler.admission is not None:
@@ -207,6 +207,6 @@ class Settling:
 
 
 def _own(plan: ScopePlan, node: PlanNode, port: str, value: Any) -> Any:
-    """Return a value that was remembered for one port; who reads a shared slot is given a copy anyway."""
+    """Return a cached value for one port; the readers of a shared slot get copies anyway."""
     slot = node.outputs.get(port)
     return value if slot is None or plan.shared[slot] else own_copy(value)

@@ -1,4 +1,4 @@
-"""What is told of nodes and ports: a node's end in an event, ports that never settled (S8.4, S19)."""
+"""Reports about nodes and ports: starts, ends, unhandled failures, unsettled ports (S8.4, S19)."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = [
 
 STARTED: Final = EventKind.NODE_STARTED
 FINISHED: Final = EventKind.NODE_FINISHED
-#: What events call the states.
+#: The names of the states in events.
 TEXTS: Final = tuple(state.value for state in STATES)
 DONE_TEXT: Final = TEXTS[DONE]
 
 
 def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
-    """Report that an attempt at a call begins, with what it is given for who asks."""
+    """Report that an attempt at a call begins, with its inputs if a listener requested them."""
     node = frame.plan.nodes[index]
     call: Any = node.action  # only calls become ready
     data = {"type": call.type.id, "attempt": frame.attempt_of(index)}
@@ -42,13 +42,13 @@ def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
 
 
 def report_value(reporter: Reporter, frame: Frame, node: PlanNode, value: Any) -> None:
-    """Report the end of a node that has one port and given it a value: what `report_end` comes to then."""
+    """Report the end of a node whose only port has a value: the fast path of `report_end`."""
     data = {"state": DONE_TEXT, "ports": {"out": {"value": own_copy(value)}}, "metadata": {}}
     reporter.emit(FINISHED, frame.path_of(node), data)
 
 
 def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> None:
-    """Report that a node has come to its end, with what its ports hold; a join only settles its port."""
+    """Report that a node has ended, with the tokens of its ports; a join only settles its port."""
     if not node.is_visible:
         reporter.settled()
         return
@@ -73,20 +73,20 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
 
 
 def told_of_failures(scheduler: Scheduler) -> dict[str, list[str]]:
-    """Tell which firings have failed so that nothing has handled it, if any has."""
+    """Return the paths of firings with unhandled failures as event data, empty if there are none."""
     paths = [one.failure.path for one in sorted(scheduler.root.failures)]
     return {"failures": paths} if paths else {}
 
 
 def told_of_pause(scheduler: Scheduler) -> dict[str, Any]:
-    """Tell what is known of a run that pauses."""
+    """Return the event data of a run that pauses."""
     asks, times = [ask.id for ask in scheduler.asking.asks], scheduler.standing.times()
     told = {"asks": asks, "elapsed": scheduler.timing.elapsed, **told_of_failures(scheduler)}
     return {**told, "flow_times": times} if times else told
 
 
 def unsettled_ports(frame: Frame) -> list[str]:
-    """List the ports of a frame that have not settled (S8.4)."""
+    """Return the names of the ports of a scope instance that have not settled (S8.4)."""
     plan = frame.plan
     demanded = (node for node in plan.nodes if node.index not in frame.undemanded)
     slots = (slot for node in demanded for slot in node.outputs.values())

@@ -38,15 +38,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Pushing", "Scheduler"]
 
-#: How many steps of the work list are done before the event loop is given a chance.
+#: How many steps of the work list run before other tasks of the event loop may run.
 MOST_STEPS: Final = 1_000
 
 
 class Scheduler:
-    """The state of one run and the rules that move it on.
+    """The state of one run and the rules that advance it.
 
-    The acting side starts it, tells it the outcome of each firing and of each timer, and gets back what may
-    fire. Its parts, each a rule of its own, change the frames through `put`, `finish` and `make_ready`.
+    The engine starts it and reports the outcome of each firing and of each timer; it returns the firings that
+    may start. Its parts, each with one responsibility, change the scope instances through `put`, `finish` and
+    `make_ready`.
     """
 
     def __init__(
@@ -55,17 +56,18 @@ class Scheduler:
     ) -> None:  # fmt: skip
         self.plan, self.reporter = plan, reporter
         self.settings = settings
-        self.clock = Clock(clock)  # the time of the run, in seconds; it stands still while the run is paused
+        self.clock = Clock(clock)  # the time of the run, in seconds; it stops while the run is paused
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
-        self.recording: JournalWriter | None = None  # of a run that lives in a store
-        self.restoring: Replay | None = None  # of a run that is resumed
+        self.recording: JournalWriter | None = None  # of a stored run
+        self.restoring: Replay | None = None  # of a resumed run
         self.live: Reuse | None = None  # of a live session
-        self.is_plain = settings.keep  # nothing has to be known of a value but that it has come
+        self.is_plain = settings.keep  # the fast path applies: only the arrival of values counts
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
-        self.stopped: list[FiringId] = []  # running when their frame was closed or their race lost
-        self.to_act = False  # frames were closed, or timers set or dropped, since the engine last looked
-        self.interruption: BaseException | None = None  # no Exception, but raised by a user's function
+        self.stopped: list[FiringId] = []  # running when their scope instance was closed or their race lost
+        # scope instances were closed, or timers set or dropped, since the engine last looked
+        self.to_act = False
+        self.interruption: BaseException | None = None  # raised by a user's function, not an Exception
         self.warnings: list[str] = []
         self.failing = Failing(self)
         self.repeating = Repeating(self)
@@ -96,14 +98,14 @@ class Scheduler:
         self._ended: deque[Frame] = deque()
 
     def start(self, inputs: Mapping[str, Any]) -> list[FiringId]:
-        """Open the root frame; returns the firings to begin with, in declared order (S14.2)."""
+        """Open the root; return the firings to begin with, in declared order (S14.2)."""
         self.is_working = True
         slots = self.plan.root.parameters
         self.opening.begin(self.root, [(slots[name], value) for name, value in inputs.items()])
         return self.advance()
 
     def due(self, timer: Timer) -> list[FiringId]:
-        """Take the step of a timer whose time has come; returns the newly ready firings."""
+        """Take the step of a timer whose time has come; return the newly ready firings."""
         return self.take_step(timer.step) if self.timers.close(timer) else []  # else it was dropped meanwhile
 
     def begin_step(self, frame: Frame, index: int) -> None:
@@ -113,28 +115,28 @@ class Scheduler:
             self.admission.ended((frame, index))
 
     def take_step(self, step: Callable[[], None]) -> list[FiringId]:
-        """Take a step that something outside has brought about; returns the newly ready firings."""
+        """Take a step caused from outside; return the newly ready firings."""
         self.is_working = True
         step()
         return self.advance()
 
     def let_go(self) -> None:
-        """Give back what the run has kept: it has ended."""
+        """Release timers and slots: the run has ended."""
         self.timers.drop_all()
         if self.admission is not None:
             self.admission.close()
 
     def abort(self, reason: str) -> None:
-        """Close the whole run: what waits is not run, what runs is to be cancelled (S9.6)."""
+        """Close the whole run: waiting nodes do not run, running ones are to be cancelled (S9.6)."""
         if not self.has_ended:
             self._abort_reason = reason
-            while not self.is_working:  # else it is seen to as soon as what is being done is done
+            while not self.is_working:  # else it is done after the current step
                 self.advance()
                 if not self.has_more:
                     return
 
     def settle_again(self, frame: Frame, slots: Iterable[int]) -> None:
-        """Tell of slots that hold something from the start."""
+        """Schedule slots that have a token from the start."""
         self._settled.extend((frame, slot) for slot in slots)
 
     @property
@@ -143,17 +145,17 @@ class Scheduler:
         return bool(self.maps.begins)
 
     def begin_items(self) -> list[FiringId]:
-        """Begin further items of a map; returns the newly ready firings."""
+        """Begin further items of a map; return the newly ready firings."""
         return self.take_step(self.maps.begins.popleft())
 
     @property
     def has_work(self) -> bool:
-        """Whether anything has settled, ended, failed or become ready that `advance` has not worked off."""
+        """Whether anything has settled, ended, failed or become ready that `advance` has not processed."""
         has_told = self._newly or self._settled or self._ended or self.opening.due or self.failing.frames
         return bool(has_told) or self._abort_reason is not None
 
     def has_emptied(self, frame: Frame) -> None:
-        """Note that all of a frame has come to its end."""
+        """Note that all nodes of a scope instance have ended."""
         self._ended.append(frame)
 
     def make_ready(self, frame: Frame, index: int) -> None:
@@ -174,17 +176,17 @@ class Scheduler:
         ):
             self._settled.append((frame, slot))
             return
-        self._newly += frame.count_down(calls)  # what `push` would come to
+        self._newly += frame.count_down(calls)  # the fast path of `push`
         if slot in frame.plan.collects:
             self.maps.collect(frame, slot, token)
 
     def take(self, frame: Frame, slot: int) -> Any:
-        """Return a value for one reader: its own copy if others hold it too (S3.4)."""
+        """Return a value for one reader: a copy if there are other readers (S3.4)."""
         value = frame.values[slot]
         return own_copy(value) if frame.plan.shared[slot] else value
 
     def finish(self, frame: Frame, node: PlanNode, state: int) -> None:
-        """Bring a node to its end."""
+        """Note that a node has ended."""
         frame.states[node.index] = state
         frame.unsettled -= 1
         if not frame.unsettled:
@@ -197,10 +199,10 @@ class Scheduler:
             self.live.finished(frame, node, state)
 
     def advance(self) -> list[FiringId]:
-        """Work off what has settled and ended, or go on with it; gives what became ready, in declared order.
+        """Process settled slots and ended scope instances; return the ready firings, in declared order.
 
-        A failed frame is closed only when all that had settled is told, so that what depends on the
-        failure names it as its reason.
+        A failed scope instance is closed only when all settled slots are propagated, so that the dependents
+        of the failure name it as their reason.
         """
         settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
         known = self.restoring if self.live is None else self.live
@@ -227,7 +229,7 @@ class Scheduler:
                 self.has_more = False
                 break
         else:
-            self.has_more = True  # the event loop is given a chance, then it is called again
+            self.has_more = True  # other tasks run, then it is called again
         self.is_working = False
         if self.standing.bounds:
             self.standing.look()
@@ -239,12 +241,12 @@ class Scheduler:
         return newly if self.admission is None else _admitted(self, self.admission, newly)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
-        """Report a fact about a node, if anybody listens."""
+        """Report a fact about a node, if there are listeners."""
         if self.reporter.is_listening:
             self.reporter.emit(kind, frame.path_of(node), data)
 
     def warn(self, path: str, code: str, text: str, **data: Any) -> None:
-        """Warn of what is at the path, "" for the whole run, in the result and to whoever listens."""
+        """Warn about a path, "" for the whole run, in the result and to listeners."""
         self.warnings.append(text)
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
@@ -262,13 +264,13 @@ def _declared_order(firing: FiringId) -> tuple[int, int]:
 
 
 class Pushing:
-    """The part of the scheduler that passes on that a port has settled or a frame has ended."""
+    """The part of the scheduler that propagates settled slots and ended scope instances."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
     def push(self, frame: Frame, slot: int) -> None:
-        """Tell everybody who waits for a slot that it has settled."""
+        """Propagate a settled slot to everything that waits for it."""
         if frame.is_closing:
             return
         scheduler, plan, waits = self.scheduler, frame.plan, frame.waits
@@ -288,7 +290,7 @@ class Pushing:
             frame.let_go((slot,))
 
     def _tell(self, frame: Frame, slot: int, token: Any) -> None:
-        """Tell those who hear of a slot apart from the nodes that wait for it."""
+        """Propagate a slot to readers other than nodes that wait for it."""
         scheduler, plan = self.scheduler, frame.plan
         if slot in plan.lazy:
             scheduler.pulling.settled(frame, slot)
@@ -302,7 +304,7 @@ class Pushing:
             scheduler.loops.tested(frame)
 
     def _export(self, frame: Frame, slot: int, token: Any) -> None:
-        """Hand a value on to the open frames inside that read it."""
+        """Pass a value to the open scope instances inside that read it."""
         for owner, inner in frame.plan.exports[slot]:
             if owner in frame.opened:
                 for child in frame.opened[owner].live.values():
@@ -310,7 +312,7 @@ class Pushing:
                         self.scheduler.put(child, inner, token)
 
     def end(self, frame: Frame) -> None:
-        """Let what opened a frame go on, once all of it has settled and no more was demanded since."""
+        """Continue the opener of a scope instance, once all nodes have settled and no more were demanded."""
         if frame.unsettled or frame.has_ended:
             return
         frame.has_ended = True
@@ -319,7 +321,7 @@ class Pushing:
         if frame.undemanded:
             scheduler.pulling.never_demanded(frame)
         if frame.parent is None:
-            scheduler.has_ended = scheduler.live is None  # a session goes on
+            scheduler.has_ended = scheduler.live is None  # a session continues
             return
         owner = frame.parent.plan.nodes[frame.owner]
         opened = frame.parent.opened[frame.owner]

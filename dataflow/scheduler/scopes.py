@@ -31,20 +31,20 @@ AT_ONCE: Final = 100
 
 
 class Opening:
-    """The part of the scheduler that makes and begins frames."""
+    """The part of the scheduler that creates and begins scope instances."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self._frames = 1  # the root is frame 0
-        self.due: deque[Callable[[], None]] = deque()  # steps that were noted
+        self._frames = 1  # the root is number 0
+        self.due: deque[Callable[[], None]] = deque()  # scheduled steps
 
     def later(self, frame: Frame, node: PlanNode) -> None:
-        """Note that a loop, map or flow node may open."""
+        """Schedule the opening of a loop, map or subflow."""
         self.due.append(partial(self.open, frame, node))
 
     def open(self, frame: Frame, node: PlanNode) -> None:
-        """Open a loop, map or flow node, unless it is known as a whole what it came to."""
-        if frame.states[node.index] != WAITING:  # its frame was closed meanwhile
+        """Open a loop, map or subflow, unless it is settled as a whole from a known outcome."""
+        if frame.states[node.index] != WAITING:  # its scope instance was closed meanwhile
             return
         restoring = self.scheduler.restoring
         if restoring is not None and restoring.settle_opener(frame, node):
@@ -65,17 +65,17 @@ class Opening:
                 raise AssertionError("calls and joins open nothing")
 
     def do_later(self, step: Callable[[], None]) -> None:
-        """Note any other step; it comes after what was noted before."""
+        """Schedule another step, after all steps scheduled before."""
         self.due.append(step)
 
     def new_frame(self, plan: ScopePlan, parent: Frame, owner: int, name: str | int) -> Frame:
-        """Make a frame; `begin` starts it."""
+        """Create a scope instance; `begin` starts it."""
         frame = Frame(plan, self._frames, parent.errors, parent, owner, name, self.scheduler.keep)
         self._frames += 1
         return frame
 
     def begin(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
-        """Give a frame its parameters and what has settled outside, and release what waits for nothing."""
+        """Pass parameters and outer values to a scope instance, and release nodes that wait for nothing."""
         plan, put = frame.plan, self.scheduler.put
         for index in plan.disabled:  # before anything could make them ready
             self.scheduler.releasing.disabled(frame, plan.nodes[index])
@@ -99,7 +99,7 @@ class Opening:
             self.scheduler.has_emptied(frame)
 
     def await_no_more(self, frame: Frame, slots: Iterable[int]) -> None:
-        """Note that values from outside have settled, or are no longer needed for the frame to end."""
+        """Note that values from outside have settled, or are no longer needed for the instance to end."""
         for slot in frame.awaits.intersection(slots):
             frame.awaits.discard(slot)
             frame.unsettled -= 1
@@ -108,13 +108,13 @@ class Opening:
 
 
 class Nesting:
-    """The part of the scheduler that opens and ends the frames of flow nodes."""
+    """The part of the scheduler that opens and ends the scope instances of subflows."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
     def open(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
-        """Begin the first attempt at a flow node that is ready."""
+        """Begin the first attempt at a subflow that is ready."""
         frame.note_opened(node.index, OpenedFlow())
         if action.bounds is not None:
             frame.attempts_at(node.index).begun = self.scheduler.clock()
@@ -124,7 +124,7 @@ class Nesting:
         self._attempt(frame, node, action)
 
     def _attempt(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
-        """Open a frame of the nested flow, which begins with the values of the node's ports."""
+        """Open a scope instance of the subflow, which begins with the values of the node's ports."""
         frame.states[node.index] = RUNNING
         number = frame.attempt_of(node.index)
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="flow", attempt=number)
@@ -144,13 +144,13 @@ class Nesting:
         self.scheduler.opening.begin(inner, values)
 
     def _before(self, frame: Frame, node: PlanNode, action: FlowOf, number: int) -> None:
-        """Let the author do something before an extra attempt (S9.1)."""
+        """Run the `before` hook of an extra attempt (S9.1)."""
         before = action.bounds.retry.before if action.bounds is not None and action.bounds.retry else None
         if number > 1 and before is not None:
             before(Firing(self.scheduler.reporter.run, frame.path_of(node), number))
 
     def _bound(self, frame: Frame, node: PlanNode, action: FlowOf, inner: Frame) -> None:
-        """Have an attempt end when its time is over (S9.2)."""
+        """Have an attempt end at its timeout (S9.2)."""
         bounds = action.bounds
         if bounds is None or (bounds.timeout is None and bounds.deadline is None):
             return
@@ -176,7 +176,7 @@ class Nesting:
         self.scheduler.standing.bound(inner, opened, end)
 
     def ended(self, inner: Frame, node: PlanNode) -> None:
-        """Go on when a frame has ended: with another attempt, or with what the node has come to."""
+        """Continue after the end of a scope instance: with another attempt, or by settling the node."""
         frame, action = inner.parent, node.action
         assert frame is not None, "the frame of a flow node is inside a frame"
         assert isinstance(action, FlowOf)
@@ -197,7 +197,7 @@ class Nesting:
                 self.scheduler.failing.opener_failed(frame, node, unhandled)
 
     def _overdue(self, frame: Frame, node: PlanNode, action: FlowOf) -> NodeTimeout | None:
-        """Return the error of an attempt that has ended, but too late: its code kept the timer waiting."""
+        """Return the timeout of an attempt that has ended too late: its code kept the timer waiting."""
         attempts, now = frame.attempts.get(node.index), self.scheduler.clock()
         if (
             attempts is None
@@ -223,7 +223,7 @@ class Nesting:
         self.scheduler.releasing.opener_ended(frame, node, ())
 
     def _left(self, frame: Frame, node: PlanNode, inner: Frame, slot: int) -> Any:
-        """Return what leaves the flow on a port."""
+        """Return the token of an output of the flow."""
         match inner.values[slot]:
             case Skip() as cause:
                 return Skip(frame.path_of(node), "the flow has left the output out", cause)
@@ -247,14 +247,14 @@ def _error_of(unhandled: Sequence[Unhandled]) -> BaseException:
 
 
 def _errors_of(frame: Frame, action: FlowOf) -> Any:
-    """Tell what a failure does inside: the flow's own setting counts, else the run's (S9.4)."""
+    """Return the effect of failures inside: the flow's own setting, else the run's (S9.4)."""
     if action.policy.errors == "collect":
         return "continue"
     return action.settings.errors or frame.errors
 
 
 def _is_good(inner: Frame, action: FlowOf, unhandled: Sequence[Unhandled]) -> bool:
-    """Tell whether an attempt is no failure: nothing failed, or each failure stands in an output (S7.3)."""
+    """Return whether an attempt succeeded: without failures, or with each failure in an output (S7.3)."""
     if not unhandled or action.policy.errors != "collect":
         return not unhandled
     failed = {slot for slot in action.results.values() if isinstance(inner.values[slot], Errored)}
@@ -262,7 +262,7 @@ def _is_good(inner: Frame, action: FlowOf, unhandled: Sequence[Unhandled]) -> bo
 
 
 def _is_provisional(frame: Frame, node: PlanNode, action: FlowOf, unhandled: Sequence[Unhandled]) -> bool:
-    """Tell whether the failures of an attempt would not have been those of the node (S7.3, S9.1)."""
+    """Return whether the failures of an attempt would not have failed the node (S7.3, S9.1)."""
     if not unhandled or action.policy.errors == "collect":
         return True
     retry = action.bounds.retry if action.bounds is not None else None
@@ -270,7 +270,7 @@ def _is_provisional(frame: Frame, node: PlanNode, action: FlowOf, unhandled: Seq
 
 
 def _reaches(inner: Frame, index: int, failed: set[int]) -> bool:
-    """Tell whether what a node gives leads to one of the outputs that failed."""
+    """Return whether an output of a node leads to one of the outputs that failed."""
     plan = inner.plan
     todo, seen = [index], {index}
     while todo:

@@ -20,7 +20,7 @@ __all__ = ["Clock", "Standing", "Timer", "Timers", "Timing"]
 
 
 class Timer:
-    """A step to be taken `delay` seconds after it was asked for, at `until`, unless it is dropped."""
+    """A step to be taken `delay` seconds after it was set, at `until`, unless it is dropped."""
 
     __slots__ = ("delay", "frame", "is_awaited", "step", "until")
 
@@ -47,20 +47,20 @@ class Timers:
 
     @property
     def are_awaited(self) -> bool:
-        """Whether the run may still go on by itself: it is not at its end while one is open."""
+        """Whether the run may still continue by itself: it does not end while such a timer is open."""
         return bool(self._awaited)
 
     def __contains__(self, timer: Timer | None) -> bool:
-        """Tell whether a timer is open."""
+        """Return whether a timer is open."""
         return timer in self._open
 
     def set(
         self, delay: float, step: Callable[[], None], frame: Frame | None = None, *, is_awaited: bool = True
     ) -> Timer:
-        """Ask for a step after a delay in seconds; it is dropped when its frame closes or ends.
+        """Set a step to take after a delay in seconds; it is dropped when its scope instance closes or ends.
 
-        `step` changes the state of the scheduler (makes ready, fails, closes) and never waits. A timer
-        that only bounds the time of something else is not awaited.
+        `step` changes the state of the scheduler (makes ready, fails, closes) and never waits. A timer that
+        only limits the time of something else is not awaited.
         """
         timer = Timer(delay, self.scheduler.clock() + delay, step, frame, is_awaited)
         self._open[timer] = None
@@ -72,30 +72,30 @@ class Timers:
         return timer
 
     def drop(self, timer: Timer) -> None:
-        """Let a timer go; of one that was due or dropped before there is nothing to do."""
+        """Drop a timer, unless it is closed already."""
         if self.close(timer):
             self._dropped.append(timer)
             self.scheduler.to_act = True
 
     def drop_of(self, frame: Frame) -> None:
-        """Let the timers of a frame go."""
+        """Drop the timers of a scope instance."""
         if frame in self._of_frames:
             for timer in tuple(self._of_frames[frame]):
                 self.drop(timer)
 
     def drop_all(self) -> None:
-        """Let every timer go: the run has ended."""
+        """Drop all timers: the run has ended."""
         for timer in tuple(self._open):
             self.drop(timer)
 
     def suspend(self) -> None:
-        """Have nobody sleep for the timers until the run goes on."""
+        """Stop the sleeping tasks of all timers until the run continues."""
         self._dropped += self._open
         self._asked.clear()
         self.scheduler.to_act = True
 
     def go_on(self) -> None:
-        """Have somebody sleep again for each of the timers, for the rest of its time."""
+        """Start the sleeping tasks of all timers again, for the rest of their time."""
         now = self.scheduler.clock()
         for timer in self._open:
             timer.delay = max(0.0, timer.until - now)
@@ -103,7 +103,7 @@ class Timers:
         self.scheduler.to_act = True
 
     def close(self, timer: Timer) -> bool:
-        """Close a timer; tells whether it was open, so that its step is to be taken."""
+        """Close a timer; return whether it was open, so that its step is to be taken."""
         if timer not in self._open:
             return False
         del self._open[timer]
@@ -116,14 +116,14 @@ class Timers:
         return True
 
     def news(self) -> tuple[list[Timer], list[Timer]]:
-        """Return the timers that were asked for, and those dropped, since the last call."""
+        """Return the timers that were set, and those dropped, since the last call."""
         asked, self._asked = [timer for timer in self._asked if timer in self._open], []
         dropped, self._dropped = self._dropped, []
         return asked, dropped
 
 
 class Clock:
-    """The time that a run has been executed, in seconds from some moment on; it can be stopped."""
+    """The time that a run has been executed, in seconds since an arbitrary start; it can be stopped."""
 
     __slots__ = ("_ahead", "_stopped", "_time")
 
@@ -136,27 +136,27 @@ class Clock:
         return self._time() - self._ahead if self._stopped is None else self._stopped
 
     def stop(self) -> None:
-        """Let the time stand still."""
+        """Stop the time."""
         self._stopped = self()
 
     def go_on(self, time: Callable[[], float] | None = None) -> None:
-        """Let the time go on from where it was stopped, by the time of an event loop that may be another."""
+        """Continue the time from where it was stopped, by the clock of a possibly different event loop."""
         assert self._stopped is not None, "only a clock that was stopped goes on"
         self._time = time or self._time
         self._ahead, self._stopped = self._time() - self._stopped, None
 
 
 class Timing:
-    """The part of the scheduler that knows the time of the whole run; waiting for answers is none of it."""
+    """The part of the scheduler that measures the time of the whole run, without waits for answers."""
 
     def __init__(self, scheduler: Scheduler, clock: Clock) -> None:
         self.scheduler = scheduler
         self._clock = clock
         self._begun = clock()
-        self._until = inf  # when the run has to have ended
+        self._until = inf  # the deadline of the run
 
     def bound(self, elapsed: float = 0.0) -> None:
-        """Have the run fail when its time is over, of which it has taken some seconds already."""
+        """Have the run fail at its timeout, of which some seconds have elapsed already."""
         timeout = self.scheduler.settings.timeout
         self._begun = self._clock() - elapsed
         if timeout is not None:
@@ -171,46 +171,46 @@ class Timing:
 
     @property
     def is_over(self) -> bool:
-        """Whether the run should have ended by now."""
+        """Whether the run has exceeded its timeout."""
         return self._clock() >= self._until
 
     def stop(self) -> None:
-        """Let the time stand still, with all timers: the run pauses."""
+        """Stop the time, with all timers: the run pauses."""
         self._clock.stop()
         self.scheduler.timers.suspend()
 
     def go_on(self, time: Callable[[], float] | None = None) -> None:
-        """Let the time go on where it stood, by the time of an event loop that may be another."""
+        """Continue the time, by the clock of a possibly different event loop."""
         self._clock.go_on(time)
         self.scheduler.timers.go_on()
 
 
 @dataclass(slots=True, eq=False)
 class _Bound:
-    """An attempt at a flow node whose time is bounded."""
+    """An attempt at a subflow with a limited time."""
 
     opened: OpenedFlow
     end: Callable[[], None]
-    timer: Timer | None  # None while its time stands still
-    since: float = 0.0  # when it began to stand still
+    timer: Timer | None  # None while its time is stopped
+    since: float = 0.0  # when it was stopped
 
 
 class Standing:
-    """The part of the scheduler that stops the time of attempts at flow nodes."""
+    """The part of the scheduler that stops the time of attempts at subflows."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
-        self.bounds: dict[Frame, _Bound] = {}  # by the frame of the attempt
+        self.bounds: dict[Frame, _Bound] = {}  # by the scope instance of the attempt
 
     def bound(self, inner: Frame, opened: OpenedFlow, end: Callable[[], None]) -> None:
-        """Have `end` called at `opened.until`, or later by as long as all in the frame waits for answers."""
-        self.scheduler.is_plain = False  # whatever ends in it may leave nothing but asks
+        """Have `end` called at `opened.until`, later by the time that all nodes inside wait for answers."""
+        self.scheduler.is_plain = False  # nodes inside may end and leave nothing but asks
         left = opened.until - self.scheduler.clock()
         timer = self.scheduler.timers.set(left, end, inner, is_awaited=False)
         self.bounds[inner] = _Bound(opened, end, timer)
 
     def times(self) -> dict[str, list[float]]:
-        """Tell how many seconds each flow node has left of its attempt, and has spent on all, by its path."""
+        """Return the seconds that each subflow has left of its attempt, and has spent on all, by path."""
         told = {}
         for inner, bound in self.bounds.items():
             outer = inner.parent
@@ -222,11 +222,11 @@ class Standing:
         return told
 
     def forget(self, inner: Frame) -> None:
-        """Bound an attempt no longer, which has ended."""
+        """Stop limiting an attempt, which has ended."""
         self.bounds.pop(inner, None)
 
     def look(self) -> None:
-        """Stop the time of those that only wait for answers, and let that of the others go on."""
+        """Stop the time of attempts that only wait for answers, and continue that of the others."""
         for inner, bound in self.bounds.items():
             is_waiting = bool(self.scheduler.asking.open) and _only_waits(inner)
             if is_waiting and bound.timer is not None:
@@ -236,7 +236,7 @@ class Standing:
                 self._go_on(inner, bound)
 
     def _go_on(self, inner: Frame, bound: _Bound) -> None:
-        """Let the time go on: nothing of the wait counts, for the attempt and for all of them."""
+        """Continue the time: the wait counts neither for the attempt nor for all of them."""
         assert inner.parent is not None, "the frame of a flow node is inside a frame"
         waited = self.scheduler.clock() - bound.since
         bound.opened.until += waited
@@ -248,7 +248,7 @@ class Standing:
 
 
 def _only_waits(frame: Frame) -> bool:
-    """Tell whether asks are open in a frame, or inside it, and nothing else goes on there."""
+    """Return whether asks are open in a scope instance, or inside it, and nothing else is running."""
     has_ask = False
     todo = [frame]
     while todo:
