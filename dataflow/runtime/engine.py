@@ -14,7 +14,7 @@ from dataflow.core.states import RunStatus
 from dataflow.errors import AnswerRefused, DataflowError
 from dataflow.runtime.workers import Workers
 from dataflow.scheduler.frames import Unhandled
-from dataflow.scheduler.reports import told_of_failures, told_of_pause, unsettled_ports
+from dataflow.scheduler.reports import failure_data, pause_data, unsettled_ports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,8 +76,8 @@ class Engine:
         if self.keeping is not None:
             await self.keeping.decided()
         if self.has_concluded:
-            told = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
-            raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {told}")
+            what = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
+            raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {what}")
         self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
 
     def take(self, answers: Mapping[str, ReadAnswer]) -> None:
@@ -146,12 +146,12 @@ class Engine:
             return
         self.scheduler.timing.stop()
         self.workers.act()
-        told = told_of_pause(self.scheduler)
+        data = pause_data(self.scheduler)
         if self.keeping is not None:
-            self.keeping.pause(told)
+            self.keeping.pause(data)
             return
         if self.reporter.is_listening:
-            self.reporter.emit(EventKind.RUN_PAUSED, "", told)
+            self.reporter.emit(EventKind.RUN_PAUSED, "", data)
         self.end_paused()
 
     def note_paused(self) -> None:
@@ -185,7 +185,7 @@ class Engine:
         else:
             status = RunStatus.COMPLETED
         if self.reporter.is_listening:
-            data = {"status": status.value, **told_of_failures(self.scheduler)}
+            data = {"status": status.value, **failure_data(self.scheduler)}
             self.reporter.emit(EventKind.RUN_FINISHED, "", data)
         if self.keeping is None or self._is_left:
             self.end(status)
@@ -228,23 +228,23 @@ class StoredEnd:
         recording.journal.attend(self._committed, self.cannot_write)
         recording.on_refused = self.cannot_write
 
-    def pause(self, told: Mapping[str, Any]) -> None:
+    def pause(self, data: Mapping[str, Any]) -> None:
         """Decide whether the run may pause, and pause it (S11.2)."""
         self.is_pausing, self._decided = True, new_event()
-        self._engine.spawn(partial(self._pause, told))
+        self._engine.spawn(partial(self._pause, data))
 
     async def decided(self) -> None:
         """Wait until it is decided whether the run may pause."""
         while self.is_pausing and self._decided is not None:
             await self._decided.wait()
 
-    async def _pause(self, told: Mapping[str, Any]) -> None:
+    async def _pause(self, data: Mapping[str, Any]) -> None:
         engine = self._engine
         assert self._decided is not None, "it is being found out"
         answers: Sequence[Answer] = ()
         with anyio.CancelScope(shield=True):
             try:
-                answers = await self.recording.pause(told)
+                answers = await self.recording.pause(data)
             except DataflowError as error:
                 self.broken = self.broken or error
             goes_on = bool(answers) or self.broken is not None or engine.cancel_reason is not None

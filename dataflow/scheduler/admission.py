@@ -33,21 +33,6 @@ Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
 
 
-class _Queue:
-    """The firings of a run that wait for the same limit, each with its ticket."""
-
-    __slots__ = ("_wake", "gate", "is_open", "waiting")
-
-    def __init__(self, gate: Gate | None, wake: Callable[[_Queue], None]) -> None:
-        self.gate = gate
-        self.waiting: deque[tuple[int, FiringId]] = deque()
-        self.is_open = False  # it may be asked; else it is empty, or waits to be woken
-        self._wake = wake
-
-    def wake(self) -> None:
-        self._wake(self)
-
-
 class Admission:
     """The part of the scheduler that grants slots: a firing has all that it needs, or waits without any.
 
@@ -237,6 +222,21 @@ class Admission:
 
     def _take_back(self) -> None:
         self._free += 1
+
+
+class _Queue:
+    """The firings of a run that wait for the same limit, each with its ticket."""
+
+    __slots__ = ("_wake", "gate", "is_open", "waiting")
+
+    def __init__(self, gate: Gate | None, wake: Callable[[_Queue], None]) -> None:
+        self.gate = gate
+        self.waiting: deque[tuple[int, FiringId]] = deque()
+        self.is_open = False  # it may be asked; else it is empty, or waits to be woken
+        self._wake = wake
+
+    def wake(self) -> None:
+        self._wake(self)
 
 
 def _flows_around(frame: Frame) -> Iterator[FlowOf]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
 
 
-__all__ = ["Arrivals", "arrivals_of", "list_or_error", "lists_of", "natural_order", "passed_on"]
+__all__ = ["Arrivals", "list_or_error", "lists_of", "passed_on"]
 
 
 class Arrivals:
@@ -85,7 +85,7 @@ class Arrivals:
         opened, arriving, slots = _opened(frame, node), _arriving(frame, node), node.feeds[0].slots
         for place, token in live.items():
             is_inmost = slots[place] not in frame.plan.indexed
-            for name, value in arrivals_of(place, token, is_inmost=is_inmost):
+            for name, value in _arrivals_of(place, token, is_inmost=is_inmost):
                 if name not in arriving.positions:
                     arriving.positions[name] = len(arriving.positions)
                     arriving.due.append((name, value))
@@ -134,7 +134,7 @@ class Arrivals:
         """Pass a value of an item to maps over edges, in the scope instances around it."""
         if is_dead(token) or item.parent is None:
             return
-        arrivals = arrivals_of(item.name, token, is_inmost=slot not in item.plan.indexed)
+        arrivals = _arrivals_of(item.name, token, is_inmost=slot not in item.plan.indexed)
         todo = [(item.parent, own, arrivals)]
         for frame, place, found in todo:  # grows while it is walked
             for index in frame.plan.early.get(place, ()):
@@ -144,7 +144,7 @@ class Arrivals:
                     self.scheduler.opening.do_later(partial(self._arrived, frame, node, live))
             for outer in _passed_further(frame, place):
                 assert frame.parent is not None, "a frame that is an item is inside another"
-                further = arrivals_of(frame.name, found, is_inmost=False)
+                further = _arrivals_of(frame.name, found, is_inmost=False)
                 todo.append((frame.parent, outer, further))
 
     def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap, arriving: Arriving) -> None:
@@ -211,9 +211,9 @@ def _in_order(frame: Frame, node: PlanNode, arriving: Arriving) -> list[int]:
     for place, slot in enumerate(node.feeds[0].slots):
         token = frame.values[slot]
         if _is_live(token):
-            arrivals = arrivals_of(place, token, is_inmost=slot not in frame.plan.indexed)
+            arrivals = _arrivals_of(place, token, is_inmost=slot not in frame.plan.indexed)
             listed.update((name, None) for name, _ in arrivals if name in arriving.positions)
-    rest = sorted(arriving.positions.keys() - listed.keys(), key=natural_order)  # their edges have failed
+    rest = sorted(arriving.positions.keys() - listed.keys(), key=_natural_order)  # their edges have failed
     return [arriving.positions[name] for name in (*listed, *rest)]
 
 
@@ -254,11 +254,11 @@ def _indexed(node: PlanNode, own: int, names: Sequence[str | int], tokens: Seque
         arrival
         for name, token in zip(names, tokens, strict=True)
         if type(token) is not Skip
-        for arrival in arrivals_of(name, token, is_inmost=is_inmost)
+        for arrival in _arrivals_of(name, token, is_inmost=is_inmost)
     ]
 
 
-def arrivals_of(name: str | int, token: Any, *, is_inmost: bool) -> list[list[Any]]:
+def _arrivals_of(name: str | int, token: Any, *, is_inmost: bool) -> list[list[Any]]:
     """Return the arrivals from an item of a map: a value, or the arrivals of a map inside, indexed further.
 
     A failure that replaces a failed item (S7.2) replaces all of its arrivals.
@@ -268,7 +268,7 @@ def arrivals_of(name: str | int, token: Any, *, is_inmost: bool) -> list[list[An
     return [[f"{name}.{index}", value] for index, value in token]
 
 
-def natural_order(index: str) -> list[tuple[int, int, str]]:
+def _natural_order(index: str) -> list[tuple[int, int, str]]:
     """Sort indexes by their numbers, part by part, and keys as text."""
     parts = index.split(".")
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

@@ -34,7 +34,7 @@ ANSWERED: Final = "it has been answered already"
 
 
 class ReadAnswer(NamedTuple):
-    """A validated answer: its values for the missing ports, and who gave it."""
+    """A validated answer: its values for the missing ports, and its author."""
 
     values: Mapping[str, Any]
     by: str
@@ -101,10 +101,10 @@ class Asking:
         if scheduler.live is not None:
             scheduler.live.asked(one)
         if scheduler.reporter.is_listening:
-            self.tell(one)
+            self.report(one)
         self._watch(one)
 
-    def tell(self, one: OpenAsk) -> None:
+    def report(self, one: OpenAsk) -> None:
         """Report that an ask is open, with all data needed to open it again."""
         default = {} if one.request.default is MISSING else {"default": one.request.default}
         given = {port: value for port, value in one.given.items() if value is not SKIP}

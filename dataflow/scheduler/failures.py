@@ -220,8 +220,10 @@ def _handled(node: PlanNode, failure: Failure) -> Mapping[str, Any] | None:
 def handles_failures(node: PlanNode) -> bool:
     """Return whether a node's own settings or its readers handle all its failures."""
     policy = node.policy
-    is_told = policy is not None and (policy.default is not MISSING or policy.on_error in ("skip", "route"))
-    return is_told or ERROR in node.outputs or node.failure_is_taken
+    has_policy = policy is not None and (
+        policy.default is not MISSING or policy.on_error in ("skip", "route")
+    )
+    return has_policy or ERROR in node.outputs or node.failure_is_taken
 
 
 def tolerates_failures(opener: PlanNode | None) -> bool:

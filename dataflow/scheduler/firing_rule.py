@@ -82,8 +82,6 @@ class Conflict:
 
 
 Decision: TypeAlias = Fires | Poisoned | Skipped | Conflict
-
-
 _FIRES = Fires()
 
 
@@ -221,8 +219,8 @@ class Releasing:
                 self._skip(frame, node, skipped)
             case Conflict(port, edges):
                 both = " and from ".join(edges)
-                told = f"got a value from {both} on its port {port!r}, which takes one; use merge or gather"
-                error = NodeFailed(node.id, told)
+                text = f"got a value from {both} on its port {port!r}, which takes one; use merge or gather"
+                error = NodeFailed(node.id, text)
                 self.scheduler.failing.failed(frame, node, error)
 
     def _fire(self, frame: Frame, node: PlanNode) -> None:
@@ -282,7 +280,7 @@ class Releasing:
             dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
             text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
             self.scheduler.warn(path, "join_unreleased", text)
-        skip = Skip(path, f"{_what_lacks(node, skipped.port)} has no value", skipped.cause)
+        skip = Skip(path, f"{_port_text(node, skipped.port)} has no value", skipped.cause)
         self.settle_all(frame, node, skip, SKIPPED)
 
     def disabled(self, frame: Frame, node: PlanNode) -> None:
@@ -313,7 +311,7 @@ def tokens_of(
             yield slot, Skip(frame.path_of(node), reason)
 
 
-def _what_lacks(node: PlanNode, port: str) -> str:
+def _port_text(node: PlanNode, port: str) -> str:
     """Return the name of a port of a node, or of the list of a map that `each` has opened."""
     if isinstance(node.action, MapOf):
         return next(f"the list {feed.labels[0]}" for feed in node.feeds if feed.port == port)

@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.timers import Timer
 
 
-class _Nothing(dict[Any, Any]):
-    """A read-only dict; reading it is as fast as reading any other."""
-
-    def _refuse(self, *_: object, **__: object) -> Any:
-        raise AssertionError("what frames share is written to by none")
-
-    __setitem__ = __delitem__ = update = setdefault = pop = _refuse
-
-
-#: Shared by scope instances until they write to it; read-only.
-_NONE: Final[Any] = _Nothing()
-_NOBODY: Final[Any] = frozenset()
-_NO_VALUES: Final[Any] = ()
-
 __all__ = [
     "Arriving",
     "FiringId",
@@ -50,6 +36,21 @@ __all__ = [
 
 #: A firing: its scope instance and the index of its node.
 FiringId: TypeAlias = "tuple[Frame, int]"
+
+
+class _Nothing(dict[Any, Any]):
+    """A read-only dict; reading it is as fast as reading any other."""
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise AssertionError("what frames share is written to by none")
+
+    __setitem__ = __delitem__ = update = setdefault = pop = _refuse
+
+
+#: Shared by scope instances until they write to it; read-only.
+_NONE: Final[Any] = _Nothing()
+_NOBODY: Final[Any] = frozenset()
+_NO_VALUES: Final[Any] = ()
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -193,11 +194,11 @@ class Frame:
         elif self.metadata:
             self.metadata.pop(index, None)
 
-    def note_memo(self, index: int, told: Any) -> None:
+    def note_memo(self, index: int, report: Any) -> None:
         """Note the result of a cache lookup for a node."""
         if self.memos is _NONE:
             self.memos = {}
-        self.memos[index] = told
+        self.memos[index] = report
 
     def attempts_at(self, index: int) -> RetryState:
         """Return the attempts at a node, which are counted from here on."""
@@ -281,7 +282,7 @@ class OpenedMap:
     failures: dict[int, list[Unhandled]] = field(default_factory=dict)  # of failed items, by position
     collected: dict[int, list[Any]] = field(default_factory=dict)
     # number of missing items of lists that may be read early
-    lacking: dict[int, int] = field(default_factory=dict)
+    missing: dict[int, int] = field(default_factory=dict)
     passed_on: frozenset[int] = frozenset()  # outputs whose values other maps read one by one
     arriving: Arriving | None = None  # of a map over edges, whose items arrive one by one
 

@@ -43,7 +43,7 @@ class Loops:
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="loop", attempt=1)
         firsts = {
-            feed.port: _first(self.scheduler, frame, feed.slots)
+            feed.port: self.scheduler.take(frame, feed.slots[0])
             for feed in node.feeds
             if feed.port in loop.carried
         }
@@ -222,10 +222,6 @@ def _nothing(path: str, last: Skip | Errored | None) -> Skip | Errored:
     if isinstance(last, Errored):
         return Errored(path, last.failure, last)
     return Skip(path, "no round brought a value", last)
-
-
-def _first(scheduler: Scheduler, frame: Frame, slots: tuple[int, ...]) -> Any:
-    return scheduler.take(frame, slots[0])
 
 
 def _holds(node: PlanNode, loop: LoopOf, value: Any) -> bool:

@@ -58,7 +58,7 @@ class Maps:
         for own in lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
             if own in action.early or self._settles_early(frame, node):
-                opened.lacking[own] = count
+                opened.missing[own] = count
         opened.passed_on = passed_on(frame, node)
         frame.note_opened(node.index, opened)
         self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
@@ -120,9 +120,9 @@ class Maps:
             opened.collected[own][item.position] = token
             if own in opened.passed_on:
                 self.arrivals.pass_on(item, slot, own, token)
-            if own in opened.lacking:
-                opened.lacking[own] -= 1
-                if not opened.lacking[own]:
+            if own in opened.missing:
+                opened.missing[own] -= 1
+                if not opened.missing[own]:
                     self._settle_early(frame, frame.plan.nodes[item.owner], opened, own)
 
     def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
@@ -223,8 +223,8 @@ def _items(node: str, port: str, value: Any) -> Sequence[Any]:
 def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
     lengths = {name: len(items) for name, items in lists.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise NodeFailed(node, f"zips lists of different lengths: {told}")
+        lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise NodeFailed(node, f"zips lists of different lengths: {lengths_text}")
     return next(iter(lengths.values()))
 
 

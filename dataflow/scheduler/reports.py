@@ -15,14 +15,7 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = [
-    "report_end",
-    "report_start",
-    "report_value",
-    "told_of_failures",
-    "told_of_pause",
-    "unsettled_ports",
-]
+__all__ = ["failure_data", "pause_data", "report_end", "report_start", "report_value", "unsettled_ports"]
 
 STARTED: Final = EventKind.NODE_STARTED
 FINISHED: Final = EventKind.NODE_FINISHED
@@ -72,17 +65,17 @@ def report_end(reporter: Reporter, frame: Frame, node: PlanNode, state: int) -> 
     reporter.emit(FINISHED, frame.path_of(node), data)
 
 
-def told_of_failures(scheduler: Scheduler) -> dict[str, list[str]]:
+def failure_data(scheduler: Scheduler) -> dict[str, list[str]]:
     """Return the paths of firings with unhandled failures as event data, empty if there are none."""
     paths = [one.failure.path for one in sorted(scheduler.root.failures)]
     return {"failures": paths} if paths else {}
 
 
-def told_of_pause(scheduler: Scheduler) -> dict[str, Any]:
+def pause_data(scheduler: Scheduler) -> dict[str, Any]:
     """Return the event data of a run that pauses."""
     asks, times = [ask.id for ask in scheduler.asking.asks], scheduler.standing.times()
-    told = {"asks": asks, "elapsed": scheduler.timing.elapsed, **told_of_failures(scheduler)}
-    return {**told, "flow_times": times} if times else told
+    data = {"asks": asks, "elapsed": scheduler.timing.elapsed, **failure_data(scheduler)}
+    return {**data, "flow_times": times} if times else data
 
 
 def unsettled_ports(frame: Frame) -> list[str]:

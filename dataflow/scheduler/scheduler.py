@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dataflow.scheduler.timers import Timer
 
 
-__all__ = ["Pushing", "Scheduler"]
+__all__ = ["Scheduler"]
 
 #: How many steps of the work list run before other tasks of the event loop may run.
 MOST_STEPS: Final = 1_000
@@ -151,8 +151,8 @@ class Scheduler:
     @property
     def has_work(self) -> bool:
         """Whether anything has settled, ended, failed or become ready that `advance` has not processed."""
-        has_told = self._newly or self._settled or self._ended or self.opening.due or self.failing.frames
-        return bool(has_told) or self._abort_reason is not None
+        has_any = self._newly or self._settled or self._ended or self.opening.due or self.failing.frames
+        return bool(has_any) or self._abort_reason is not None
 
     def has_emptied(self, frame: Frame) -> None:
         """Note that all nodes of a scope instance have ended."""
@@ -283,13 +283,13 @@ class Pushing:
             if not waits[reader]:
                 scheduler.releasing.release(frame, reader)
         if plan.is_told[slot]:
-            self._tell(frame, slot, token)
+            self._propagate(frame, slot, token)
         if slot in plan.collects:
             scheduler.maps.collect(frame, slot, token)
         if frame.holders is not None:
             frame.let_go((slot,))
 
-    def _tell(self, frame: Frame, slot: int, token: Any) -> None:
+    def _propagate(self, frame: Frame, slot: int, token: Any) -> None:
         """Propagate a slot to readers other than nodes that wait for it."""
         scheduler, plan = self.scheduler, frame.plan
         if slot in plan.lazy:

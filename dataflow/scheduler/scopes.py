@@ -185,8 +185,8 @@ class Nesting:
         late = opened.late or self._overdue(frame, node, action)
         opened.late = None
         if frame.has_stopped(node.index):
-            told = () if _is_provisional(frame, node, action, unhandled) else unhandled
-            self.scheduler.releasing.opener_ended(frame, node, told)
+            failures = () if _is_provisional(frame, node, action, unhandled) else unhandled
+            self.scheduler.releasing.opener_ended(frame, node, failures)
         elif late is None and _is_good(inner, action, unhandled):
             self._leave(frame, node, action, inner)
         elif not self._attempt_again(frame, node, action, late or _error_of(unhandled)):

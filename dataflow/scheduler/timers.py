@@ -211,15 +211,15 @@ class Standing:
 
     def times(self) -> dict[str, list[float]]:
         """Return the seconds that each subflow has left of its attempt, and has spent on all, by path."""
-        told = {}
+        times = {}
         for inner, bound in self.bounds.items():
             outer = inner.parent
             assert outer is not None, "the frame of a flow node is inside a frame"
             now = bound.since if bound.timer is None else self.scheduler.clock()
             begun = outer.attempts_at(inner.owner).begun
             spent = 0.0 if begun is None else now - begun
-            told[outer.path_of(outer.plan.nodes[inner.owner])] = [bound.opened.until - now, spent]
-        return told
+            times[outer.path_of(outer.plan.nodes[inner.owner])] = [bound.opened.until - now, spent]
+        return times
 
     def forget(self, inner: Frame) -> None:
         """Stop limiting an attempt, which has ended."""

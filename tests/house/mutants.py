@@ -64,7 +64,7 @@ MUTANTS: Final = (
     Mutant(
         "items are listed in the order in which they end",
         "            opened.collected[own][item.position] = token\n",
-        "            opened.collected[own][-opened.lacking[own]] = token\n",
+        "            opened.collected[own][-opened.missing[own]] = token\n",
         ("tests/behaviour/test_waiting.py::test_items_in_any_order_of_completion_are_collected_in_order",),
     ),
     Mutant(
