@@ -57,7 +57,7 @@ __getattr__, __dir__, __all__ = _attach(
         "servers.results": ["ServerDied", "ServerFailed", "ToolFailed"],
         "servers.sessions": ["listed", "sessions"],
         "steps": ["Reply"],
-        "tool_calls": ["CallTool", "call_tool"],
+        "tool_calls": ["CallTool", "ToolOutput", "call_server_tool", "call_tool"],
         "toolkit.policies": ["Policy"],
         "toolkit.toolboxes": ["Toolbox", "tools"],
     },

@@ -47,7 +47,7 @@ from .servers.offers import mcp
 from .servers.results import ServerDied, ServerFailed, ToolFailed
 from .servers.sessions import listed, sessions
 from .steps import Reply
-from .tool_calls import CallTool, call_tool
+from .tool_calls import CallTool, ToolOutput, call_server_tool, call_tool
 from .toolkit.policies import Policy
 from .toolkit.toolboxes import Toolbox, tools
 
@@ -95,12 +95,14 @@ __all__ = [
     "StreamInterrupted",
     "Subagent",
     "ToolFailed",
+    "ToolOutput",
     "ToolSpec",
     "Toolbox",
     "Trim",
     "Usage",
     "agent",
     "answered_by",
+    "call_server_tool",
     "call_tool",
     "chat",
     "context",

@@ -28,6 +28,8 @@ __all__ = [
     "CallTool",
     "CallUnfit",
     "ReadCall",
+    "ToolOutput",
+    "call_server_tool",
     "call_tool",
     "content_of_call",
     "describe",
@@ -126,21 +128,40 @@ class CallTool(StrictConfig):
 
 @node(ports=PORTS, effect=True)
 async def call_tool(inputs: Mapping[str, Any], config: CallTool) -> NodeOutput:
-    """Call a tool by its name, and give what it says: its texts, joined, and its images.
+    """Call a tool by its name and return the result: its texts, joined, and its images.
 
-    The metadata of the firing tell the tool and the arguments. Raises FlowInvalid for a tool that is not
-    there; ToolFailed for an answer that is an error, and for a call that its policy does not simply allow;
-    ServerFailed, SecretMissing, and what a function raises.
+    The metadata of the firing record the tool and the arguments. Raises what `call_server_tool` raises.
     """
     arguments = inputs["arguments"]
-    tool = await _found(inputs["tools"], config.tool)
-    _check_allowed(tool, arguments)
-    content = await content_of_call(tool, tool.read(arguments))
+    output = await call_server_tool(inputs["tools"], config.tool, arguments)
+    return NodeOutput(output._asdict(), metadata={"tool": config.tool, "arguments": arguments})
+
+
+class ToolOutput(NamedTuple):
+    """The result of a tool: its texts, joined by line breaks, and its images."""
+
+    text: str
+    images: list[Image]
+
+
+async def call_server_tool(tools: Tools, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
+    """Call a tool of a server that `mcp` describes once, and return its texts and images.
+
+    `tool` is the name that the tool has in the toolbox. Within a run, and within a block of `sessions`, the
+    call uses the session that all nodes share; elsewhere the server is started for this call. A function of
+    the toolbox can be called as well. Declare a node that makes such a call with `effect=True`.
+
+    Raises FlowInvalid for a name that no tool has and for tools that are not a toolbox; ToolFailed for a
+    result that is an error, for a call without an answer in time, and for a call that the policy of the tool
+    does not allow or allows only after an approval; ServerFailed for a server that does not start or has
+    ended; SecretMissing for a variable or a header without a value; and what a function raises.
+    """
+    found = await _found(tools, tool)
+    _check_allowed(found, arguments)
+    content = await content_of_call(found, found.read(arguments))
     parts = [content] if isinstance(content, str) else [*content]
     texts = [part for part in parts if isinstance(part, str)]
-    images = [part for part in parts if isinstance(part, Image)]
-    told = {"tool": config.tool, "arguments": arguments}
-    return NodeOutput({"text": "\n".join(texts), "images": images}, metadata=told)
+    return ToolOutput("\n".join(texts), [part for part in parts if isinstance(part, Image)])
 
 
 async def _found(tools: Tools, name: str) -> Tool:

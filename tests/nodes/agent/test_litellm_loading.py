@@ -13,6 +13,13 @@ import pytest
 from dataflow_agent import ModelUnknown
 from dataflow_agent.models.providers import litellm as litellm_loading
 from tests.support.processes import modules_after, printed_with
+from tests.support.source import modules_of
+
+IMPORTING_TOOLS = [
+    f"import {module.name}"
+    for module in modules_of("dataflow_agent")
+    if module.name.startswith(("dataflow_agent.servers", "dataflow_agent.toolkit"))
+]
 
 LOADING = """
 import logging, os, socket, sys
@@ -51,6 +58,17 @@ def test_loading_it_calls_nobody_reads_no_file_and_leaves_the_process_as_it_was(
 )
 def test_a_flow_is_wired_without_it(code: str) -> None:
     assert "litellm" not in modules_after(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from dataflow_agent import call_server_tool, mcp, tools; mcp('server')",
+        *(pytest.param(line, id=line.split()[1]) for line in IMPORTING_TOOLS),
+    ],
+)
+def test_tools_and_servers_are_described_without_it_and_without_mcp(code: str) -> None:
+    assert not {"litellm", "mcp"}.intersection(modules_after(code))
 
 
 def test_a_script_answers_without_it() -> None:
