@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.timing import Work
 from dataflow.core.events import EventKind
 from dataflow.runtime.run import new_run_id
-from dataflow.stores.schema import SCHEMA
+from dataflow.stores.database import SCHEMA
 from dataflow.values.reader import Reader
 
 if TYPE_CHECKING:

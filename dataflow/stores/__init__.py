@@ -1,4 +1,4 @@
-"""Where runs live: the protocol of stores, and the stores that come with the engine (S12, S20)."""
+"""Stores keep runs, journals and cached outcomes: the protocol, and the built-in stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQLite file of a store: made whole, opened, guarded, and its errors told (S12.2, S20)."""
+"""Create, open and guard the SQLite file of a store, and report its errors (S12.2, S20)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,41 @@ from typing import TYPE_CHECKING, Final
 from dataflow.errors import StoreError
 from dataflow.stores.forks import forget_in_children, may_stay_in_children
 from dataflow.stores.locks import wait_for
-from dataflow.stores.schema import SCHEMA, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-__all__ = ["Database"]
+__all__ = ["SCHEMA", "VERSION", "Database"]
 
-#: How long one process waits for the transaction of another, in seconds.
+#: The version of the tables. What version 1 has written, every later release reads.
+VERSION: Final = 1
+
+# `held_blobs` records which run wrote a blob, so that deleting a run deletes the blobs that no other run has.
+# Times are in UTC as ISO 8601 with microseconds, so that they sort as strings. `data` is JSON, but
+# not that of blobs.
+SCHEMA: Final = """
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, flow TEXT NOT NULL, target TEXT NOT NULL, status TEXT NOT NULL,
+    created TEXT NOT NULL, updated TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE records (
+    run TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, path TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+);
+CREATE INDEX asks ON records (run, path, seq) WHERE kind IN ('ask_opened', 'ask_answered', 'ask_closed');
+CREATE TABLE blobs (sha256 TEXT PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE held_blobs (run TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (run, sha256)) WITHOUT ROWID;
+CREATE INDEX holders ON held_blobs (sha256);
+CREATE TABLE inbox (
+    place INTEGER PRIMARY KEY, run TEXT NOT NULL, ask TEXT NOT NULL, value TEXT NOT NULL, by TEXT NOT NULL,
+    UNIQUE (run, ask)
+);
+CREATE TABLE memo (fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL);
+CREATE TABLE schedules (id TEXT PRIMARY KEY, data TEXT NOT NULL)
+"""
+
+#: How long a process waits for the transaction of another process, in seconds.
 BUSY: Final = 30.0
 
 _ADVICE: Final = {
@@ -32,15 +58,15 @@ _ADVICE: Final = {
     sqlite3.SQLITE_PERM: "make sure that it and its folder can be read and written",
     sqlite3.SQLITE_READONLY: "nothing was written; make it and its folder writable, with room on the disk",
 }
-#: What opening a file says in a folder that is read-only, or on a full disk.
+#: Error codes of opening a file in a read-only folder or on a full disk.
 _NO_LOG: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY}
-#: Files that were open when this process was forked, by device and number, and their connections. SQLite
-#: forbids to use either in the child, so they are kept as they are.
+#: Files that were open when this process was forked, by device and inode, and their connections. SQLite
+#: forbids using or closing either in the child, so they are kept unchanged.
 _PARENTS: Final[dict[tuple[int, int], sqlite3.Connection]] = {}
 
 
 class Database:
-    """A file that is opened for each call, or stays open while somebody keeps it so; one call at a time."""
+    """A file that is opened for each call, or stays open between `keep` and `leave`; one call at a time."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path).absolute()
@@ -48,18 +74,18 @@ class Database:
         self._guard = Lock()
         self._keepers = 0
         self._open: sqlite3.Connection | None = None
-        self._identity = (0, 0)  # of the open file: device and number
+        self._identity = (0, 0)  # of the open file: device and inode
 
     def exists(self) -> bool:
-        """Tell whether there is a file, or was one when it was opened."""
-        with self.telling():
+        """Return whether the file exists, or existed when it was opened."""
+        with self.store_errors():
             return self._open is not None or self.path.exists()
 
     def create(self) -> None:
-        """Make the file, whole or not at all, if there is none."""
+        """Create the file atomically unless it exists."""
         if self.exists():
             return
-        with self.telling():
+        with self.store_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock = wait_for(self.lock_file("creating"))
             try:
@@ -69,24 +95,24 @@ class Database:
                 lock.release()
 
     def lock_file(self, name: str) -> Path:
-        """Return the file of a lock, in a folder that is made for them."""
+        """Return the path of a lock file, in a folder that is created on first use."""
         self.locks.mkdir(exist_ok=True)
         return self.locks / name
 
     def keep(self) -> None:
-        """Let the file stay open until `leave` is called as often: opening costs more than a commit."""
+        """Keep the file open until `leave` is called as often: opening costs more than a commit."""
         with self._guard:
             self._keepers += 1
 
     def leave(self) -> None:
-        """Take back one `keep`."""
-        with self._guard, self.telling():
+        """Undo one `keep`."""
+        with self._guard, self.store_errors():
             self._keepers -= 1
             self._close_unless_kept()
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep the file open for the calls of a block."""
+        """Keep the file open during the block."""
         self.keep()
         try:
             yield
@@ -95,8 +121,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for one statement; the file must exist."""
-        with self._guard, self.telling():
+        """Yield the connection for one statement; the file must exist."""
+        with self._guard, self.store_errors():
             try:
                 yield self._connection()
             finally:
@@ -104,7 +130,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for one transaction, undone if the block raises; the file must exist."""
+        """Yield the connection for one transaction, rolled back if the block raises; the file must exist."""
         with self.reading() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -115,8 +141,8 @@ class Database:
                     connection.execute("ROLLBACK")
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Turn errors of the file and of the system into StoreError."""
+    def store_errors(self) -> Iterator[None]:
+        """Raise errors of SQLite and of the operating system as StoreError."""
         try:
             yield
         except sqlite3.Error as error:
@@ -128,8 +154,8 @@ class Database:
             raise StoreError(str(self.path), f"{error}; {advice}") from error
 
     def forget(self) -> None:
-        """Leave what is open to the parent of this process."""
-        assert self._open is not None  # or it would not be called
+        """Leave the open connection to the parent process."""
+        assert self._open is not None  # else it is not registered
         _PARENTS[self._identity] = self._open
         self._open, self._keepers, self._guard = None, 0, Lock()
 
@@ -156,7 +182,7 @@ class Database:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """Return the device and number of a file; (0, 0) if there is none."""
+    """Return the device and inode of a file; (0, 0) if it does not exist."""
     try:
         stat = path.stat()
     except FileNotFoundError:
@@ -165,7 +191,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Open a file that is there; only to be read if it has no log and can get none: then nobody writes."""
+    """Open an existing file; read-only if it has no write-ahead log and none can be created."""
     try:
         return _checked(path, "mode=rw")
     except sqlite3.OperationalError as error:
@@ -200,9 +226,9 @@ def _other_version(version: int) -> str:
 
 
 def _write_empty(path: Path) -> None:
-    """Write a file with the tables and nothing in them, and give it its name when it is complete."""
+    """Write a file with empty tables, and rename it when it is complete."""
     unfinished = _beside(path, "-new")
-    # The log of a file that is gone would be taken for that of the new one.
+    # SQLite would apply the log of a removed file to the new one.
     for left_over in (path, unfinished):
         _beside(left_over, "-wal").unlink(missing_ok=True)
         _beside(left_over, "-shm").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a forked child must let go of: it inherits files that only its parent may use."""
+"""Release open files in forked child processes, which inherit files that only the parent may use."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ __all__ = ["forget_in_children", "may_stay_in_children"]
 
 
 class Forgetting(Protocol):
-    """What has files open that must not live on in a forked child."""
+    """An object with open files that a forked child must not use."""
 
     def forget(self) -> None:
-        """Let go of the files in the child without a change to what the parent has."""
+        """Release the files in the child without affecting the parent."""
 
 
 _OPEN: Final[set[Forgetting]] = set()
 
 
 def forget_in_children(thing: Forgetting) -> None:
-    """Have `forget` called in every child that is forked from now on; until then the thing lives."""
+    """Call `forget` of an object in every child forked from now on; the object is kept alive until then."""
     _watch_forks()
     _OPEN.add(thing)
 
 
 def may_stay_in_children(thing: Forgetting) -> None:
-    """Take back `forget_in_children` for what has closed its files."""
+    """Undo `forget_in_children` for an object that has closed its files."""
     _OPEN.discard(thing)
 
 

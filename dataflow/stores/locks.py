@@ -1,8 +1,8 @@
-"""Locks that die with their process: an advisory lock on a file each (S11.2).
+"""Advisory file locks that are released when their process ends (S11.2).
 
-The library filelock is not used, since it lacks two things that are needed here. Whether a lock is taken has
-to be told without write access to its file, and so that nobody takes the one who asks for an owner: asking
-takes a shared lock, which is known from an owner's. And the file of a lock that was released has to go.
+The library filelock is not used, since two features are missing. A query whether a lock is taken must work
+without write access to its file, and must not be mistaken for an owner: it takes a shared lock, which differs
+from an owner's exclusive one. And the file of a released lock must be removed.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FileLock", "is_taken", "take", "wait_for"]
 
-#: How long a lock is tried for while others only ask about it, and the pause between two tries, in seconds:
-#: the system cannot wait for a lock and give up after a time. Asking takes microseconds, but a process that
-#: asks may be kept from going on.
+#: How long `take` retries while others only query the lock, and the pause between two tries, in seconds: the
+#: system cannot wait for a lock with a timeout. A query takes microseconds, but its process may be suspended.
 PATIENCE: Final = 10.0
 PAUSE: Final = 0.001
 
 
 class FileLock:
-    """A lock that was taken."""
+    """A lock that this process owns."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
@@ -39,27 +38,27 @@ class FileLock:
         forget_in_children(self)
 
     def release(self) -> bool:
-        """Give the lock up and remove its file; tell whether it was still taken."""
+        """Release the lock and remove its file; return False if it was released before."""
         with self._guard:
             if self._descriptor is None:
                 return False
             descriptor, self._descriptor = self._descriptor, None
             may_stay_in_children(self)
-        with suppress(OSError):  # a file that cannot be removed keeps nobody from taking its lock
-            self._path.unlink()  # before the lock is given up, so that it is nobody else's
+        with suppress(OSError):  # a file that cannot be removed does not block its lock
+            self._path.unlink()  # before the release, while no other process can own it
         fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing is not enough if a process is just being forked
         os.close(descriptor)
         return True
 
     def forget(self) -> None:
-        """Close the child's copy; the lock stays the parent's."""
+        """Close the child's copy; the parent keeps the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def take(path: Path) -> FileLock | None:
-    """Take the lock of a file, which is made; return None if somebody has it."""
+    """Take the lock of a file, which is created; return None if it is taken."""
     until = time.monotonic() + PATIENCE
     while True:
         with _opened(path, os.O_RDWR | os.O_CREAT) as descriptor:
@@ -74,7 +73,7 @@ def take(path: Path) -> FileLock | None:
 
 
 def wait_for(path: Path) -> FileLock:
-    """Take the lock of a file as soon as nobody has it; only for what takes a moment."""
+    """Wait for the lock of a file and take it; only for locks that are held briefly."""
     while True:
         with _opened(path, os.O_RDWR | os.O_CREAT) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -83,7 +82,7 @@ def wait_for(path: Path) -> FileLock:
 
 
 def is_taken(path: Path) -> bool:
-    """Tell whether somebody, this process included, has the lock of a file; makes none."""
+    """Return whether any process, this one included, owns the lock of a file; creates no file."""
     try:
         with _opened(path, os.O_RDONLY) as descriptor:
             return _is_owned(descriptor)
@@ -93,7 +92,7 @@ def is_taken(path: Path) -> bool:
 
 @contextmanager
 def _opened(path: Path, flags: int) -> Iterator[int]:
-    """Open a file; what duplicates the descriptor keeps the lock that was taken through it."""
+    """Open a file; a duplicate of the descriptor keeps the lock that was taken through it."""
     descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     try:
         yield descriptor
@@ -117,7 +116,7 @@ def _is_owned(descriptor: int) -> bool:
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    """Tell whether a file is still there: the one who had its lock may have removed it meanwhile."""
+    """Return whether the file still exists: the previous owner of the lock may have removed it."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

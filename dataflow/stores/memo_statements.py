@@ -1,7 +1,7 @@
-"""What is said to the database of a store about outcomes, each function within a transaction of its caller.
+"""SQL statements for cached outcomes; each function runs within a transaction of its caller.
 
-The blobs of an outcome are held by it as those of a run are by the run (`held_blobs`), under a name that no
-run has: so whoever goes last, of runs and outcomes, takes them along, also where an earlier release deletes.
+An outcome references its blobs as a run does (`held_blobs`), under a name that no run has. So a blob is
+deleted with the last run or outcome that references it, also where an earlier release deletes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import StoreError
 from dataflow.stores.outcomes import MemoUse, StoredOutcome, StoredParts
-from dataflow.stores.statements import let_blobs_go
-from dataflow.stores.texts import read_text, read_time, written_text, written_time
+from dataflow.stores.statements import read_text, read_time, release_blobs, written_text, written_time
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,12 +33,12 @@ __all__ = [
     "prepare_memo",
 ]
 
-#: How exactly it is known when an outcome was of use last: noting it takes a transaction.
+#: The precision of the time of last use: recording it takes a transaction.
 GRAIN: Final = timedelta(minutes=1)
-#: No text begins with this byte, so the holders that do are no runs.
+#: No UTF-8 string begins with this byte, so a holder that does is not a run.
 NO_RUN: Final = b"\xff"
 
-# One that is there and damaged, since a run has it too, becomes what its name says.
+# Repairs a damaged blob that a run references too.
 _ADD_BLOB: Final = """
 INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO UPDATE SET data = excluded.data WHERE data <> excluded.data
 """
@@ -54,13 +53,13 @@ _INDEXES: Final = (
 
 
 def has_memo(connection: sqlite3.Connection) -> bool:
-    """Tell whether the table has all its columns: earlier releases of version 1 made it with two of them."""
+    """Return whether the table has all columns: earlier releases of version 1 created two of them."""
     there = {row[1] for row in connection.execute("PRAGMA table_info(memo)")}
     return _COLUMNS.keys() <= there
 
 
 def prepare_memo(connection: sqlite3.Connection) -> None:
-    """Give the table of an earlier release the columns that it lacks; nothing is in it."""
+    """Add the missing columns to the empty table of an earlier release."""
     there = {row[1] for row in connection.execute("PRAGMA table_info(memo)")}
     for name, kind in _COLUMNS.items():
         if name not in there:
@@ -70,7 +69,7 @@ def prepare_memo(connection: sqlite3.Connection) -> None:
 
 
 def find_outcome(key: str, connection: sqlite3.Connection, store: str) -> StoredOutcome | None:
-    """Return an outcome; raise StoreError if it is not what was written."""
+    """Return an outcome; raise StoreError if it is damaged."""
     if not has_memo(connection):
         return None
     row = connection.execute(
@@ -93,18 +92,18 @@ def find_outcome(key: str, connection: sqlite3.Connection, store: str) -> Stored
 
 
 def is_stale(key: str, now: datetime, connection: sqlite3.Connection) -> bool:
-    """Tell whether it has to be noted that an outcome was of use."""
+    """Return whether the time of last use of an outcome must be updated."""
     (used,) = connection.execute("SELECT used FROM memo WHERE fingerprint = ?", (key,)).fetchone()
     return now - read_time(used) >= GRAIN
 
 
 def note_use(key: str, now: datetime, connection: sqlite3.Connection) -> None:
-    """Note that an outcome was of use."""
+    """Record that an outcome was used."""
     connection.execute("UPDATE memo SET used = ? WHERE fingerprint = ?", (written_time(now), key))
 
 
 def hold_blobs(key: str, run: str, connection: sqlite3.Connection) -> None:
-    """Let a run hold the blobs of an outcome too."""
+    """Let a run reference the blobs of an outcome too."""
     connection.execute(
         "INSERT OR IGNORE INTO held_blobs SELECT ?, sha256 FROM held_blobs WHERE run = ?",
         (written_text(run), _holder(key)),
@@ -130,7 +129,7 @@ def add_outcome(
 
 
 def make_room(most: int, now: datetime, connection: sqlite3.Connection) -> None:
-    """Drop outcomes until the rest takes no more than so many bytes: first what has expired."""
+    """Evict outcomes until the rest takes `most` bytes: expired ones, then the least recently used."""
     (size,) = connection.execute("SELECT ifnull(sum(size), 0) FROM memo").fetchone()
     if size <= most:
         return
@@ -146,13 +145,13 @@ def make_room(most: int, now: datetime, connection: sqlite3.Connection) -> None:
 
 
 def drop_outcome(key: str, connection: sqlite3.Connection) -> None:
-    """Delete an outcome with the blobs that only it has."""
-    let_blobs_go(_holder(key), connection)
+    """Delete an outcome with the blobs that only it references."""
+    release_blobs(_holder(key), connection)
     connection.execute("DELETE FROM memo WHERE fingerprint = ?", (key,))
 
 
 def newest_parts(node_type: str, most: int, connection: sqlite3.Connection) -> list[StoredParts]:
-    """List what some outcomes of a node type are made of, what was remembered last first."""
+    """List the parts of the cache keys of some outcomes of a node type, the newest first."""
     rows = connection.execute(
         "SELECT fingerprint, parts, created FROM memo WHERE type = ? "
         "ORDER BY created DESC, rowid DESC LIMIT ?",
@@ -162,7 +161,7 @@ def newest_parts(node_type: str, most: int, connection: sqlite3.Connection) -> l
 
 
 def memo_use(connection: sqlite3.Connection) -> list[MemoUse]:
-    """Tell what is remembered by node types."""
+    """List the size of the cached outcomes of each node type."""
     rows = connection.execute(
         "SELECT type, count(*), sum(size), max(created) FROM memo GROUP BY type ORDER BY type"
     )
@@ -170,7 +169,7 @@ def memo_use(connection: sqlite3.Connection) -> list[MemoUse]:
 
 
 def clear_outcomes(node_type: str | None, before: datetime | None, connection: sqlite3.Connection) -> int:
-    """Delete the outcomes of a node type, or all, that were remembered before a time, or at any."""
+    """Delete the outcomes of a node type, or of all, that were stored before a time, or at any time."""
     rows = connection.execute(
         "SELECT fingerprint FROM memo WHERE (?1 IS NULL OR type = ?1) AND (?2 IS NULL OR created < ?2)",
         (
@@ -199,5 +198,5 @@ def _holder(key: str) -> bytes:
 
 
 def _sum(key: str, data: str) -> str:
-    """Return what tells of an outcome that it is what was written under this key."""
+    """Return the checksum of an outcome under its key."""
     return hashlib.sha256(f"{key} {data}".encode("utf-8", "surrogatepass")).hexdigest()

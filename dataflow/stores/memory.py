@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import RunTaken, StoreError
 from dataflow.stores.outcomes import MemoUse, OutcomeTable, StoredOutcome, StoredParts
-from dataflow.stores.store import ASK_ENDED, ASK_KINDS, Answer, Batch, Hold, Record, Store, StoredRun
-from dataflow.stores.telling import already_answered, missing_run, right_blob
+from dataflow.stores.store import (
+    ASK_ENDED,
+    ASK_KINDS,
+    Answer,
+    Batch,
+    Hold,
+    Record,
+    Store,
+    StoredRun,
+    already_answered,
+    checked_blob,
+    missing_run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +34,7 @@ _NAME: Final = "in memory"
 
 @dataclass(slots=True)
 class _Entry:
-    """A run: what is told of it, its journal by seq, its blobs, its inbox by ask, whether it is owned."""
+    """A run: its description, journal by seq, blobs, pending answers by ask, and whether it is owned."""
 
     run: StoredRun
     records: dict[int, Record] = field(default_factory=dict)
@@ -31,20 +42,20 @@ class _Entry:
     inbox: dict[str, Answer] = field(default_factory=dict)
     owned: bool = False
 
-    def told(self) -> StoredRun:
+    def listed(self) -> StoredRun:
         interrupted = self.run.status == "running" and not self.owned
         return replace(self.run, status="interrupted") if interrupted else self.run
 
     def journal(self) -> list[Record]:
         return sorted(self.records.values(), key=lambda record: record.seq)
 
-    def takes_no_answer(self, ask: str) -> bool:
+    def is_ask_closed(self, ask: str) -> bool:
         kinds = [record.kind for record in self.journal() if record.path == ask and record.kind in ASK_KINDS]
         return bool(kinds) and kinds[-1] in ASK_ENDED
 
 
 class _Held:
-    """A run that is owned."""
+    """The ownership of a run."""
 
     def __init__(self, entry: _Entry, guard: Lock) -> None:
         self._entry: _Entry | None = entry
@@ -63,7 +74,7 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self._guard = Lock()
         self._entries: dict[str, _Entry] = {}
-        self._outcomes = self.outcomes = MemoryOutcomes(self._guard, self._bring)
+        self._outcomes = self.outcomes = MemoryOutcomes(self._guard, self._add_blobs)
 
     def __repr__(self) -> str:
         return "Store.memory()"
@@ -72,7 +83,7 @@ class MemoryStore(Store):
         return _NAME
 
     def begin(self, run: StoredRun) -> Hold:
-        """Note a new run and own it."""
+        """Add a new run and own it."""
         with self._guard:
             if run.id in self._entries:
                 raise StoreError(_NAME, f"has a run {run.id!r} already")
@@ -80,12 +91,12 @@ class MemoryStore(Store):
             return self._own(entry)
 
     def hold(self, run: str) -> Hold:
-        """Own a run that is there; raises RunTaken if somebody has it."""
+        """Own an existing run; raises RunTaken if it is owned."""
         with self._guard:
             return self._own(self._entry(run))
 
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
-        """Write a batch, or nothing of it, and return what the inbox holds then."""
+        """Write a batch atomically and return the answers that are pending then."""
         with self._guard:
             entry = self._entry(run)
             inbox = {ask: answer for ask, answer in entry.inbox.items() if ask not in batch.taken}
@@ -99,12 +110,12 @@ class MemoryStore(Store):
             return tuple(inbox.values())
 
     def answer(self, run: str, *answers: Answer) -> None:
-        """Put answers in the inbox, or none; raises AnswerRefused if an ask has one or takes none."""
+        """Add pending answers, all or none; raises AnswerRefused for an ask that has one or is closed."""
         with self._guard:
             entry = self._entry(run)
             inbox = dict(entry.inbox)
             for answer in answers:
-                if answer.ask in inbox or entry.takes_no_answer(answer.ask):
+                if answer.ask in inbox or entry.is_ask_closed(answer.ask):
                     raise already_answered(answer.ask)
                 inbox[answer.ask] = answer
             entry.inbox = inbox
@@ -112,16 +123,16 @@ class MemoryStore(Store):
     def runs(self) -> Sequence[StoredRun]:
         """List all runs, the newest first."""
         with self._guard:
-            told = [entry.told() for entry in self._entries.values()]
-        return sorted(told, key=lambda run: (run.created, run.id), reverse=True)
+            found = [entry.listed() for entry in self._entries.values()]
+        return sorted(found, key=lambda run: (run.created, run.id), reverse=True)
 
     def find(self, run: str) -> StoredRun:
-        """Return one run; raises StoreError naming some that there are."""
+        """Return one run; raises StoreError, which lists available runs."""
         with self._guard:
-            return self._entry(run).told()
+            return self._entry(run).listed()
 
     def inbox(self, run: str) -> Sequence[Answer]:
-        """List the answers that the owner of a run has not taken yet."""
+        """List the pending answers of a run."""
         with self._guard:
             return tuple(self._entry(run).inbox.values())
 
@@ -132,20 +143,20 @@ class MemoryStore(Store):
         return iter([record for record in journal if record.seq > after])
 
     def blob(self, sha256: str) -> bytes:
-        """Return a blob; raises StoreError if it is not there or not what its name says."""
+        """Return a blob; raises StoreError if it is missing or damaged."""
         with self._guard:
             found = (entry.blobs[sha256] for entry in self._entries.values() if sha256 in entry.blobs)
-            return right_blob(_NAME, sha256, next(found, self._outcomes.blobs.get(sha256)))
+            return checked_blob(_NAME, sha256, next(found, self._outcomes.blobs.get(sha256)))
 
     def delete(self, run: str) -> None:
-        """Delete a run with all that only it has; raises RunTaken if owned."""
+        """Delete a run and the blobs that only it references; raises RunTaken if it is owned."""
         with self._guard:
             if self._entry(run).owned:
                 raise RunTaken(_NAME, run)
             del self._entries[run]
 
-    def _bring(self, run: str, blobs: Mapping[str, bytes]) -> None:
-        """Let a run have blobs of an outcome; the caller has the guard."""
+    def _add_blobs(self, run: str, blobs: Mapping[str, bytes]) -> None:
+        """Let a run reference blobs of an outcome; the caller holds the guard."""
         entry = self._entry(run)
         entry.blobs = {**blobs, **entry.blobs}
 
@@ -163,7 +174,7 @@ class MemoryStore(Store):
 
 
 def _joined(entry: _Entry, batch: Batch) -> dict[int, Record]:
-    """Return the journal with the records of a batch; raise StoreError if it has one of that number."""
+    """Return the journal with the records of a batch; raise StoreError for a number that is taken."""
     records = dict(entry.records)
     for record in batch.records:
         if record.seq in records:
@@ -173,24 +184,24 @@ def _joined(entry: _Entry, batch: Batch) -> dict[int, Record]:
 
 
 class MemoryOutcomes(OutcomeTable):
-    """Remember any number of outcomes. `bring` lets a run have blobs too, under the guard of its store."""
+    """Cache any number of outcomes. `add_blobs` lets a run reference blobs, under the guard of its store."""
 
-    def __init__(self, guard: Lock, bring: Callable[[str, Mapping[str, bytes]], None]) -> None:
+    def __init__(self, guard: Lock, add_blobs: Callable[[str, Mapping[str, bytes]], None]) -> None:
         self.blobs: dict[str, bytes] = {}
         self._guard = guard
-        self._bring = bring
+        self._add_blobs = add_blobs
         self._known: dict[str, StoredOutcome] = {}  # by key
 
-    def recall(self, key: str, now: datetime, run: str = "") -> StoredOutcome | None:  # noqa: ARG002 - nothing goes
-        """Return an outcome, for a run that then has its blobs."""
+    def recall(self, key: str, now: datetime, run: str = "") -> StoredOutcome | None:  # noqa: ARG002 - nothing is evicted
+        """Return an outcome, and let a run reference its blobs."""
         with self._guard:
             found = self._known.get(key)
             if found is not None and run:
-                self._bring(run, {name: self.blobs[name] for name in found.blobs})
+                self._add_blobs(run, {name: self.blobs[name] for name in found.blobs})
             return found
 
     def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
-        """Remember an outcome in place of what was under its key."""
+        """Store an outcome, in place of the one under its key."""
         with self._guard:
             self._drop([outcome.key])
             self._known[outcome.key] = outcome
@@ -198,19 +209,19 @@ class MemoryOutcomes(OutcomeTable):
             return True
 
     def newest(self, node_type: str, most: int) -> Sequence[StoredParts]:
-        """List what some outcomes of a node type are made of, what was remembered last first."""
+        """List the parts of the cache keys of some outcomes of a node type, the newest first."""
         with self._guard:
             found = [one for one in reversed(self._known.values()) if one.type == node_type]
             found.sort(key=lambda one: one.created, reverse=True)
             return [StoredParts(one.key, one.parts, one.created) for one in found[:most]]
 
     def forget(self, key: str) -> None:
-        """Forget one outcome, if it is there."""
+        """Delete one outcome if it exists."""
         with self._guard:
             self._drop([key])
 
     def use(self) -> Sequence[MemoUse]:
-        """Tell what is remembered by node types."""
+        """List the size of the cached outcomes of each node type."""
         with self._guard:
             by_type: dict[str, list[StoredOutcome]] = {}
             for one in self._known.values():
@@ -221,7 +232,7 @@ class MemoryOutcomes(OutcomeTable):
             ]
 
     def clear(self, node_type: str | None = None, before: datetime | None = None) -> int:
-        """Forget outcomes; returns how many there were."""
+        """Delete outcomes; returns how many."""
         with self._guard:
             keys = [
                 one.key

@@ -1,6 +1,7 @@
-"""The protocol of tables of outcomes, in which stores remember what firings came to, across runs (S13.1).
+"""The protocol of outcome tables: the cache in which stores keep outcomes of firings across runs (S13.1).
 
-As those of `Store` its methods block, and what fails raises StoreError and changes nothing. Times are given.
+The methods block, as those of `Store`; one that fails raises StoreError and changes nothing. They take
+times as arguments.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ __all__ = ["MemoUse", "OutcomeTable", "StoredOutcome", "StoredParts"]
 
 @dataclass(frozen=True, slots=True)
 class StoredOutcome:
-    """An outcome as it is stored: JSON texts, and the names of the blobs that these refer to."""
+    """An outcome as it is stored: JSON strings, and the names of the blobs that these refer to."""
 
-    key: str  # the fingerprint
+    key: str  # the cache key
     type: str  # the id of the node type
-    parts: str  # what the fingerprint is made of
+    parts: str  # what the cache key is computed from, as JSON
     data: str
     created: datetime  # UTC
-    expires: datetime | None = None  # UTC; from then on nobody needs it
+    expires: datetime | None = None  # UTC; from then on it may be deleted
     blobs: Sequence[str] = ()  # by SHA-256 in hex
 
 
 @dataclass(frozen=True, slots=True)
 class StoredParts:
-    """What the fingerprint of a stored outcome is made of."""
+    """The parts that the cache key of a stored outcome is computed from."""
 
     key: str
     parts: str
@@ -40,52 +41,52 @@ class StoredParts:
 
 @dataclass(frozen=True, slots=True)
 class MemoUse:
-    """What the outcomes of one node type take; `size` in bytes, where a blob counts for each that has it."""
+    """The outcomes of one node type: `size` in bytes, where a blob counts once for each outcome."""
 
     type: str
     entries: int
     size: int
-    newest: datetime  # when the newest was remembered, UTC
+    newest: datetime  # when the newest was stored, UTC
 
 
 class OutcomeTable(ABC):
-    """Where a store remembers outcomes; many runs, threads and event loops may use one object at once.
+    """The cached outcomes of a store; runs, threads and event loops may use one object concurrently.
 
-    The blobs of outcomes are among those of the store: `Store.blob` gives them, and each goes with the last
-    run or outcome that has it.
+    The blobs of outcomes are among those of the store: `Store.blob` returns them, and each is deleted with
+    the last run or outcome that references it.
     """
 
     @abstractmethod
     def recall(self, key: str, now: datetime, run: str = "") -> StoredOutcome | None:
-        """Return an outcome that is remembered, and note that it was of use.
+        """Return the outcome under a key, and record that it was used.
 
-        With the id of a run of the store its blobs are from then on also those of that run, as if one of its
-        batches had brought them.
+        With the id of a run of the store, that run references the blobs of the outcome from then on, as if
+        one of its batches had written them.
         """
 
     @abstractmethod
     def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
-        """Remember an outcome in place of what was under its key, with its blobs, durable when this returns.
+        """Store an outcome with its blobs, in place of the one under its key; durable when this returns.
 
-        What was not of use the longest goes, as far as the store has to make room. Returns False, and
-        changes nothing, if the outcome alone is larger than all that may be remembered.
+        Where the size limit requires it, the least recently used outcomes are deleted. Returns False, and
+        changes nothing, if the outcome alone exceeds the limit.
         """
 
     @abstractmethod
     def newest(self, node_type: str, most: int) -> Sequence[StoredParts]:
-        """List what some outcomes of a node type are made of, what was remembered last first."""
+        """List the parts of the cache keys of at most `most` outcomes of a node type, the newest first."""
 
     @abstractmethod
     def forget(self, key: str) -> None:
-        """Forget one outcome, if it is there."""
+        """Delete one outcome if it exists."""
 
     @abstractmethod
     def use(self) -> Sequence[MemoUse]:
-        """Tell what is remembered by node types, in their order."""
+        """List the size of the cached outcomes of each node type, sorted by type."""
 
     @abstractmethod
     def clear(self, node_type: str | None = None, before: datetime | None = None) -> int:
-        """Forget the outcomes of a node type, or all, that were remembered before a time, or at any.
+        """Delete the outcomes of a node type, or of all, that were stored before a time, or at any time.
 
-        Returns how many there were.
+        Returns the number of deleted outcomes.
         """

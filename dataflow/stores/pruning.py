@@ -1,4 +1,4 @@
-"""Deleting runs that nobody needs any more."""
+"""Delete old runs of a store."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["prune"]
 def prune(
     store: Store, older_than: timedelta, statuses: Collection[str], *, now: datetime | None = None
 ) -> list[str]:
-    """Delete the runs in some statuses that nothing was written to for a time; return their ids.
+    """Delete the runs of the given statuses that were not written to for a time; return their ids.
 
-    A run that somebody takes or deletes meanwhile is left out.
+    A run that is taken or deleted meanwhile is left out.
     """
     before = (datetime.now(UTC) if now is None else now) - older_than
     found = [run.id for run in store.runs() if run.status in statuses and run.updated < before]
@@ -36,5 +36,5 @@ def _delete(store: Store, run: str) -> bool:
     except StoreError:
         if any(there.id == run for there in store.runs()):
             raise
-        return False  # somebody else deleted it
+        return False  # it was deleted meanwhile
     return True

@@ -1,4 +1,4 @@
-"""A store in a SQLite file."""
+"""The store in an SQLite file, and its table of cached outcomes (S12.2, S13.1)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,17 @@ from dataflow.stores.statements import (
     require_run,
     write_batch,
 )
-from dataflow.stores.store import Answer, Batch, Hold, Record, Store, StoredAsk, StoredRun
-from dataflow.stores.telling import missing_run, right_blob
+from dataflow.stores.store import (
+    Answer,
+    Batch,
+    Hold,
+    Record,
+    Store,
+    StoredAsk,
+    StoredRun,
+    checked_blob,
+    missing_run,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -52,22 +61,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_BYTES", "SqliteOutcomes", "SqliteStore"]
 
-#: How many bytes outcomes take at most, with their blobs, unless a store is told otherwise.
+#: The default size limit of cached outcomes with their blobs, in bytes.
 MOST_BYTES: Final = 1_000_000_000
-#: How many records are read at once.
+#: How many records one query reads.
 PAGE: Final = 500
 _PLAIN: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 class SqliteOutcomes(OutcomeTable):
-    """Remember outcomes in the table `memo`, at most so many bytes of them, blobs included."""
+    """Cache outcomes in the table `memo`, at most `most` bytes of them, blobs included."""
 
     def __init__(self, database: Database, most: int) -> None:
         self._database = database
         self._most = most
 
     def recall(self, key: str, now: datetime, run: str = "") -> StoredOutcome | None:
-        """Return an outcome, for a run that then has its blobs; reading alone takes no transaction."""
+        """Return an outcome, and let a run reference its blobs; reading alone takes no transaction."""
         if not self._database.exists():
             return None
         with self._database.reading() as connection:
@@ -79,10 +88,10 @@ class SqliteOutcomes(OutcomeTable):
         except StoreError:
             if run and found.blobs:
                 raise
-            return found  # a file that cannot be written can be read
+            return found  # a read-only file can still be read
 
     def _recall_for(self, key: str, now: datetime, run: str) -> StoredOutcome | None:
-        """Note that an outcome was of use, and let a run hold its blobs."""
+        """Record that an outcome was used, and let a run reference its blobs."""
         with self._database.writing() as connection:
             found = self._find(key, connection)
             if found is not None:
@@ -92,7 +101,7 @@ class SqliteOutcomes(OutcomeTable):
             return found
 
     def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
-        """Remember an outcome, and make room for it; the file is made if there is none."""
+        """Store an outcome, and make room for it; the file is created if it does not exist."""
         texts = (outcome.key, outcome.type, outcome.parts, outcome.data)
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         size += sum(map(len, blobs.values()))
@@ -107,27 +116,27 @@ class SqliteOutcomes(OutcomeTable):
         return True
 
     def newest(self, node_type: str, most: int) -> Sequence[StoredParts]:
-        """List what some outcomes of a node type are made of, what was remembered last first."""
+        """List the parts of the cache keys of some outcomes of a node type, the newest first."""
         if not self._database.exists():
             return []
         with self._database.reading() as connection:
             return newest_parts(node_type, most, connection) if has_memo(connection) else []
 
     def forget(self, key: str) -> None:
-        """Forget one outcome, if it is there."""
+        """Delete one outcome if it exists."""
         if self._database.exists():
             with self._database.writing() as connection:
                 drop_outcome(key, connection)
 
     def use(self) -> Sequence[MemoUse]:
-        """Tell what is remembered by node types."""
+        """List the size of the cached outcomes of each node type."""
         if not self._database.exists():
             return []
         with self._database.reading() as connection:
             return memo_use(connection) if has_memo(connection) else []
 
     def clear(self, node_type: str | None = None, before: datetime | None = None) -> int:
-        """Forget outcomes; returns how many there were."""
+        """Delete outcomes; returns how many."""
         if not self._database.exists():
             return 0
         with self._database.writing() as connection:
@@ -138,7 +147,7 @@ class SqliteOutcomes(OutcomeTable):
 
 
 class _Owned:
-    """A run that is owned: its lock, and the database kept open for it."""
+    """The ownership of a run: its lock, and the database kept open for it."""
 
     def __init__(self, database: Database, lock: FileLock) -> None:
         self._database = database
@@ -146,16 +155,16 @@ class _Owned:
         database.keep()
 
     def release(self) -> None:
-        with self._database.telling():
+        with self._database.store_errors():
             if self._lock.release():
                 self._database.leave()
 
 
 class SqliteStore(Store):
-    """Keep runs in one file, made when something is first written, with `-wal`, `-shm` and `-locks` beside.
+    """Keep runs in one file, created on the first write, with `-wal`, `-shm` and `-locks` beside it.
 
-    Any number of threads and processes of one machine may use it at once. A process that was forked while the
-    file was open cannot use it, and owns none of its parent's runs.
+    Threads and processes of one machine may use it concurrently. A process that was forked while the file was
+    open cannot use it, and owns none of its parent's runs.
     """
 
     def __init__(self, path: str | PathLike[str], *, memo_bytes: int = MOST_BYTES) -> None:
@@ -170,18 +179,18 @@ class SqliteStore(Store):
         return self._name
 
     def begin(self, run: StoredRun) -> Hold:
-        """Note a new run and own it."""
+        """Add a new run and own it."""
         self._database.create()
         return self._own(run.id, partial(add_run, run))
 
     def hold(self, run: str) -> Hold:
-        """Own a run that is there; raises RunTaken if somebody has it, also in this process."""
+        """Own an existing run; raises RunTaken if it is owned, also by this process."""
         with self._reading(run):
-            pass  # it is there, so that no lock is made for nothing
+            pass  # it exists, else no lock file is created
         return self._own(run, partial(require_run, run))
 
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
-        """Write a batch in one transaction and return what the inbox holds then."""
+        """Write a batch in one transaction and return the answers that are pending then."""
         with self._writing(run) as connection:
             answers = [answer for answer in answers_of(run, connection) if answer.ask not in batch.taken]
             if not (answers and unless_answered):
@@ -189,7 +198,7 @@ class SqliteStore(Store):
             return answers
 
     def answer(self, run: str, *answers: Answer) -> None:
-        """Put answers in the inbox, or none; raises AnswerRefused if an ask has one or takes none."""
+        """Add pending answers, all or none; raises AnswerRefused for an ask that has one or is closed."""
         with self._writing(run) as connection:
             for answer in answers:
                 add_answer(run, answer, connection)
@@ -201,46 +210,45 @@ class SqliteStore(Store):
         with self._database.kept():
             with self._database.reading() as connection:
                 found = read_runs(connection)
-            told = map(self._told, found)
-            return [run for run in told if run is not None]
+            return [run for run in map(self._with_current_status, found) if run is not None]
 
     def find(self, run: str) -> StoredRun:
-        """Return one run; raises StoreError naming some that there are."""
+        """Return one run; raises StoreError, which lists available runs."""
         with self._database.kept():
             while True:
                 with self._reading(run) as connection:
                     found = require_run(run, connection, self._name)
-                if told := self._told(found):
-                    return told
+                if current := self._with_current_status(found):
+                    return current
 
     def inbox(self, run: str) -> Sequence[Answer]:
-        """List the answers that the owner of a run has not taken yet."""
+        """List the pending answers of a run."""
         with self._reading(run) as connection:
             return answers_of(run, connection)
 
     def asks(self) -> Sequence[StoredAsk]:
-        """List the open asks of all runs: an index has their records."""
+        """List the open asks of all runs by an index, without reading journals."""
         if not self._database.exists():
             return []
         with self._database.reading() as connection:
             return open_asks(connection)
 
     def records(self, run: str, after: int = 0) -> Iterator[Record]:
-        """Read the journal of a run in order, some records at a time: nobody waits for a slow reader."""
+        """Read the journal of a run in order, page by page: a slow reader blocks no writer."""
         with self._reading(run) as connection:
             page = page_of(run, after, PAGE, connection)
         return self._from_page(run, page)
 
     def blob(self, sha256: str) -> bytes:
-        """Return a blob; raises StoreError if it is not there or not what its name says."""
+        """Return a blob; raises StoreError if it is missing or damaged."""
         if not self._database.exists():
-            return right_blob(self._name, sha256, None)
+            return checked_blob(self._name, sha256, None)
         with self._database.reading() as connection:
             data = read_blob(sha256, connection)
-        return right_blob(self._name, sha256, data)
+        return checked_blob(self._name, sha256, data)
 
     def delete(self, run: str) -> None:
-        """Delete a run with its journal and the blobs that only it has; raises RunTaken if owned."""
+        """Delete a run with its journal and the blobs that only it has; raises RunTaken if it is owned."""
         hold = self.hold(run)
         try:
             with self._writing(run) as connection:
@@ -265,8 +273,8 @@ class SqliteStore(Store):
             yield connection
 
     def _own(self, run: str, claim: Callable[[sqlite3.Connection, str], object]) -> Hold:
-        """Take the lock of a run, and give it back if the run cannot be claimed in the database."""
-        with self._database.telling():
+        """Take the lock of a run, and release it if the run cannot be claimed in the database."""
+        with self._database.store_errors():
             lock = take(self._database.lock_file(_lock_name(run)))
         if lock is None:
             raise RunTaken(self._name, run)
@@ -279,11 +287,11 @@ class SqliteStore(Store):
             raise
         return hold
 
-    def _told(self, run: StoredRun) -> StoredRun | None:
-        """Say `interrupted` for a run that nobody executes; None if it was deleted meanwhile.
+    def _with_current_status(self, run: StoredRun) -> StoredRun | None:
+        """Return a run as `interrupted` if it is running without an owner; None if it was deleted meanwhile.
 
-        The owner writes the last status before it gives the lock up, so what was read before the lock was
-        found free may be out of date: only if it is still so afterwards has the run been left alone.
+        The owner writes the last status before it releases the lock, so a status that was read before the
+        lock was found free may be outdated: only if a second read returns the same run was it abandoned.
         """
         while run.status == "running" and not self._is_owned(run.id):
             with self._database.reading() as connection:
@@ -296,7 +304,7 @@ class SqliteStore(Store):
         return run
 
     def _is_owned(self, run: str) -> bool:
-        with self._database.telling():
+        with self._database.store_errors():
             return is_taken(self._database.locks / _lock_name(run))
 
     def _from_page(self, run: str, page: Sequence[Record]) -> Iterator[Record]:
@@ -307,6 +315,6 @@ class SqliteStore(Store):
 
 
 def _lock_name(run: str) -> str:
-    """Return the name of the lock file of a run: by its id, or its digest if that is no name for a file."""
+    """Return the name of the lock file of a run: its id, or the hash of an id that is not a file name."""
     name = run if _PLAIN.fullmatch(run) else hashlib.sha256(run.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{name}.lock"

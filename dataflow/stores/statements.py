@@ -1,4 +1,4 @@
-"""What is said to the database of a store, each function within a transaction of its caller."""
+"""SQL statements for runs, journals, blobs and asks; each function runs in a transaction of its caller."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import StoreError
-from dataflow.stores.store import ASK_ENDED, Answer, Batch, Record, StoredAsk, StoredRun
-from dataflow.stores.telling import already_answered, missing_run
-from dataflow.stores.texts import read_text, read_time, written_text, written_time
+from dataflow.stores.store import (
+    ASK_ENDED,
+    Answer,
+    Batch,
+    Record,
+    StoredAsk,
+    StoredRun,
+    already_answered,
+    missing_run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,22 +27,26 @@ __all__ = [
     "answers_of",
     "delete_run",
     "find_run",
-    "let_blobs_go",
     "open_asks",
     "page_of",
     "read_blob",
     "read_runs",
+    "read_text",
+    "read_time",
+    "release_blobs",
     "require_run",
     "write_batch",
+    "written_text",
+    "written_time",
 ]
 
 _RUN: Final = "SELECT id, flow, target, status, created, updated FROM runs"
-# As the index `asks` says it, so that this reads no more than one record.
+# The condition of the index `asks`, so that the query reads one record.
 _LAST_OF_ASK: Final = """
 SELECT kind FROM records
 WHERE run = ? AND path = ? AND kind IN ('ask_opened', 'ask_answered', 'ask_closed') ORDER BY seq DESC LIMIT 1
 """
-# As above, for all runs at once; nothing of a journal but its asks is read.
+# The same condition for all runs; only the asks of the journals are read.
 _OPEN_ASKS: Final = """
 SELECT opened.run, opened.path, opened.data, inbox.ask IS NOT NULL
 FROM records AS opened JOIN runs ON runs.id = opened.run
@@ -48,7 +59,7 @@ AND NOT EXISTS (
 ORDER BY runs.created DESC, runs.id DESC, opened.seq
 """
 _ADD_RECORD: Final = "INSERT INTO records (run, seq, kind, path, data) VALUES (?, ?, ?, ?, ?)"
-# Those that only this holder has.
+# Deletes the blobs that only this holder references.
 _DELETE_BLOBS: Final = """
 DELETE FROM blobs WHERE sha256 IN (
     SELECT sha256 FROM held_blobs AS held WHERE run = ?
@@ -58,7 +69,7 @@ DELETE FROM blobs WHERE sha256 IN (
 
 
 def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
-    """Note a new run; raise StoreError if there is one of that id."""
+    """Add a new run; raise StoreError if its id exists."""
     if find_run(run.id, connection) is not None:
         raise StoreError(store, f"has a run {run.id!r} already")
     values = (
@@ -73,18 +84,18 @@ def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
 
 
 def read_runs(connection: sqlite3.Connection) -> list[StoredRun]:
-    """List all runs as they were written, the newest first."""
+    """List all runs with their stored status, the newest first."""
     return [_run(row) for row in connection.execute(f"{_RUN} ORDER BY created DESC, id DESC")]
 
 
 def find_run(run: str, connection: sqlite3.Connection) -> StoredRun | None:
-    """Return one run as it was written."""
+    """Return one run with its stored status, or None."""
     row = connection.execute(f"{_RUN} WHERE id = ?", (written_text(run),)).fetchone()
     return None if row is None else _run(row)
 
 
 def require_run(run: str, connection: sqlite3.Connection, store: str) -> StoredRun:
-    """Return one run as it was written; raise StoreError if it is not there."""
+    """Return one run with its stored status; raise StoreError if it does not exist."""
     found = find_run(run, connection)
     if found is None:
         raise missing_run(store, run, [there.id for there in read_runs(connection)])
@@ -92,7 +103,7 @@ def require_run(run: str, connection: sqlite3.Connection, store: str) -> StoredR
 
 
 def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: str) -> None:
-    """Write all of a batch."""
+    """Write a batch."""
     name = written_text(run)
     now = written_time(datetime.now(UTC))
     connection.execute(
@@ -116,7 +127,7 @@ def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: s
 
 
 def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> list[Record]:
-    """Read the next records of a journal."""
+    """Read the next `size` records of a journal."""
     rows = connection.execute(
         "SELECT seq, kind, path, data FROM records WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
         (written_text(run), after, size),
@@ -125,13 +136,13 @@ def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> 
 
 
 def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:
-    """Return a blob as it was written."""
+    """Return a blob unchecked, or None."""
     row = connection.execute("SELECT data FROM blobs WHERE sha256 = ?", (sha256,)).fetchone()
     return None if row is None else row[0]
 
 
 def answers_of(run: str, connection: sqlite3.Connection) -> Sequence[Answer]:
-    """List what the inbox holds for a run, the oldest first."""
+    """List the pending answers of a run, the oldest first."""
     rows = connection.execute(
         "SELECT ask, value, by FROM inbox WHERE run = ? ORDER BY place", (written_text(run),)
     )
@@ -147,7 +158,7 @@ def open_asks(connection: sqlite3.Connection) -> list[StoredAsk]:
 
 
 def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:
-    """Put an answer in the inbox; raise AnswerRefused if its ask has one or takes none (S11.2)."""
+    """Add a pending answer; raise AnswerRefused if its ask has one or is closed (S11.2)."""
     place = (written_text(run), written_text(answer.ask))
     last = connection.execute(_LAST_OF_ASK, place).fetchone()
     if last is not None and last[0] in ASK_ENDED:
@@ -161,16 +172,16 @@ def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None
 
 
 def delete_run(run: str, connection: sqlite3.Connection) -> None:
-    """Delete a run with all that only it has."""
+    """Delete a run and the blobs that only it references."""
     name = (written_text(run),)
-    let_blobs_go(name[0], connection)
+    release_blobs(name[0], connection)
     connection.execute("DELETE FROM inbox WHERE run = ?", name)
     connection.execute("DELETE FROM records WHERE run = ?", name)
     connection.execute("DELETE FROM runs WHERE id = ?", name)
 
 
-def let_blobs_go(holder: str | bytes, connection: sqlite3.Connection) -> None:
-    """Hold nothing any more, and delete the blobs that only this holder has had."""
+def release_blobs(holder: str | bytes, connection: sqlite3.Connection) -> None:
+    """Drop all references of a holder, and delete the blobs that only it references."""
     connection.execute(_DELETE_BLOBS, (holder,))
     connection.execute("DELETE FROM held_blobs WHERE run = ?", (holder,))
 
@@ -179,3 +190,27 @@ def _run(row: tuple[str | bytes, str | bytes, str | bytes, str, str, str]) -> St
     id, flow, target, status, created, updated = row
     created_at, updated_at = read_time(created), read_time(updated)
     return StoredRun(read_text(id), read_text(flow), read_text(target), status, created_at, updated_at)
+
+
+def written_text(text: str) -> str | bytes:
+    """Convert a string for SQLite: to bytes if it has lone surrogates, which SQLite strings cannot have."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def read_text(text: str | bytes) -> str:
+    """Return a string that `written_text` has converted."""
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
+
+
+def written_time(moment: datetime) -> str:
+    """Convert a time to a string; the strings sort as the times."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def read_time(text: str) -> datetime:
+    """Return a time that `written_time` has converted."""
+    return datetime.fromisoformat(text)

@@ -1,15 +1,19 @@
-"""The protocol of stores: what a run needs of the place it lives in (S12.1).
+"""The protocol of stores, which keep runs with their journals, and errors that all stores share (S12.1).
 
-All methods block, and threads of the engine call them, several at once. What fails raises StoreError and
-changes nothing. Whatever takes the id of a run raises StoreError where there is no such run.
+All methods block, and several threads of the engine call them concurrently. A method that fails raises
+StoreError and changes nothing. A method that takes the id of a run raises StoreError if it does not exist.
 """
 
 from __future__ import annotations
 
+import hashlib
 import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
+
+from dataflow.base.wording import choices
+from dataflow.errors import AnswerRefused, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +22,22 @@ if TYPE_CHECKING:
 
     from dataflow.stores.outcomes import OutcomeTable
 
-__all__ = ["Answer", "Batch", "Hold", "Record", "Store", "StoredAsk", "StoredRun"]
+__all__ = [
+    "ASK_ENDED",
+    "ASK_KINDS",
+    "Answer",
+    "Batch",
+    "Hold",
+    "Record",
+    "Store",
+    "StoredAsk",
+    "StoredRun",
+    "already_answered",
+    "checked_blob",
+    "missing_run",
+]
 
-#: The records that say how an ask stands, and those of them after which it takes no answer (S11.2).
+#: The kinds of records that open an ask, and that close it for answers (S11.2).
 ASK_OPENED: Final = "ask_opened"
 ASK_ENDED: Final = ("ask_answered", "ask_closed")
 ASK_KINDS: Final = (ASK_OPENED, *ASK_ENDED)
@@ -38,9 +55,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """What a store tells of a run without reading its journal. `status` as in S18, also `interrupted`.
+    """A run without its journal. `status` is a status of runs, or `interrupted`.
 
-    `target` says where its flow is found, as FILE of the command line; "" if nobody said.
+    `target` names its flow, as FILE of the command line; "" if unknown.
     """
 
     id: str
@@ -58,12 +75,12 @@ class StoredAsk:
     run: str
     id: str
     data: str
-    is_answered: bool = False  # an answer waits in the inbox
+    is_answered: bool = False  # an answer is pending
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that waits in the inbox for the owner of its run. `value` is JSON text, `by` who gave it."""
+    """A pending answer, to be taken by the owner of its run. `value` is JSON, `by` the user that answered."""
 
     ask: str
     value: str
@@ -72,70 +89,73 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is committed at once, or not at all."""
+    """Changes of a run that are committed atomically."""
 
     records: Sequence[Record] = ()
-    blobs: Mapping[str, bytes] = field(default_factory=dict)  # by SHA-256 in hex, also those of other runs
+    blobs: Mapping[str, bytes] = field(
+        default_factory=dict
+    )  # by SHA-256 in hex, including blobs that other runs have
     status: str | None = None  # of the run from now on
-    taken: Sequence[str] = ()  # asks whose answers have left the inbox
+    taken: Sequence[str] = ()  # asks whose pending answers the owner has taken
 
 
 class Hold(Protocol):
-    """The ownership of a run; it ends with the process, whatever happens to that."""
+    """The ownership of a run; it ends with the process, however the process ends."""
 
     def release(self) -> None:
-        """Give the run up; a second call does nothing."""
+        """Release the run; a second call does nothing."""
 
 
 class Store(ABC):
-    """A place where runs live. One object may be used by many runs, threads and event loops at once.
+    """A place that keeps runs. Runs, threads and event loops may use one object concurrently.
 
-    Errors name it by its text, as `str` gives it. One that remembers outcomes has a table of them (S13.1).
+    Errors name the store by its `str`. A store that caches outcomes of firings has a table,
+    `outcomes`.
     """
 
     outcomes: OutcomeTable | None = None
 
     @abstractmethod
     def begin(self, run: StoredRun) -> Hold:
-        """Note a new run and own it."""
+        """Add a new run and own it."""
 
     @abstractmethod
     def hold(self, run: str) -> Hold:
-        """Own a run that is there; raises RunTaken if somebody has it, also in this process."""
+        """Own an existing run; raises RunTaken if it is owned, also by this process."""
 
     @abstractmethod
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
-        """Write a batch in one transaction, durable when this returns, and return what the inbox holds then.
+        """Write a batch in one transaction, durable when this returns, and return the answers pending then.
 
-        With `unless_answered` nothing is written if the inbox holds an answer that the batch does not take:
-        so no answer is overlooked by a run that is given up as paused (S11.2). Only the owner calls it. Each
-        blob that a run needs comes with one of its own batches, since another run that has it may be deleted.
+        With `unless_answered` nothing is written if an answer is pending that the batch does not take: so a
+        run that is released as paused overlooks no answer. Only the owner calls it. Each blob that a run
+        needs is part of one of its own batches, since another run that has it may be deleted.
         """
 
     @abstractmethod
     def answer(self, run: str, *answers: Answer) -> None:
-        """Put answers in the inbox, all of them or none.
+        """Add pending answers, all of them or none.
 
-        Raises AnswerRefused if one for its ask is there, or if the journal has an `ask_answered` or
-        `ask_closed` at its path and no later `ask_opened`.
+        Raises AnswerRefused if an answer to the same ask is pending, or if the journal has an `ask_answered`
+        or `ask_closed` at its path and no later `ask_opened`.
         """
 
     @abstractmethod
     def runs(self) -> Sequence[StoredRun]:
-        """List all runs, the newest first; a running one that nobody owns is `interrupted`."""
+        """List all runs, the newest first; a running one without an owner is `interrupted`."""
 
     @abstractmethod
     def find(self, run: str) -> StoredRun:
-        """Return one run, told as `runs` does; raises StoreError naming some that there are."""
+        """Return one run as `runs` does; raises StoreError, which lists available runs."""
 
     @abstractmethod
     def inbox(self, run: str) -> Sequence[Answer]:
-        """List the answers that the owner of a run has not taken yet."""
+        """List the pending answers of a run: those that its owner has not taken yet."""
 
     def asks(self) -> Sequence[StoredAsk]:
         """List the open asks of all runs, the newest run first, each run's in the order in which they opened.
 
-        Reads every journal; a store that finds them sooner has a method of its own.
+        Reads every journal; a store with an index overrides it.
         """
         return [ask for run in self.runs() for ask in self._asks_of(run.id)]
 
@@ -151,32 +171,51 @@ class Store(ABC):
 
     @abstractmethod
     def records(self, run: str, after: int = 0) -> Iterator[Record]:
-        """Read the journal of a run in order, from the record behind the seq `after` on."""
+        """Read the journal of a run in order, starting with the record that follows the seq `after`."""
 
     @abstractmethod
     def blob(self, sha256: str) -> bytes:
-        """Return a blob; raises StoreError if it is not there or not what its name says."""
+        """Return a blob; raises StoreError if it is missing, or its content does not have its hash."""
 
     @abstractmethod
     def delete(self, run: str) -> None:
-        """Delete a run with its journal, and the blobs that no other run has; raises RunTaken if owned."""
+        """Delete a run with its journal and the blobs that only it has; raises RunTaken if it is owned."""
 
     @staticmethod
     def sqlite(path: str | PathLike[str], *, memo_bytes: int = 1_000_000_000) -> Store:
-        """Return the store in an SQLite file, which is made when something is first written (S20).
+        """Return the store in an SQLite file, which is created on the first write.
 
-        The outcomes that are remembered in it take at most `memo_bytes`, with what is stored beside them:
-        those that were not of use the longest go first.
+        The cached outcomes in it take at most `memo_bytes` with their blobs: the least recently used ones are
+        deleted first.
         """
         return _made("dataflow.stores.sqlite:SqliteStore", path, memo_bytes=memo_bytes)
 
     @staticmethod
     def memory() -> Store:
-        """Return a store that lives as long as the object does, for tests."""
+        """Return a store in memory, which lasts as long as the object, for tests."""
         return _made("dataflow.stores.memory:MemoryStore")
 
 
 def _made(kind: str, *place: str | PathLike[str], **options: int) -> Store:
-    """Make a store of a class that is found by name: it is built on this module, and loaded on first use."""
+    """Return a store of a class given by name, as it imports this module and is loaded on first use."""
     store: Store = pkgutil.resolve_name(kind)(*place, **options)
     return store
+
+
+def missing_run(store: str, run: str, there: Sequence[str]) -> StoreError:
+    """Return the error for a run that does not exist, which lists some that do."""
+    return StoreError(store, f"has no run {run!r}; {choices(there)}")
+
+
+def already_answered(ask: str) -> AnswerRefused:
+    """Return the error for an answer to an ask that is answered or closed."""
+    return AnswerRefused(ask, "it has been answered or closed")
+
+
+def checked_blob(store: str, sha256: str, data: bytes | None) -> bytes:
+    """Return a blob; raise StoreError if it was not found, or does not have the hash that names it."""
+    if data is None:
+        raise StoreError(store, f"has no blob {sha256}")
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise StoreError(store, f"the blob {sha256} is damaged: it is not what its name says")
+    return data
