@@ -1,4 +1,4 @@
-"""Tests for what others build on the protocols of the engine; they need pytest, or what runs its classes."""
+"""Conformance tests for implementations of the protocols of the engine; they need pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of a store share: the store under test, and the runs they own."""
+"""The base of the conformance tests: the store under test, and the runs that a test owns."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["StoreCases"]
 
 
 class StoreCases:
-    """Tests of one store each, which release what they own at their end."""
+    """Tests of a store, which release the runs that they own at their end."""
 
     def make_store(self, place: Path) -> Store:
-        """Return a store that keeps what it has in a folder, which is empty the first time."""
+        """Return a store that keeps its data in a folder, which is empty at the first call."""
         raise NotImplementedError
 
     def setup_method(self) -> None:
-        """Own nothing yet."""
+        """Start without owned runs."""
         self._owned = ExitStack()
 
     def teardown_method(self) -> None:
-        """Release what the test owns."""
+        """Release the runs that the test owns."""
         self._owned.close()
 
     def begin(self, store: Store, run: StoredRun | None = None) -> Hold:

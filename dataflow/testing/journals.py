@@ -1,4 +1,4 @@
-"""What is written to a store comes back, in order, whole or not at all."""
+"""Conformance tests for journals, runs and blobs: written atomically, and read in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BlobCases", "JournalCases", "RunCases"]
 
-#: Names and data are any text: node paths, flows, ids of asks.
+#: Names and data may be any string: node paths, flows, ids of asks.
 ODD_NAMES = (
     "",
     "p/q[3]/r",
@@ -30,7 +30,7 @@ ODD_NAMES = (
 
 
 class JournalCases(StoreCases):
-    """A journal is read as it was written."""
+    """A store returns the records of a journal unchanged and in order."""
 
     def test_records_are_read_in_order_as_they_were_written(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)
@@ -102,7 +102,7 @@ class JournalCases(StoreCases):
 
 
 class RunCases(StoreCases):
-    """What a store tells of its runs."""
+    """A store lists, finds and deletes its runs."""
 
     def test_a_new_store_has_no_runs(self, tmp_path: Path) -> None:
         assert not self.make_store(tmp_path).runs()
@@ -174,7 +174,7 @@ class RunCases(StoreCases):
 
 
 class BlobCases(StoreCases):
-    """Blobs are shared by runs, and go with the last that has them."""
+    """Runs share blobs, which are deleted with the last run that has them."""
 
     def test_a_blob_is_read_as_it_was_written(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)

@@ -1,4 +1,4 @@
-"""What a store remembers of firings is found again, and goes with its blobs (S13.1)."""
+"""Conformance tests for outcome tables: cached outcomes are found, replaced, and deleted with their blobs."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def new_outcome(
     data: str = "{}",
     blobs: Mapping[str, bytes] | None = None,
 ) -> StoredOutcome:
-    """Return an outcome that was remembered on a day of January."""
+    """Return an outcome that was stored on a day of January."""
     parts = f'{{"input":"{key}"}}'
     return StoredOutcome(key, type, parts, data, NOON + (day - 1) * DAY, blobs=sorted(blobs or {}))
 
 
 class OutcomeCases(StoreCases):
-    """What holds for the table of outcomes of a store that has one."""
+    """The outcome table of a store keeps its protocol."""
 
     def make_table(self, store: Store) -> OutcomeTable:
-        """Return the table of a store, which it must have."""
+        """Return the outcome table of a store, which must have one."""
         assert store.outcomes is not None, "the store remembers outcomes"
         return store.outcomes
 

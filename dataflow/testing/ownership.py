@@ -1,4 +1,4 @@
-"""Answers wait in the inbox for the owner of a run, and there is one owner."""
+"""Conformance tests for pending answers, and for the one owner of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["InboxCases", "OwnerCases"]
 
-#: How many threads do the same at once.
+#: How many threads compete for the same run or ask.
 THREADS = 8
 
 

@@ -1,4 +1,4 @@
-"""A store in another process that does what a test tells it."""
+"""A store in another process, remote-controlled by a test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Peer(AbstractContextManager["Peer"]):
     """Another process with the same store; it ends with the block."""
 
     def __init__(self, cases: type[StoreCases], place: Path) -> None:
-        # As unlike this process as one that somebody else starts.
+        # Inherits nothing of this process, like an independent one.
         spawning = multiprocessing.get_context("spawn")
         self._ours, theirs = spawning.Pipe()
         self._process = spawning.Process(target=_serve, args=(theirs, cases, place), daemon=True)
@@ -34,31 +34,31 @@ class Peer(AbstractContextManager["Peer"]):
         theirs.close()  # so that the end of the process is the end of the pipe
 
     def ask(self, what: str, *arguments: object) -> object:
-        """Have a method of the store called; return what it returns, and raise what it raises.
+        """Call a method of the store in the other process; return its result or raise its error.
 
-        A run that is begun or held stays owned there until `release` is asked for, or the process ends.
+        That process owns a run that it begins or holds until `release` is called, or until it ends.
         """
         self.start(what, *arguments)
         return self.answer()
 
     def start(self, what: str, *arguments: object) -> None:
-        """Have a method called without waiting for it."""
+        """Start a call of a method without waiting for its result."""
         self._ours.send((what, arguments))
 
     def answer(self) -> object:
-        """Wait for what was started last; raises EOFError if the process dies of it."""
-        told = self._ours.recv()
-        if isinstance(told, Exception):
-            raise told
-        return told
+        """Wait for the result of the last started call; raises EOFError if the process died during it."""
+        result = self._ours.recv()
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     def kill(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         self._process.kill()
         self._process.join()
 
     def wait(self) -> None:
-        """Wait until the process has ended by itself."""
+        """Wait for the process to end by itself."""
         self._process.join()
 
     def __enter__(self) -> Self:
@@ -71,12 +71,12 @@ class Peer(AbstractContextManager["Peer"]):
 
 
 def dying_batch(*seqs: int) -> Batch:
-    """Return a batch that kills the process that writes it, after its last record."""
+    """Return a batch that kills the process which writes it, after its last record."""
     return Batch(_Dying(Record(seq, "node_started", "a", "{}") for seq in seqs))
 
 
 class _Dying(tuple[Record, ...]):
-    """Records behind which the one who reads them dies."""
+    """Records that kill the process which iterates over them, at their end."""
 
     __slots__ = ()
 
@@ -86,7 +86,7 @@ class _Dying(tuple[Record, ...]):
 
 
 def _serve(pipe: Connection, cases: type[StoreCases], place: Path) -> None:
-    """Do what is asked until nobody asks any more."""
+    """Execute calls until the pipe is closed."""
     store = cases().make_store(place)
     owned: dict[str, Hold] = {}
     while True:
@@ -95,13 +95,13 @@ def _serve(pipe: Connection, cases: type[StoreCases], place: Path) -> None:
         except EOFError:
             return
         try:
-            told = _do(store, owned, what, *arguments)
+            result = _call(store, owned, what, *arguments)
         except DataflowError as error:
-            told = error
-        pipe.send(told)
+            result = error
+        pipe.send(result)
 
 
-def _do(store: Store, owned: dict[str, Hold], what: str, *arguments: Any) -> object:
+def _call(store: Store, owned: dict[str, Hold], what: str, *arguments: Any) -> object:
     match what, arguments:
         case "begin", (run,):
             owned[run.id] = store.begin(run)

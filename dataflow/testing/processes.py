@@ -1,4 +1,4 @@
-"""Several processes use one store, and some of them die."""
+"""Conformance tests for several processes that use one store, some of which are killed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcessCases"]
 
-#: How often two processes race for the same.
+#: How often two processes race for the same run or ask.
 RACES = 20
 
 
 class ProcessCases(StoreCases):
-    """What one process writes the others see, and what a process that was killed owned is free."""
+    """Processes see each other's writes, and the runs of a killed process become free."""
 
     def test_what_one_process_writes_another_reads(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)
@@ -101,7 +101,7 @@ class ProcessCases(StoreCases):
         self.begin(store).release()
         with Peer(type(self), tmp_path) as one, Peer(type(self), tmp_path) as two:
             for _ in range(RACES):
-                owners = _those_who_may((one, two), RunTaken, "hold", "run")
+                owners = _allowed((one, two), RunTaken, "hold", "run")
                 assert len(owners) == 1
                 owners[0].ask("release", "run")
 
@@ -111,7 +111,7 @@ class ProcessCases(StoreCases):
         with Peer(type(self), tmp_path) as one, Peer(type(self), tmp_path) as two:
             for number in range(RACES):
                 ask = answer_to(f"ask-{number}")
-                assert len(_those_who_may((one, two), AnswerRefused, "answer", "run", ask)) == 1
+                assert len(_allowed((one, two), AnswerRefused, "answer", "run", ask)) == 1
         assert len(store.inbox("run")) == RACES
 
     def test_an_answer_comes_before_a_run_is_given_up_or_waits(self, tmp_path: Path) -> None:
@@ -128,10 +128,8 @@ class ProcessCases(StoreCases):
                 store.commit("run", Batch(taken=[ask.ask]))
 
 
-def _those_who_may(
-    peers: tuple[Peer, ...], refusal: type[Exception], what: str, *arguments: object
-) -> list[Peer]:
-    """Have all do the same at once; return those who are not refused."""
+def _allowed(peers: tuple[Peer, ...], refusal: type[Exception], what: str, *arguments: object) -> list[Peer]:
+    """Start the same call in all peers; return those whose call is not refused."""
     for peer in peers:
         peer.start(what, *arguments)
     allowed = []

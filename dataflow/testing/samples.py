@@ -24,7 +24,7 @@ def new_run(id: str = "run", *, status: str = "running", day: int = 1) -> Stored
 
 
 def record(seq: int, kind: str = "node_started", path: str = "a") -> Record:
-    """Return a record that holds its own number."""
+    """Return a record with its own number as data."""
     return Record(seq, kind, path, f'{{"number":{seq}}}')
 
 
@@ -39,17 +39,17 @@ def blob_of(data: bytes) -> dict[str, bytes]:
 
 
 def answer_to(ask: str = "a") -> Answer:
-    """Return an answer of somebody."""
+    """Return an answer."""
     return Answer(ask, '{"value":"yes"}', by="Ada")
 
 
 @contextmanager
 def refused(kind: type[Exception], naming: str = "") -> Iterator[None]:
-    """Expect an error whose text names something."""
-    told = None
+    """Expect an error whose message contains a text."""
+    message = None
     try:
         yield
     except kind as error:
-        told = str(error)
-    assert told is not None, f"expected {kind.__name__}, and nothing was raised"
-    assert naming in told, f"expected {naming!r} in: {told}"
+        message = str(error)
+    assert message is not None, f"expected {kind.__name__}, and nothing was raised"
+    assert naming in message, f"expected {naming!r} in: {message}"

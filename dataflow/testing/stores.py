@@ -1,4 +1,4 @@
-"""The tests that every store passes, for those who write one (S11.2, S12)."""
+"""The conformance tests of stores, to be subclassed by authors of a store (S11.2, S12)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ __all__ = ["OutcomeConformance", "ProcessConformance", "StoreConformance"]
 
 
 class StoreConformance(JournalCases, RunCases, BlobCases, InboxCases, OwnerCases):
-    """What holds for every store.
+    """Tests that every store passes.
 
-    Make a class of your own of it in a module of tests, with `make_store`. pytest gives each test an empty
-    folder.
+    Subclass it in a test module and define `make_store`. pytest passes an empty folder to each test.
     """
 
 
 class OutcomeConformance(OutcomeCases):
-    """What holds for a store that remembers outcomes of firings (S13.1); see `StoreConformance`."""
+    """Tests for a store that caches outcomes of firings; see `StoreConformance`."""
 
 
 class ProcessConformance(ProcessCases):
-    """What holds for a store that several processes use.
+    """Tests for a store that several processes use.
 
-    The other processes import your class and call its `make_store` with the same folder: it has to stand at
-    the top of a module that can be imported, and give a store on what the others wrote.
+    The other processes import your class and call its `make_store` with the same folder: define it at the top
+    level of an importable module, and return a store on the data that the others wrote.
     """

@@ -1,4 +1,4 @@
-"""A node type that asks whether a value may go on: an ask, and a switch that the answer decides."""
+"""`control.approval`: a human-in-the-loop request, and a switch on its answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Word: TypeAlias = Literal["approve", "reject"]
 
 
 class Decision(BaseModel):
-    """A decision, with what there is to say of it."""
+    """A decision, with a note."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,7 +41,7 @@ class Approval(StrictConfig):
     expires: float | None = Field(
         default=None,
         gt=0,
-        le=100 * 365 * 86_400,  # as of all asks
+        le=100 * 365 * 86_400,  # the limit of every ask
         allow_inf_nan=False,
         description="seconds after which the ask takes its default, or fails without one",
     )
@@ -64,7 +64,7 @@ class Approval(StrictConfig):
 
 
 class Approved(NamedTuple, Generic[T]):
-    """What an approval gives: the value on one of its exits, and the note of the answer."""
+    """The outputs of an approval: the value on one of two branch outputs, and the note of the answer."""
 
     approve: Maybe[T]
     reject: Maybe[T]
@@ -78,7 +78,7 @@ class Approved(NamedTuple, Generic[T]):
     ),
 )
 async def _ask(inputs: dict[str, Any], config: Approval) -> NodeOutput:
-    """Ask for a decision on a value, which is shown unless there is something else to show."""
+    """Ask for a decision on a value; shows `show`, or the value if it is null."""
     shown = inputs["value"] if inputs["show"] is None else inputs["show"]
     asked: dict[str, Any] = {"prompt": inputs["prompt"] or config.prompt, "show": shown}
     asked["expires"] = config.expires
@@ -89,7 +89,7 @@ async def _ask(inputs: dict[str, Any], config: Approval) -> NodeOutput:
 
 @node(name="switch")
 async def _switch(value: T, answer: Answer) -> Approved[T]:
-    """Pass a value on to the exit that an answer names."""
+    """Pass the value to the branch output that the answer names."""
     match answer:
         case Decision(decision=decision, note=note):
             is_approved = decision == "approve"
@@ -110,8 +110,8 @@ def approval(
     """Ask whether a value may go on, and pass it on to `approve` or to `reject`.
 
     The answer is `{"decision": "approve", "note": "..."}` with `approve` or `reject`, the word alone, or true
-    or false; `note` is what it says besides, or empty. What is shown is the value, or `show`. The id of the
-    ask is the path of the node and `/ask`.
+    or false; `note` is the note of the answer, or empty. The ask shows the value, or `show`. Its id is the
+    path of the node and `/ask`.
     """
     answer = f.add(_ask, value=value, prompt=prompt, show=show, config=config)
     decided = f.add(_switch, value=value, answer=answer.out)

@@ -1,4 +1,4 @@
-"""What `sort_list` and `unique_list` compare: numbers, texts, booleans and null, each with its own kind."""
+"""Comparison keys of `sort_list` and `unique_list`: numbers, strings, booleans and null."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from dataflow_control.limits import Work, plain_text
 
 __all__ = ["Key", "Kind", "described", "key_of", "ordered"]
 
-#: The characters that are compared in one step, and the bits.
+#: The characters, and the bits of a number, that one step compares.
 CHARACTERS_A_STEP: Final = 10
 BITS_A_STEP: Final = 100
-#: The items that are sorted at once.
+#: The items that are sorted without giving other tasks a turn.
 PIECE: Final = 1_000
 
 
 class Kind(Enum):
-    """The kinds of what is compared, as messages call them."""
+    """The kinds of keys, as messages name them."""
 
     BOOLEAN = "a boolean"
     NUMBER = "a number"
@@ -28,14 +28,14 @@ class Kind(Enum):
 
 
 class Key(NamedTuple):
-    """What is compared of one item: of a class of its own the plain value that is in it."""
+    """The comparison key of one item; of a subclass of a built-in type the plain value."""
 
     kind: Kind
     value: Any
 
     @property
     def steps(self) -> int:
-        """The steps that comparing it once takes at most."""
+        """The most steps that one comparison takes."""
         match self.value:
             case str(text):
                 return 1 + len(text) // CHARACTERS_A_STEP
@@ -46,10 +46,10 @@ class Key(NamedTuple):
 
     @property
     def identity(self) -> tuple[Kind, object]:
-        """What equal keys share, and others do not.
+        """Return a hashable value that equal keys share, and others do not.
 
-        Numbers stand there as texts: they can be chosen so that their hashes are equal, which makes each look
-        into a dictionary as long as the dictionary is.
+        Numbers are represented as strings: an attacker can choose numbers with equal hashes, which makes each
+        lookup in a dictionary linear.
         """
         if self.kind is not Kind.NUMBER:
             return self.kind, self.value
@@ -59,7 +59,7 @@ class Key(NamedTuple):
 
 
 def key_of(value: object) -> Key | None:
-    """Return what is compared of a value; None for nan, which equals nothing, and for other classes."""
+    """Return the comparison key of a value; None for nan, which equals nothing, and for other types."""
     match value:
         case None:
             return Key(Kind.NULL, None)
@@ -77,7 +77,7 @@ def key_of(value: object) -> Key | None:
 
 
 def described(value: object) -> str:
-    """Say what it is that cannot be compared."""
+    """Describe a value that cannot be compared."""
     match value:
         case float():
             return "nan"
@@ -90,10 +90,10 @@ def described(value: object) -> str:
 
 
 async def ordered(keys: list[Key], work: Work, *, descending: bool) -> list[int]:
-    """Return the positions of the keys, which are of one kind, in their order; equal ones keep theirs.
+    """Return the positions of keys of one kind in sorted order; the sort is stable.
 
-    Sorted piece by piece, then two neighbours at a time, which Python merges as they are sorted already: each
-    step is short, so others get their turns.
+    Sorts piece by piece, then pairs of neighbours, which Python merges since they are sorted already: each
+    step is short, and other tasks get turns between the steps.
     """
     work.spend(sum(key.steps for key in keys) * len(keys).bit_length())
     values = [key.value for key in keys]

@@ -1,4 +1,4 @@
-"""The base of the configs of this pack, and names in their expressions and templates."""
+"""The base class of the configs of this pack, and checks of names in their expressions and templates."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["StrictConfig", "only_names", "ports_for", "without_names"]
 
 
 class StrictConfig(Config):
-    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
+    """A config without conversions: no string becomes a number, nor the reverse."""
 
     model_config = ConfigDict(strict=True)
 
 
 def ports_for(names: Iterable[str]) -> Ports:
-    """Make a required input port of each name, in the order of the alphabet."""
+    """Return a required input port for each name, in alphabetical order."""
     return Ports(inputs=dict.fromkeys(sorted(names), Any))
 
 
 def without_names(*taken: str) -> Callable[[Expression | Template], Expression | Template]:
-    """Make a check that none of the names is one that the node has a use of its own for."""
+    """Return a validator that refuses names which the node itself uses."""
 
     def check(source: Expression | Template) -> Expression | Template:
         found = sorted(source.names & {*taken})
@@ -36,7 +36,7 @@ def without_names(*taken: str) -> Callable[[Expression | Template], Expression |
 
 
 def only_names(*known: str) -> Callable[[Expression | Template], Expression | Template]:
-    """Make a check that there are no other names than these."""
+    """Return a validator that refuses all names but these."""
 
     def check(source: Expression | Template) -> Expression | Template:
         unknown = sorted(source.names - {*known})

@@ -1,4 +1,4 @@
-"""Node types for text files."""
+"""Node types that read and write text files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def effect(node: Node[P, R]) -> Node[P, R]:
+def _effect(node: Node[P, R]) -> Node[P, R]:
     return node.with_(effect=True)
 
 
@@ -35,14 +35,14 @@ def read_text(path: str, encoding: str = "utf-8") -> str:
         return file.read()
 
 
-@effect
+@_effect
 @threaded
 def write_text(path: str, text: str, encoding: str = "utf-8") -> str:
-    """Write a text file, its line ends as they are, and give the path back.
+    """Write a text file, its line ends unchanged, and return the path.
 
-    The file appears, or changes, whole or not at all; a file that was there keeps its mode, a symbolic link
-    stays one. Folders are not made. Raises OSError (FileNotFoundError, PermissionError, …) naming the path,
-    UnicodeEncodeError for a character that the encoding lacks, LookupError for an unknown encoding.
+    The write is atomic; an existing file keeps its mode, a symbolic link stays one. Folders are not created.
+    Raises OSError (FileNotFoundError, PermissionError, …) naming the path, UnicodeEncodeError for a character
+    that is not in the encoding, LookupError for an unknown encoding.
     """
     data = text.encode(encoding)
     target = Path(path).resolve()
@@ -50,14 +50,14 @@ def write_text(path: str, text: str, encoding: str = "utf-8") -> str:
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a device or a pipe is written to, never replaced
         else:
-            replace(target, data)
+            _replace(target, data)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
     return path
 
 
-def replace(target: Path, data: bytes) -> None:
-    """Write a file beside the target, then put it in the target's place."""
+def _replace(target: Path, data: bytes) -> None:
+    """Write a file beside the target, then rename it to the target."""
     new = target.with_name(f".{uuid4().hex}.tmp")
     try:
         with new.open("xb") as file:
@@ -68,6 +68,6 @@ def replace(target: Path, data: bytes) -> None:
             shutil.copymode(target, new)
         new.replace(target)
     except BaseException:
-        with suppress(OSError):  # what went wrong first is what counts
+        with suppress(OSError):  # the first error is raised
             new.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""Node types that look at each item of a list by an expression over `item`."""
+"""Node types that evaluate an expression over `item` for each item of a list."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def _of_each(
     values: Mapping[str, Any],
     work: Work,
 ) -> list[R]:
-    """Compute something of each item, and let others have their turn in between."""
+    """Compute a value of each item, with turns for other tasks in between."""
     found: list[R] = []
     for item in items:
         found.append(compute({**values, ITEM: item}, work.spend))
@@ -122,7 +122,7 @@ async def _of_each(
 async def _keys(
     items: list[Any], key: Expression | None, values: Mapping[str, Any], work: Work, expected: str
 ) -> list[Key]:
-    """Return what is compared of each item; raises ValueError for what cannot be."""
+    """Return the comparison key of each item; raises ValueError for an item that has none."""
     given = items if key is None else await _of_each(key.evaluate, items, values, work)
     keys: list[Key] = []
     for position, value in enumerate(given):

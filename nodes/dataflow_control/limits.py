@@ -19,38 +19,38 @@ __all__ = [
     "plain_text",
 ]
 
-#: The characters of a text that is made, or read as JSON.
+#: The most characters of a string that is created, or read as JSON.
 MOST_CHARACTERS: Final = 10_000_000
-#: The items of a list that is made.
+#: The most items of a list that is created.
 MOST_ITEMS: Final = 1_000_000
-#: The steps that one node may take, each of at most some hundred nanoseconds.
+#: The most steps of one node, each of at most some hundred nanoseconds.
 MOST_WORK: Final = 1_000_000_000
-#: The steps after which others get a turn.
+#: The steps after which other tasks get a turn.
 A_TURN: Final = 20_000
 T = TypeVar("T")
 
 
 def check_characters(count: int) -> None:
-    """Refuse a text that is too long; raises ValueError."""
+    """Raise ValueError for a string that is too long."""
     if count > MOST_CHARACTERS:
         raise ValueError(f"the text would have {count:,} characters; expected at most {MOST_CHARACTERS:,}")
 
 
 def check_items(count: int) -> None:
-    """Refuse a list that is too long; raises ValueError."""
+    """Raise ValueError for a list that is too long."""
     if count > MOST_ITEMS:
         raise ValueError(f"the list would have {count:,} items; expected at most {MOST_ITEMS:,}")
 
 
 @dataclass(slots=True)
 class Work:
-    """The steps of one node: how many it has taken, and at how many others are next."""
+    """The steps of one node: how many it has taken, and after how many other tasks get a turn."""
 
     taken: int = 0
     turn_at: int = A_TURN
 
     def spend(self, steps: int) -> None:
-        """Count steps, about as many as there are characters and items; raises ValueError for too many."""
+        """Count steps, about one for each character and item; raises ValueError for too many."""
         self.taken += steps
         if self.taken > MOST_WORK:
             raise ValueError(
@@ -59,17 +59,17 @@ class Work:
             )
 
     async def turn(self) -> None:
-        """Let others have a turn if enough was done since the last."""
+        """Give other tasks a turn if enough steps were taken since the last one."""
         if self.taken >= self.turn_at:
             self.turn_at = self.taken + A_TURN
             await checkpoint()
 
 
 def plain_text(text: str) -> str:
-    """Return the characters that are really there, as a `str` and nothing else."""
+    """Return the actual characters as a plain `str`, also of a subclass."""
     return str.__str__(text)
 
 
 def plain_list(items: list[T]) -> list[T]:
-    """Return the items that are really there, as a `list` and nothing else."""
+    """Return the actual items as a plain `list`, also of a subclass."""
     return items if type(items) is list else list.copy(items)

@@ -1,4 +1,4 @@
-"""Any value on one short line of a log, in bounded work whatever the value is."""
+"""Format any value on one short log line, with bounded work."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from dataflow_control.limits import plain_text
 
 __all__ = ["LONGEST", "on_one_line"]
 
-#: The characters of a line.
+#: The most characters of a line.
 LONGEST: Final = 500
-#: The bits of an integer that is written out, and the digits of a Decimal.
+#: The most bits of an integer, and digits of a Decimal, that are written in full.
 MOST_BITS: Final = 1_024
 MOST_DIGITS: Final = 300
-#: How deep lists and mappings are written out, and how much of a set, whose order is to be always the same.
+#: The depth to which lists and mappings are written, and the most items of a set, which are sorted.
 MOST_DEPTH: Final = 8
 MOST_OF_SET: Final = 20
 REST: Final = "..."
 
 
 def on_one_line(value: object) -> str:
-    """Write a value on one line, a text as it is; what has no room is left out. Never raises."""
+    """Format a value on one line, a string unchanged, cut to `LONGEST` characters. Never raises."""
     try:
         return _joined(iter((plain_text(value),)) if isinstance(value, str) else _written(value, 0))
-    except Exception as error:  # noqa: BLE001 - a class of a user may do anything, and logging is to go on
+    except Exception as error:  # noqa: BLE001 - a user class may raise anything, and logging continues
         return f"<a value that raised {type(error).__name__}>"
 
 
 def _joined(pieces: Iterator[str]) -> str:
-    """Put pieces together as far as there is room; what breaks a line or steers a terminal is an escape."""
+    """Join pieces up to the limit; line breaks and control characters are escaped."""
     line = ""
     for piece in pieces:
         for character in piece[: LONGEST + 1]:
@@ -49,7 +49,7 @@ def _joined(pieces: Iterator[str]) -> str:
 
 
 def _written(value: Any, depth: int) -> Iterator[str]:
-    """Write a value piece by piece, as `repr` does, which would write all of it."""
+    """Yield the pieces of a value as `repr` writes it, lazily."""
     match value:
         case Enum():
             yield f"{type(value).__name__}.{value.name}"
@@ -73,7 +73,7 @@ def _written(value: Any, depth: int) -> Iterator[str]:
 
 
 def _container(value: Any, depth: int) -> Iterator[str]:
-    """Write the items of a value, of another class its fields, of one without declared fields the name."""
+    """Yield the items of a container, the declared fields of another class, or the name of the class."""
     name = type(value).__name__
     match value:
         case list():
@@ -83,7 +83,7 @@ def _container(value: Any, depth: int) -> Iterator[str]:
         case dict():
             return _row("{", (_pair(key, item, depth) for key, item in dict.items(value)), "}")
         case set() | frozenset():
-            inner = max(depth, MOST_DEPTH - 1)  # they are written before one is shown, so little of each
+            inner = max(depth, MOST_DEPTH - 1)  # all are written before the first is used, so not deep
             some = sorted(_joined(_written(item, inner)) for item in islice(value, MOST_OF_SET))
             rest = [REST] if len(value) > MOST_OF_SET else []
             return _row(f"{name}(", (iter((item,)) for item in [*some, *rest]), ")")
@@ -118,7 +118,7 @@ def _field(value: object, name: str, depth: int) -> Iterator[str]:
 
 
 def _fields(value: Any) -> Iterable[str] | None:
-    """Name the fields that a NamedTuple, a dataclass or a pydantic model shows of itself."""
+    """Return the fields in the `repr` of a NamedTuple, a dataclass or a pydantic model, else None."""
     kind = type(value)
     if isinstance(value, tuple):
         return tuple(kind._fields)

@@ -1,4 +1,4 @@
-"""Node types for whole lists: making them, putting them together, taking parts."""
+"""Node types that create, join, flatten and slice lists."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
 
 T = TypeVar("T")
 
-#: The bits of the numbers that are counted with; a million large ones would be a huge list.
+#: The most bits of a number: a million large ones would be a huge list.
 MOST_BITS: Final = 256
 
 
 async def numbers(stop: int, start: int = 0, step: int = 1) -> list[int]:
-    """List the whole numbers from `start` up to, and without, `stop`; with a negative step down to it.
+    """List the integers from `start` up to, and without, `stop`; with a negative step down to it.
 
     At most 1,000,000 numbers of at most 256 bits. Raises ValueError for step 0, more or larger numbers.
     """

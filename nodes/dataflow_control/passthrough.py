@@ -1,4 +1,4 @@
-"""Node types that pass their value on, later or noted, or let the flow fail."""
+"""Node types that pass their value on after a delay or with a log record, or fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Node types for texts: taking them apart, putting them together, JSON."""
+"""Node types that split, join and replace text, and read and write JSON."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def parse_json(text: str) -> Any:
     """Read a JSON text.
 
     Of two equal keys the last counts. At most 10,000,000 characters. Raises ValueError (json.JSONDecodeError
-    with line and column) for what is no JSON, NaN and Infinity included, for a number that is too large,
+    with line and column) for invalid JSON, NaN and Infinity included, for a number that is too large,
     nested too deep or too long.
     """
     text = plain_text(text)
@@ -83,13 +83,13 @@ def _no_json(name: str) -> NoReturn:
 def _integer(digits: str) -> int:
     try:
         return int(digits)
-    except ValueError as error:  # its own text is advice for whoever runs Python
+    except ValueError as error:  # whose message is advice for Python programmers
         count = len(digits.removeprefix("-"))
         raise ValueError(f"an integer has {count:,} digits; expected at most {_most_digits()}") from error
 
 
 def _finite(digits: str) -> float:
-    """Read a number that stays one: infinity could not be written as JSON again."""
+    """Read a finite number: infinity could not be written as JSON again."""
     number = float(digits)
     if isinf(number):
         shown = digits if len(digits) <= 20 else f"{digits[:17]}..."
@@ -114,21 +114,21 @@ async def write_json(value: Any, indented: bool = False) -> str:
     try:
         for piece in writer.iterencode(value):
             size += len(piece)
-            check_characters(size)  # at once: a small value may hold one list many times
+            check_characters(size)  # before the next piece: a small value may hold one list many times
             pieces.append(piece)
             work.spend(1 + len(piece))
             await work.turn()
     except RecursionError as error:
         raise ValueError("the value is nested too deep for JSON") from error
     except ValueError as error:
-        if (told := _in_our_words(error)) is None:
+        if (message := _in_our_words(error)) is None:
             raise
-        raise ValueError(told) from error
+        raise ValueError(message) from error
     return "".join(pieces)
 
 
 def _in_our_words(error: ValueError) -> str | None:
-    """Say what the JSON writer has refused in words that are not for whoever programs in Python."""
+    """Return our message for an error of the JSON writer, or None if it is not known."""
     for theirs, ours in (
         ("Circular reference", "the value holds itself, which JSON cannot"),
         ("Out of range float", "the value has nan or infinity, which JSON has not"),

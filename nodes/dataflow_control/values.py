@@ -1,4 +1,4 @@
-"""Node types that give a value: one that is written down, a filled template, a computed expression."""
+"""Node types that return a value: a constant, a filled template, an evaluated expression."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _operands(config: Compute) -> Ports:
 
 
 async def value(config: Given) -> Any:
-    """Give the value of the config, a copy of its own to each firing."""
+    """Return the value of the config, copied for each firing."""
     return deepcopy(config.value)
 
 
@@ -52,18 +52,18 @@ async def value(config: Given) -> Any:
 async def template(config: Fill, **values: Any) -> str:
     """Fill a template with the values of the ports that its names are.
 
-    A text stands there as it is, lists and mappings as JSON, numbers, booleans, None, dates, decimals, UUIDs
-    and paths as `str` does in Python; nothing else can be written (S16.1). What comes from a value is never
-    read as a template. At most 1,000,000 characters. Raises ExpressionError, also for a key that a value
-    lacks.
+    A string is inserted unchanged, lists and mappings as JSON, numbers, booleans, None, dates, decimals,
+    UUIDs and paths as `str` does in Python; nothing else can be written (S16.1). What comes from a value is
+    never read as a template. At most 1,000,000 characters. Raises ExpressionError, also for a key that is
+    missing from a value.
     """
     return config.template.fill(values)
 
 
 @node(ports=_operands)
 async def expression(config: Compute, **values: Any) -> Any:
-    """Compute an expression over the values of the ports that its names are.
+    """Evaluate an expression over the values of the ports that its names are.
 
-    Raises ExpressionError, for a key that a value lacks or a text compared with a number too.
+    Raises ExpressionError, also for a missing key or a string compared with a number.
     """
     return config.expression.evaluate(values)
