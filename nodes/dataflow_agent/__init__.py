@@ -1,6 +1,6 @@
 """The agent pack: node types for conversations with models.
 
-Each name is imported when it is first used; the stub beside this file tells type checkers where they are.
+Names are imported on first use; the stub beside this file declares them for type checkers.
 """
 
 from __future__ import annotations

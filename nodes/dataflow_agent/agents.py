@@ -17,7 +17,7 @@ from dataflow_agent.turns import Turn
 
 __all__ = ["Agent", "agent", "call_flow", "wire_turn"]
 
-#: Stands for a conversation of its own, which begins in the run.
+#: Means a new conversation, which begins in the run.
 NEW: Final = ExecutionContext("")
 NO_TOOLS: Final = Toolbox()
 INPUTS: Final = ("prompt", "context", "tools")
@@ -34,11 +34,11 @@ def agent(
 ) -> Reply:
     """Let a model answer a prompt, and call tools until it has its answer.
 
-    Each call of the model and of a tool is a firing of its own, so a run that goes on repeats none of those
-    that stand. `context` is the conversation with the whole turn, and is there only when the turn has ended
-    (S10.3). A call is made, asked about or denied by the policy of its tool; a subagent is called as a tool.
-    A tool that fails, arguments that do not fit and a call that is denied are told to the model as results.
-    `stopped_by` is `answer`, or the limit that has ended the turn; `text` are then the texts so far.
+    Each call of the model and of a tool is a separate firing, so a resumed run repeats none that is done.
+    `context` is the conversation with the whole turn, and has a value only when the turn has ended. The
+    policy of a tool decides whether a call is made, needs an approval, or is denied; a subagent is called as
+    a tool. The model gets a failure of a tool, invalid arguments and a denied call as results of its calls.
+    `stopped_by` is `answer`, or the limit that has ended the turn; `text` then has the texts so far.
 
     Raises ModelFailed, FlowInvalid for tools that cannot be found, and ConversationInvalid for a conversation
     that has calls without results.
@@ -52,8 +52,8 @@ def agent(
 class Agent(TypedFlow[..., Reply]):
     """An agent with a name and settings: placed in a flow it is a node `agent.agent`, called it is a run.
 
-    `tools` are those that it has besides others that it is given. The settings are those of `AgentConfig`.
-    Raises ValidationError, a ValueError, for one that cannot be, and FlowInvalid for tools in no toolbox.
+    `tools` are added to the tools of its input. The settings are those of `AgentConfig`. Raises
+    ValidationError, a ValueError, for an invalid setting, and FlowInvalid for tools that are not a toolbox.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class Agent(TypedFlow[..., Reply]):
     async def __call__(  # type: ignore[override]  # it names the parameters, which are any in its base
         self, /, prompt: str, *, context: ExecutionContext = NEW, tools: Toolbox = NO_TOOLS
     ) -> Reply:
-        """Run the agent as a flow of its own; raises RunFailed, or Paused."""
+        """Run the agent as a separate flow; raises RunFailed, or Paused."""
         _check_toolbox(tools)
         called = self.with_config(self.config.with_subagents(tools.subagents)) if tools.subagents else self
         return await TypedFlow.__call__(called, prompt, context=context, tools=tools.without_subagents)
 
     def place_in(self, block: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Place `agent.agent` with these settings, so that documents, drawings and forks see them.
+        """Place `agent.agent` with these settings, so that documents, drawings and forks include them.
 
-        The agents of a toolbox are placed with it, those of a port cannot be.
+        The agents in a toolbox become subagents of the node; those in the value of a port cannot.
         """
         placing = agent.with_()
         placing._name, placing._placed_as, placing._policy = self._name, self._placed_as, self._policy  # noqa: SLF001 - of its own class
@@ -98,9 +98,10 @@ class Agent(TypedFlow[..., Reply]):
         ask: Sequence[str] = (),
         deny: Sequence[str] = (),
     ) -> Toolbox:
-        """Describe the agent as a tool for another, which calls it by its name with a `prompt`.
+        """Describe the agent as a tool for another agent, which calls it by its name with a `prompt`.
 
-        The policy is of these calls. Raises ValidationError, a ValueError, for an agent that can be none.
+        The policy applies to these calls. Raises ValidationError, a ValueError, for an agent that cannot be a
+        tool.
         """
         policy = policy_of(allow, ask, deny)
         allowed = None if policy.allow is None else [*policy.allow]
@@ -110,7 +111,7 @@ class Agent(TypedFlow[..., Reply]):
 
 
 def _check_toolbox(given: object) -> None:
-    """Raise FlowInvalid for what is no toolbox, and say how one is made of it."""
+    """Raise FlowInvalid for a value that is not a toolbox; the message shows how to make one."""
     if not isinstance(given, Toolbox):
         found = type(given).__name__
         problem = (
@@ -120,7 +121,7 @@ def _check_toolbox(given: object) -> None:
 
 
 def wire_turn(f: Flow, begun: Begun, tools: Toolbox, config: AgentConfig) -> Turn:
-    """Wire the rounds of a turn, from its beginning to the whole turn."""
+    """Wire the iterations of a turn: ask the model, call its tools, repeat until it has an answer."""
     with f.loop(name="turn", limit=None) as rounds:
         turn = rounds.carry(begun.turn)
         asking = ask.with_(retries=config.retries) if config.retries else ask
@@ -139,7 +140,7 @@ def _is_empty(calls: list[ToolCall]) -> bool:
 
 
 def call_flow(config: AgentConfig) -> Flow:
-    """Wire one call: a decision, the call itself, and each subagent that it may be of."""
+    """Wire one call: the decision, the call itself, and each subagent that may be called."""
     with Flow("call") as f:
         call, turn = f.input("call", ToolCall), f.input("turn", Turn)
         toolbox = f.input("tools", Toolbox)
@@ -161,7 +162,7 @@ def call_flow(config: AgentConfig) -> Flow:
 
 
 def _subagent_flow(config: Subagent) -> Flow:
-    """Wire an agent as a tool; it has a conversation of its own."""
+    """Wire a subagent, with a separate conversation."""
     with Flow(config.name) as f:
         task = f.input("task", SubagentTask)
         begun = f.add(begin_below, task=task)

@@ -1,4 +1,4 @@
-"""Whether a call of a tool is made: by its policy, else by somebody who is asked (S10.6, S11.1)."""
+"""Approve calls of tools: by the policy of the tool, or by a human-in-the-loop request (S10.6, S11.1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Word: TypeAlias = Literal["allow", "allow_for_run", "deny"]
 
 
 class Decision(BaseModel):
-    """What becomes of a call; `allow_for_run` is of all further calls of the tool in the run as well."""
+    """A decision on a call; `allow_for_run` also allows all further calls of the tool in the run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,14 +39,14 @@ Answer: TypeAlias = Decision | Word
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The tool that was decided on, by where it is found: what its name means may change."""
+    """The reference of the tool that the decision is about: another tool may get its name later."""
 
     tool: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """What the model is told of a call that cannot be made, so that nobody decides on it."""
+    """The result of a call that cannot be made, and so needs no decision."""
 
     text: str
 
@@ -62,9 +62,9 @@ AGAINST_POLICY: Final = Decision(decision="deny", reason="the policy of the tool
     ports=Ports({"call": ToolCall, "turn": Turn, "tools": Toolbox}, {"answer": Answer, "about": About}),
 )
 async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Decide on a call by the policy of its tool, or ask; what cannot be made anyway is not asked about.
+    """Decide on a call by the policy of its tool, or ask; a call that cannot be made is not asked about.
 
-    Raises ServerFailed, and SecretMissing, for a server that is not there.
+    Raises ServerFailed, and SecretMissing, for a server that is not available.
     """
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
@@ -93,12 +93,12 @@ async def approve(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
 
 
 def decision_of(answer: Answer) -> Decision:
-    """Return the decision that an answer is."""
+    """Return an answer as a decision."""
     return answer if isinstance(answer, Decision) else Decision(decision=answer)
 
 
 def agent_name(config: AgentConfig) -> str:
-    """Return what an agent is called: its name, else where it is placed."""
+    """Return the name of an agent, or the path of its node if it has none."""
     return config.name or this_firing().path.rpartition("/turn[")[0] or "an agent"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, Field
 
 from dataflow import ExecutionContext, Message, NodeOutput, Port, Ports, node, this_firing
-from dataflow_agent.models.calls import AnswerField, AnswerType, request_for, told_of
+from dataflow_agent.models.calls import AnswerField, AnswerType, answer_metadata, request_for
 from dataflow_agent.models.config import ModelConfig
 from dataflow_agent.models.errors import AnswerUnfit
 from dataflow_agent.models.providers.selection import provider_of
@@ -20,7 +20,7 @@ __all__ = ["Chat", "Router", "chat", "intent_router"]
 TEXT: Final = "text"
 ANSWER: Final = "answer"
 CONTEXT: Final = "context"
-#: What the port of a route is called that has the conversation.
+#: The name of the port of a route that has the conversation.
 CONVERSATION: Final = "{}_context"
 
 
@@ -33,7 +33,7 @@ class Chat(ModelConfig):
 
     @property
     def typed(self) -> AnswerType | None:
-        """The type of the port `answer`, if there is to be one."""
+        """The type of the port `answer`, if there is one."""
         found: AnswerType | None = self.answer
         return found
 
@@ -51,13 +51,13 @@ async def chat(
 ) -> NodeOutput:
     """Ask a model, in a conversation if one is wired to `context`, else in a new one.
 
-    `text` is the answer, and passes on the pieces of it as they come. `context` is the conversation with
-    the whole turn, prompt and answer, which is there only when the answer is whole (S10.3). With a type as
-    `answer` in the config the model is to answer by its JSON Schema, and a port `answer` has the value. The
-    metadata of the firing tell the model, its tokens and the cost in US dollars.
+    `text` is the answer, and streams its pieces. `context` is the conversation with the whole turn, prompt
+    and answer, and has a value only when the answer is complete. With a type as `answer` in the config the
+    model answers by its JSON Schema, and a port `answer` has the value. The metadata of the firing record the
+    model, its tokens and the cost in US dollars.
 
-    Raises ModelFailed, as AnswerUnfit for an answer that is not of the type, and ConversationInvalid for a
-    conversation that has calls without results.
+    Raises ModelFailed, in particular AnswerUnfit for an answer that is not of the type, and
+    ConversationInvalid for a conversation that has calls without results.
     """
     firing = this_firing()
     conversation = context or ExecutionContext(firing.key or "chat")
@@ -74,7 +74,7 @@ async def chat(
     return NodeOutput(
         {TEXT: answer.text, **typed},
         context=replace(conversation.append_turn(*turn), current_output=answer.text),
-        metadata=told_of(answer, request),
+        metadata=answer_metadata(answer, request),
         remembered=not answer.is_scripted,
     )
 
@@ -104,11 +104,11 @@ class Router(ModelConfig):
         return AnswerType(Literal[tuple(names)], {"type": "string", "enum": names})
 
     @property
-    def telling_routes(self) -> Router:
-        """The config with what the model is told of the routes behind its instructions."""
+    def with_instructions(self) -> Router:
+        """The config with the list of routes appended to its instructions."""
         lines = [f"- {name}: {text}" if text else f"- {name}" for name, text in self.routes.items()]
-        told = "\n".join(["Name the route that the last message belongs to. The routes:", *lines])
-        return self.model_copy(update={"system": f"{self.system}\n\n{told}" if self.system else told})
+        listed = "\n".join(["Name the route that the last message belongs to. The routes:", *lines])
+        return self.model_copy(update={"system": f"{self.system}\n\n{listed}" if self.system else listed})
 
 
 def _router_ports(config: Router) -> Ports:
@@ -125,13 +125,13 @@ async def intent_router(
 ) -> NodeOutput:
     """Ask a model which route a prompt belongs to, and pass it on there.
 
-    Each route is an exit: the port of its name has the prompt, and one with `_context` behind it the
-    conversation, or a new one if none is wired; the ports of all other routes are skips. The question and the
-    answer are not in the conversation, which is on `context` too, whatever the route. The metadata of the
-    firing tell the route, the model, its tokens and the cost in US dollars.
+    Each route is a branch output: the port of its name has the prompt, and the port with the suffix
+    `_context` the conversation, or a new one if none is wired; the ports of all other routes are skipped. The
+    question and the answer are not part of the conversation, which is on `context` too, for any route. The
+    metadata of the firing record the route, the model, its tokens and the cost in US dollars.
 
-    Raises ModelFailed, as AnswerUnfit, which names the routes, for an answer that is none of them, and
-    ConversationInvalid for a conversation that has calls without results.
+    Raises ModelFailed, in particular AnswerUnfit, which lists the routes, for an answer that is not a route,
+    and ConversationInvalid for a conversation that has calls without results.
     """
     conversation = context or ExecutionContext(this_firing().key or "intent_router")
     conversation.check()
@@ -141,7 +141,7 @@ async def intent_router(
     return NodeOutput(
         {route: prompt, CONVERSATION.format(route): conversation},
         context=conversation,
-        metadata={"route": route, **told_of(answer, request)},
+        metadata={"route": route, **answer_metadata(answer, request)},
         remembered=not answer.is_scripted,
     )
 
@@ -151,9 +151,9 @@ async def _asked(
 ) -> tuple[ModelRequest, ModelAnswer]:
     name = model_of(config.model, conversation)
     said = (Message("user", prompt),)
-    request = request_for(name, conversation, said, config.telling_routes, typed=config.answer)
+    request = request_for(name, conversation, said, config.with_instructions, typed=config.answer)
     provider = await provider_of(name)
-    answer = await provider.answer(request, lambda _: None)  # a piece of a name is no use to anyone
+    answer = await provider.answer(request, lambda _: None)  # pieces of a name are not streamed
     if answer.tool_calls:
         raise AnswerUnfit(request.model, f"expected a route, found a call of {answer.tool_calls[0].name!r}")
     return request, answer

@@ -1,4 +1,4 @@
-"""The settings of agents, and of those that others have as tools."""
+"""The settings of agents and subagents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dataflow_agent.toolkit.toolboxes import Functions, SubagentTool, Toolbox
 __all__ = ["AgentConfig", "Subagent"]
 
 MOST_CALLS: Final = 10
-#: The nodes that a call is wired of before those of subagents, and the other ports of that which calls them.
+#: The names of the other nodes of a call, and of the other ports of the node that calls subagents.
 TAKEN: Final = ("approve", "context", "describe", "make", "result")
 
 
 def _toolbox(given: object) -> object:
-    """Make a toolbox of what documents have: a list of functions, or its fields."""
+    """Read a toolbox of a document: a list of functions, or its fields."""
     if isinstance(given, list) and all(isinstance(one, str) for one in given):
         return Toolbox((Functions(tuple(dict.fromkeys(given))),))
     return _described.validate_json(json.dumps(given)) if isinstance(given, dict) else given
@@ -63,7 +63,7 @@ class AgentConfig(ModelConfig):
     approval_expires: float | None = Field(
         default=None,
         gt=0,
-        le=100 * 365 * 86_400,  # as of all asks
+        le=100 * 365 * 86_400,  # the limit of every ask
         allow_inf_nan=False,
         description="seconds after which a call is denied that nobody has decided on",
     )
@@ -93,14 +93,14 @@ class AgentConfig(ModelConfig):
         return self
 
     def offered(self, toolbox: Toolbox) -> Toolbox:
-        """Return the tools that the model may call: its own, those of a toolbox, and the subagents."""
+        """Return the tools that the model may call: those of the config, of a toolbox, and the subagents."""
         if self.tools is None and not self.subagents:
             return toolbox
         own = () if self.tools is None else self.tools.sources
         return Toolbox((*own, *toolbox.sources, *(one.described for one in self.subagents)))
 
     def with_subagents(self, described: Sequence[SubagentTool]) -> AgentConfig:
-        """Return the config with the agents that are described further subagents."""
+        """Return the config with further subagents, given as tools."""
         if not described:
             return self
         added = [Subagent.model_validate_json(one.settings) for one in described]
@@ -113,7 +113,7 @@ class AgentConfig(ModelConfig):
 
 
 class Subagent(AgentConfig):
-    """An agent that another has as a tool: how it is described to that, and what tools it has itself."""
+    """An agent that another agent has as a tool: its description, policy and settings."""
 
     name: str = Field(description="the name of the tool")
     description: str = Field(min_length=1, description="what the model above is told of it")
@@ -134,12 +134,12 @@ class Subagent(AgentConfig):
 
     @property
     def policy(self) -> Policy:
-        """Which calls of it are made."""
+        """The policy of calls of the subagent."""
         return policy_of(self.allow, self.ask, self.deny)
 
     @property
     def described(self) -> SubagentTool:
-        """Describe it as a tool."""
+        """The subagent as a tool."""
         written = self.model_dump_json(exclude_defaults=True)
         return SubagentTool(self.name, self.description, written, self.policy)
 

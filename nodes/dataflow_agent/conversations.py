@@ -72,17 +72,17 @@ async def context(
     messages: list[dict[str, Any]] | None = None,
     config: Conversation = Conversation(),  # noqa: B008 - frozen
 ) -> ExecutionContext:
-    """Begin a conversation that has nothing in common with any other, with the messages that are given.
+    """Begin an isolated conversation with the given messages.
 
-    A message is a mapping with `role` and `content`, a text; and `tool_calls`, `tool_call_id` and `pin` where
-    it has any. Raises ValueMismatch for what is none, ConversationInvalid where calls and results do not
-    belong together.
+    A message is a mapping with `role` and `content`, a string; and `tool_calls`, `tool_call_id` and `pin`
+    where it has any. Raises ValueMismatch for an invalid message, ConversationInvalid where calls and results
+    do not match.
 
-    With `clean_tail` in the config what ends the messages and is no whole turn is left out: a user message
-    without an answer, a blank answer, one to no user message, calls without an answer behind them.
+    With `clean_tail` in the config an incomplete turn at the end is left out: a user message without an
+    answer, a blank answer, an answer without a user message, calls without a following answer.
 
-    Its id is that of the run and the path of the node, so that each round and item has one of its own; it is
-    empty where the function is called outside a run.
+    Its id is made of the run and the path of the node, so that each iteration and item has its own; it is
+    empty if the function is called outside a run.
     """
     said = _read(messages) if messages else []
     begun = ExecutionContext(
@@ -99,7 +99,7 @@ async def context(
 
 
 def _read(given: list[dict[str, Any]]) -> list[Message]:
-    """Read messages as JSON has them."""
+    """Read messages from JSON."""
     messages: Any = check_json(given, list[Message])
     for number, message in enumerate(messages):
         if not isinstance(message.content, str):
@@ -110,10 +110,10 @@ def _read(given: list[dict[str, Any]]) -> list[Message]:
 async def inject_messages(
     context: ExecutionContext, user: str, config: Inject, assistant: str = ""
 ) -> ExecutionContext:
-    """Put a user message, and an answer if there is one, at the head of a conversation to stay there.
+    """Pin a user message, and an answer if there is one, at the head of a conversation.
 
-    They stand before all turns and are never trimmed away. What was put in under the same `pin` before is
-    replaced where it stands, so that doing it again changes nothing.
+    Pinned messages precede all turns and are never trimmed. Messages with the same `pin` are replaced in
+    place, so that the node is idempotent.
     """
     messages = [Message("user", user, pin=config.pin)]
     if assistant:
@@ -127,30 +127,30 @@ def _branches(config: Merge) -> Ports:
 
 @node(ports=_branches)
 async def merge_contexts(config: Merge, **branches: Any) -> ExecutionContext:
-    """Make one conversation of those that came.
+    """Merge the conversations that have a value into one.
 
-    `pick` takes the first, `append` goes on from the first with the new messages of each other, `results`
-    with their last answers only. This is the node type, for documents above all; in Python
-    `dataflow.merge_contexts` joins ports, and `dataflow.merged_context` makes one of values.
+    `pick` takes the first, `append` appends the new messages of the others to the first, `results` only their
+    last answers. This is the node type, mainly for documents; in Python `dataflow.merge_contexts` merges
+    ports, and `dataflow.merged_context` values.
     """
     came = [one for name in config.branches if (one := branches[name]) is not None]
     return merged_context(came, config.how)
 
 
 async def trim_context(context: ExecutionContext, config: Trim) -> ExecutionContext:
-    """Trim what a model is sent of a conversation to `max_tokens`, system text included.
+    """Trim the messages of a conversation that a model is sent to `max_tokens`, system text included.
 
-    Whole turns go, the oldest first; system text, pinned messages and the last user message stay, and no call
-    is parted from its result. Tokens are estimated by four characters each. Raises BudgetExceeded where what
-    has to stay does not fit, ConversationInvalid where calls and results do not belong together.
+    Whole turns are dropped, the oldest first; system text, pinned messages and the last user message are
+    kept, and no call is separated from its result. A token is estimated as four characters. Raises
+    BudgetExceeded if the kept messages do not fit, ConversationInvalid where calls and results do not match.
     """
     return context.trimmed(config.max_tokens)
 
 
 def with_clean_tail(messages: Sequence[Message]) -> Sequence[Message]:
-    """Leave out the last messages until a whole turn is the end, or what is of no turn.
+    """Drop messages from the end until the last one completes a turn, or belongs to none.
 
-    A turn is whole if it ends with an answer to a user message that says something and asks for no calls.
+    A turn is complete if it ends with an answer to a user message that is not blank and asks for no calls.
     """
     count = len(messages)
     while count and not _is_whole(messages[:count]):
@@ -174,7 +174,7 @@ def _is_blank(message: Message) -> bool:
 
 
 def checked_names(names: Sequence[str], *taken: str) -> Sequence[str]:
-    """Return names that differ and can be ports; raises ValueError for one that cannot, or is taken."""
+    """Return the names if each is unique, valid as a port and not taken; raises ValueError otherwise."""
     seen: set[str] = set()
     for name in names:
         if not name.isidentifier() or name in taken:

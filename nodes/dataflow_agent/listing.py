@@ -1,4 +1,4 @@
-"""The list of the node types, which imports none of them."""
+"""The `Pack`, which lists the node types without importing them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataflow import Pack
 
 __all__ = ["pack"]
 
-#: What stores and documents of before name, by the modules that were part of the names.
+#: Former names in stores and documents, by the modules that they contain.
 FORMER: Final = {
     "dataflow_agent.agent_configs": "AgentConfig Subagent",
     "dataflow_agent.agent_steps": "Reply ask begin finish go_on make",

@@ -17,7 +17,7 @@ __all__ = ["Prior", "PriorStep", "Prompt", "fill_prompt", "prior_outputs"]
 
 PREVIOUS: Final = "previous"
 PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
-#: What is, or means to be, a placeholder; all other braces are text.
+#: A placeholder, also a malformed one; all other braces are text.
 FOUND: Final = re.compile(rf"{re.escape(PREVIOUS_OUTPUT)}|\{{\{{\s*\$[^{{}}]*\}}\}}")
 STEP: Final = re.compile(r"\{\{\s*\$steps\.([^\W\d]\w*)\.output((?:\.\w+)*)\s*\}\}")
 #: How many characters a filled prompt may have, as a template.
@@ -27,14 +27,14 @@ FOOT: Final = "--- End Prior Step Outputs ---"
 
 
 class Placeholder(NamedTuple):
-    """What stands for a value: the port that brings it, and the keys of a part of it."""
+    """A placeholder for a value: the port of the value, and the keys of a part of it."""
 
     source: str
     port: str
     keys: tuple[str, ...] = ()
 
     def written(self, values: Mapping[str, Any]) -> str:
-        """Return the text that takes its place; raises ExpressionError."""
+        """Return the text that replaces it; raises ExpressionError."""
         value = values[self.port]
         if self.keys and isinstance(value, str):
             value = self._read(value)
@@ -70,7 +70,7 @@ def _placeholder(text: str) -> Placeholder:
 
 
 def _parts(prompt: str) -> Iterator[str | Placeholder]:
-    """Take a prompt apart; a blank one is what came before."""
+    """Split a prompt into text and placeholders; a blank prompt is the previous output."""
     if not prompt.strip():
         prompt = PREVIOUS_OUTPUT
     end = 0
@@ -109,11 +109,11 @@ def _holes(config: Prompt) -> Ports:
 async def fill_prompt(config: Prompt = Prompt(), **values: Any) -> str:  # noqa: B008 - frozen
     """Fill the placeholders of a prompt, once and literally.
 
-    `{{PREVIOUS_OUTPUT}}` stands for the input `previous`, `{{ $steps.NAME.output }}` for the input of that
-    name, `{{ $steps.NAME.output.KEY }}` for a part of it, which is read as JSON if it is a text. All other
-    text stays as it is, and so does what was filled in. Values are written as by `control.template`. A blank
-    prompt is `previous`. At most 1,000,000 characters. Raises ExpressionError, also for a key that a value
-    lacks.
+    `{{PREVIOUS_OUTPUT}}` is replaced by the input `previous`, `{{ $steps.NAME.output }}` by the input of that
+    name, `{{ $steps.NAME.output.KEY }}` by a part of it, which is read as JSON if it is a string. All other
+    text is unchanged, and values are not scanned for placeholders. Values are written as by
+    `control.template`. A blank prompt is `previous`. At most 1,000,000 characters. Raises ExpressionError,
+    also for a missing key.
     """
     pieces: list[str] = []
     size = 0
@@ -126,7 +126,7 @@ async def fill_prompt(config: Prompt = Prompt(), **values: Any) -> str:  # noqa:
 
 
 class PriorStep(Config):
-    """A step whose output is told: the input it comes in on, and what its heading says."""
+    """A step whose output is listed: the input that has the output, and its heading."""
 
     model_config = ConfigDict(strict=True)
 
@@ -164,9 +164,9 @@ def _steps(config: Prior) -> Ports:
 async def prior_outputs(config: Prior, prompt: str = "", **outputs: str) -> str:
     """Put a prompt behind a block with the outputs of earlier steps, each once, in the order of the config.
 
-    A step that was skipped or gave an empty text has no entry; without entries there is no block, and the
-    prompt stays as it is.
+    A step that was skipped or has an empty output has no entry; without entries there is no block, and the
+    prompt is unchanged.
     """
-    told = [f"{step.heading}\n{outputs[step.name]}" for step in config.steps if outputs[step.name]]
-    block = [HEAD, *told, FOOT] if told else []
+    entries = [f"{step.heading}\n{outputs[step.name]}" for step in config.steps if outputs[step.name]]
+    block = [HEAD, *entries, FOOT] if entries else []
     return "\n\n".join([*block, *([prompt] if prompt else [])])

@@ -1,4 +1,4 @@
-"""The nodes that an agent is wired of: they begin a turn, call the model, make a call, and end the turn."""
+"""The nodes of an agent: begin a turn, call the model, make a call of a tool, and end the turn."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from dataflow import (
 )
 from dataflow_agent.approvals import About, Answer, Unfit, agent_name, decision_of
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.models.calls import request_for, told_of
+from dataflow_agent.models.calls import answer_metadata, request_for
 from dataflow_agent.models.providers.selection import provider_of
 from dataflow_agent.models.request import model_of
 from dataflow_agent.servers.results import Content
 from dataflow_agent.servers.sessions import listed
-from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, handed_on
+from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_id, task_for
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 from dataflow_agent.toolkit.functions import is_same_tool
 from dataflow_agent.toolkit.toolboxes import Toolbox
-from dataflow_agent.turns import Grant, StoppedBy, ToolResult, Turn, answered, tell_answer, tell_asked
+from dataflow_agent.turns import Grant, StoppedBy, ToolResult, Turn, answered, note_answer, note_request
 
 __all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
 
 TEXT: Final = "text"
-#: How the variables of a conversation begin that are grants: then come the run and the tool. Each grant is a
-#: variable of its own, so that a merged conversation has those of all that were merged (S10.4).
+#: The prefix of the variables of a conversation that record grants, followed by the run and the tool. Each
+#: grant is a separate variable, so that a merged conversation has the grants of all (S10.4).
 GRANTED: Final = "agent.granted/"
 
 
 class Reply(NamedTuple):
-    """What an agent gives: its text, the conversation with the whole turn, and what has ended the turn."""
+    """The outputs of an agent: its text, the conversation with the turn, and what has ended the turn."""
 
     text: str
     context: ExecutionContext
@@ -68,7 +68,7 @@ def _grants_in(variables: Mapping[str, Any], run: str) -> tuple[Grant, ...]:
 
 
 def _with_grants(context: ExecutionContext, grants: Sequence[Grant]) -> ExecutionContext:
-    """Have the conversation keep grants, in the place of all that it has had."""
+    """Return the conversation with these grants in place of those that it has."""
     variables = context.variables
     others = {name: variables[name] for name in variables if not name.startswith(GRANTED)}
     granted = {f"{GRANTED}{grant.run}/{grant.tool}": True for grant in grants}
@@ -80,7 +80,7 @@ def _with_grants(context: ExecutionContext, grants: Sequence[Grant]) -> Executio
     ports=Ports({"turn": Turn, "tools": Toolbox}, {TEXT: str, "turn": Turn, "calls": list[ToolCall]}),
 )
 async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: AgentConfig) -> NodeOutput:
-    """Call the model once, with what was said so far in the turn; the metadata tell of the answer."""
+    """Call the model once, with the messages of the turn so far; the metadata describe the answer."""
     turn: Turn = inputs["turn"]
     _check(inputs["tools"])
     limit = turn.limit_reached(config)
@@ -89,7 +89,7 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     toolbox = await listed(config.offered(inputs["tools"]))
     name = model_of(config.model, context)
     request = request_for(name, context, turn.said, config, tools=toolbox.specs(config.allowed_tools))
-    tell_asked(config, name, request, turn.said[0])
+    note_request(config, name, request, turn.said[0])
     firing, begun = this_firing(), anyio.current_time()
     provider = await provider_of(name)
     with anyio.move_on_after(turn.left(config)) as bound:
@@ -97,11 +97,11 @@ async def ask(inputs: Mapping[str, Any], context: ExecutionContext, config: Agen
     turn = replace(turn, model=str(name)).longer(anyio.current_time() - begun)
     if bound.cancelled_caught:
         return _given(turn.ended("time_limit"), [])
-    return _given(*answered(turn, answer, config), **told_of(answer, request))
+    return _given(*answered(turn, answer, config), **answer_metadata(answer, request))
 
 
-def _given(turn: Turn, calls: list[ToolCall], **told: Any) -> NodeOutput:
-    return NodeOutput({TEXT: turn.text, "turn": turn, "calls": calls}, metadata=told)
+def _given(turn: Turn, calls: list[ToolCall], **metadata: Any) -> NodeOutput:
+    return NodeOutput({TEXT: turn.text, "turn": turn, "calls": calls}, metadata=metadata)
 
 
 def _check(toolbox: Toolbox) -> None:
@@ -123,10 +123,10 @@ def _made(config: AgentConfig) -> Ports:
 
 @node(name="make", ports=_made, effect=True)
 async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Make a call that is allowed, or hand it on to a subagent; what went wrong in it is its result.
+    """Make an allowed call, or pass it to a subagent; a failure of the tool becomes the result of the call.
 
-    Raises ServerFailed, and SecretMissing, for a server that is not there: as the call was not sent, a run
-    that goes on makes it, and nobody is asked about it again.
+    Raises ServerFailed, and SecretMissing, for a server that is not available: the call was not sent, so a
+    resumed run makes it without another approval.
     """
     call: ToolCall = inputs["call"]
     turn: Turn = inputs["turn"]
@@ -147,32 +147,32 @@ async def make(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
     granted = (Grant(this_firing().run_id, tool.reference),) if is_granted else ()
     if tool.subagent is not None:
         name, prompt = tool.subagent.name, str(arguments["prompt"])
-        task = handed_on(call, prompt, turn, config, agent_name(config), granted)
+        task = task_for(call, prompt, turn, config, agent_name(config), granted)
         return NodeOutput({name: task}, metadata=task.event("start", name, prompt))
     begun = anyio.current_time()
-    told: Content = "error: there was no time left for this call to end"
+    content: Content = "error: there was no time left for this call to end"
     with anyio.move_on_after(turn.left(config)):
-        told = await result_of(call, tool, arguments)
-    return _result(call, told, anyio.current_time() - begun, granted)
+        content = await result_of(call, tool, arguments)
+    return _result(call, content, anyio.current_time() - begun, granted)
 
 
 def _result(
-    call: ToolCall, told: Content, seconds: float = 0.0, granted: tuple[Grant, ...] = ()
+    call: ToolCall, content: Content, seconds: float = 0.0, granted: tuple[Grant, ...] = ()
 ) -> NodeOutput:
-    return NodeOutput({RESULT: ToolResult(Message("tool", told, tool_call_id=call.id), seconds, granted)})
+    return NodeOutput({RESULT: ToolResult(Message("tool", content, tool_call_id=call.id), seconds, granted)})
 
 
 @node(name="go_on")
 async def go_on(turn: Turn, results: list[ToolResult]) -> Turn:
-    """Put the results behind the calls, in their order."""
+    """Append the results of the calls, in the order of the calls."""
     return turn.with_results(results)
 
 
 @node(name="finish")
 async def finish(turn: Turn, context: ExecutionContext, config: AgentConfig) -> Reply:
-    """Append the whole turn to the conversation (S10.3), which keeps the grants of the run."""
+    """Append the whole turn to the conversation (S10.3), and record the grants of the run in it."""
     text = turn.text
-    tell_answer(config, turn)
+    note_answer(config, turn)
     if turn.granted:
         context = _with_grants(context, turn.granted)
     return Reply(text, replace(context.append_turn(*turn.said), current_output=text), turn.stopped_by)

@@ -1,4 +1,4 @@
-"""A call of a tool that is an agent: what that is handed, and what the agent above gets of it."""
+"""Calls of subagents: the task that a subagent gets, and its turn as the result of the call."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Final, Literal, NamedTuple
 from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow_agent.config import AgentConfig, Subagent
 from dataflow_agent.models.providers.scripted import script_failure
-from dataflow_agent.turns import Grant, ToolResult, Turn, notice_of, tell_answer
+from dataflow_agent.turns import Grant, ToolResult, Turn, note_answer, notice_of
 
-__all__ = ["RESULT", "Begun", "SubagentTask", "begin_below", "conversation_id", "handed_on", "report", "told"]
+__all__ = ["RESULT", "Begun", "SubagentTask", "begin_below", "conversation_id", "report", "task_for", "told"]
 
 RESULT: Final = "result"
 
 
 class Begun(NamedTuple):
-    """A turn that has begun, and the conversation that it is to be part of."""
+    """A new turn, and the conversation that it is appended to."""
 
     turn: Turn
     context: ExecutionContext
@@ -25,10 +25,10 @@ class Begun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """What a subagent is handed: its task, whose it is, and what it has of the agent above.
+    """The input of a subagent: its prompt, the call that it answers, and what it inherits of the agent above.
 
-    That is the grants so far, the seconds left, and the model, for one that has none of its own. `depth` is 1
-    below the outermost agent.
+    It inherits the grants so far, the seconds that are left, and the model unless it has its own. `depth` is
+    1 below the outermost agent.
     """
 
     prompt: str
@@ -40,7 +40,7 @@ class SubagentTask:
     model: str
 
     def event(self, kind: Literal["start", "end", "error"], subagent: str, message: str) -> dict[str, Any]:
-        """Tell of the call, as the metadata of a firing."""
+        """Describe the call in the metadata of a firing."""
         return {
             "type": f"subagent_call_{kind}",
             "parent": self.parent,
@@ -51,28 +51,28 @@ class SubagentTask:
         }
 
     def result(self, text: str, turn: Turn | None = None) -> ToolResult:
-        """Make a result of the call; without a turn nothing of one is known."""
+        """Return a result of the call, with the seconds and grants of a turn."""
         message = Message("tool", text, tool_call_id=self.call_id)
         return ToolResult(message) if turn is None else ToolResult(message, turn.seconds, turn.granted)
 
 
-def handed_on(
+def task_for(
     call: ToolCall, prompt: str, turn: Turn, config: AgentConfig, parent: str, granted: tuple[Grant, ...]
 ) -> SubagentTask:
-    """Hand a task on to a subagent, with the grants that there are now."""
+    """Return the task of a subagent, with the grants so far."""
     has_limit = config.time_limit is not None or turn.within is not None
     left = max(turn.left(config), 0.0) if has_limit else None
     return SubagentTask(prompt, call.id, parent, turn.depth + 1, (*turn.granted, *granted), left, turn.model)
 
 
 def conversation_id() -> str:
-    """Return the id of a conversation that the node begins: where its agent is placed, in the run."""
+    """Return the id of a conversation that the node begins: the run and the path of its agent."""
     return this_firing().key.removesuffix("/begin")
 
 
 @node(name="begin")
 async def begin_below(task: SubagentTask) -> Begun:
-    """Begin a turn of a subagent, in a conversation of its own."""
+    """Begin a turn of a subagent, in a separate conversation."""
     turn = Turn(
         (Message("user", task.prompt),),
         granted=task.granted,
@@ -84,19 +84,19 @@ async def begin_below(task: SubagentTask) -> Begun:
 
 @node(name="report", ports=Ports({"turn": Turn, "task": SubagentTask}, {RESULT: ToolResult}))
 async def report(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
-    """Make the turn of a subagent the result of the call; the metadata tell of its end."""
+    """Return the turn of a subagent as the result of the call; the metadata record its end."""
     turn: Turn = inputs["turn"]
     task: SubagentTask = inputs["task"]
-    tell_answer(config, turn)
+    note_answer(config, turn)
     text = "\n\n".join(filter(None, (turn.text, notice_of(turn.stopped_by))))
     return NodeOutput({RESULT: task.result(text, turn)}, metadata=task.event("end", config.name, text))
 
 
 @node(name="told", ports=Ports({"failure": Failure, "task": SubagentTask}, {RESULT: ToolResult}))
 async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
-    """Make the failure of a subagent the result of the call; the metadata tell of it.
+    """Return the failure of a subagent as the result of the call; the metadata record it.
 
-    Raises ScriptFailed for one of a script: a test is to fail with it.
+    Raises ScriptFailed for the failure of a script, so that a test fails with it.
     """
     failure: Failure = inputs["failure"]
     mistake = script_failure(failure)

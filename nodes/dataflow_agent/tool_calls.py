@@ -1,4 +1,4 @@
-"""Calls of tools: reading the arguments, the call, its result for the model, `agent.call_tool`."""
+"""Calls of tools: by a model, by `agent.call_tool`, and by nodes of other packs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from dataflow import FlowInvalid, Image, Message, NodeOutput, Ports, SecretMissing, ToolCall, Tools, node
 from dataflow.authoring import choices
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.models.calls import told_of
+from dataflow_agent.models.calls import answer_metadata
 from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
 from dataflow_agent.models.providers.selection import provider_of
 from dataflow_agent.models.request import ModelName, ModelRequest, Options, model_name
@@ -46,11 +46,11 @@ NO_TIME: Final = "[images, for which no time was left]"
 
 
 class CallUnfit(Exception):
-    """Raised for a call that cannot be made; the text is for the model."""
+    """Raised for a call that cannot be made; the message is for the model."""
 
 
 class ReadCall(NamedTuple):
-    """The tool that a call is of, and its arguments: as a model wrote them, and as the tool takes them."""
+    """The tool of a call, and its arguments: as the model wrote them, and as the tool takes them."""
 
     tool: Tool
     written: Mapping[str, Any]
@@ -58,10 +58,10 @@ class ReadCall(NamedTuple):
 
 
 async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None) -> ReadCall:
-    """Find the tool that a call is of, and read its arguments; raises CallUnfit.
+    """Find the tool of a call and read its arguments; raises CallUnfit.
 
-    `allowed` are the names of the tools that may be called, None stands for all. Raises ServerFailed, and
-    SecretMissing, for a server that is not there: what it has is not known, and nothing was called.
+    `allowed` are the names of the tools that may be called; None allows all. Raises ServerFailed, and
+    SecretMissing, for a server that is not available, before any call was sent.
     """
     tools = await listed(toolbox)
     found = tools.tool(call.name)
@@ -76,9 +76,9 @@ async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None)
 
 
 async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) -> Content:
-    """Call a tool and return what the model is told: texts and images, else JSON, or what went wrong.
+    """Call a tool and return the result for the model: texts and images, JSON, or a message on a failure.
 
-    Raises ServerFailed, and SecretMissing, for a server that is not there: the call was not sent.
+    Raises ServerFailed, and SecretMissing, for a server that is not available: the call was not sent.
     """
     try:
         with tool_span(call, tool.spec(call.name).description) as span:
@@ -91,13 +91,13 @@ async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) ->
         if tool.at_server is not None:
             raise
         return f"error: {error}"
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model is to know
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model gets the message
         return f"error: {type(error).__name__}: {error}".removesuffix(": ")
     return content
 
 
 async def content_of_call(tool: Tool, arguments: Mapping[str, Any]) -> Content:
-    """Call a tool and return what it says; raises what it raises."""
+    """Call a tool and return its result as content; raises what the tool raises."""
     if tool.at_server is not None:
         return await called(tool.at_server, arguments)
     value = await tool_of(tool.reference).node(**arguments)
@@ -115,7 +115,7 @@ def _text(value: Any) -> str:
         return to_json(value).decode()
     except PydanticSerializationError:
         if isinstance(value, Coroutine):
-            value.close()  # its warning would come later, from anywhere
+            value.close()  # else Python warns of it later, at an unrelated place
             return "error: the tool gave a coroutine; its function has an `await` too few"
         return f"error: the tool gave a value of type {type(value).__name__}, which JSON cannot carry"
 
@@ -183,11 +183,11 @@ def _check_allowed(tool: Tool, arguments: Mapping[str, Any]) -> None:
 
 @node(name="describe", ports=Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult}))
 async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput:
-    """Put a description in the place of the images of a result; without any nothing is called.
+    """Replace the images of a result by a description; calls no model if there are none.
 
-    The model is asked at the server and with the key of the agent's own, if it is of the same provider. It is
-    sent as much of the result as that is: what is not described of the images is told. The metadata tell of
-    the answer. Raises ModelFailed.
+    A model of the same provider as the agent's is called at the same server with the same key. It is sent as
+    much of the result as the agent's model is; the text names the images that are not described. The metadata
+    describe the answer. Raises ModelFailed.
     """
     result: ToolResult = inputs["result"]
     turn: Turn = inputs["turn"]
@@ -203,22 +203,22 @@ async def describe(inputs: Mapping[str, Any], config: AgentConfig) -> NodeOutput
         (Message("system", INSTRUCTIONS), Message("user", (*_texts(sent), *_images(sent)))),
         options=_options(name, turn, config),
     )
-    begun, text, told = anyio.current_time(), NO_TIME, {}
+    begun, text, metadata = anyio.current_time(), NO_TIME, {}
     with anyio.move_on_after(turn.left(config) - result.seconds):
         answer = await (await provider_of(name)).answer(request, lambda _: None)
-        text, told = f"[images: {answer.text}]", told_of(answer, request)
+        text, metadata = f"[images: {answer.text}]", answer_metadata(answer, request)
     seconds = anyio.current_time() - begun
-    return NodeOutput({"result": _described(result, [*_texts(kept), text], seconds)}, metadata=told)
+    return NodeOutput({"result": _described(result, [*_texts(kept), text], seconds)}, metadata=metadata)
 
 
 def _described(result: ToolResult, texts: list[str], seconds: float = 0) -> ToolResult:
-    """Return a result that has texts alone, after some more seconds."""
+    """Return a result with texts only, and with more seconds of work."""
     message = replace(result.message, content="\n".join(texts))
     return replace(result, message=message, seconds=result.seconds + seconds)
 
 
 def _options(name: ModelName, turn: Turn, config: AgentConfig) -> Options:
-    """Return the options of the describing model; no key is shown to a provider that it is not of."""
+    """Return the options of the describing model; a key is passed to its own provider only."""
     if name.provider != model_name(turn.model).provider:
         return Options()
     return Options(base_url=config.base_url, key=config.key)

@@ -21,9 +21,9 @@ __all__ = [
     "ToolResult",
     "Turn",
     "answered",
+    "note_answer",
+    "note_request",
     "notice_of",
-    "tell_answer",
-    "tell_asked",
     "tool_span",
 ]
 
@@ -34,7 +34,7 @@ INVOKE = "invoke_agent"
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A tool that may be called for the rest of a run, by where it is found."""
+    """A permission to call a tool, given by its reference, for the rest of a run."""
 
     run: str
     tool: str
@@ -42,7 +42,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What one call gave, how many seconds it took, and the tools that it has brought grants for."""
+    """The result of one call, its duration in seconds, and the grants that came with its approval."""
 
     message: Message
     seconds: float = 0.0
@@ -51,10 +51,11 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said so far, from the prompt on; how many calls were made, and in how many seconds of work.
+    """The messages so far, beginning with the prompt, the number of calls, and the seconds of work.
 
-    `depth` is how many agents are above this one, and `within` are the seconds that they have left it.
-    `model` is the one that has answered. `has_notice` says that a notice stands at the end, for an answer.
+    `depth` is the number of agents above this one, and `within` the seconds that they have left for it.
+    `model` is the model that has answered. `has_notice` says that the last message is a notice in place of an
+    answer.
     """
 
     said: tuple[Message, ...]
@@ -77,16 +78,16 @@ class Turn:
         return "\n\n".join(str(one.content) for one in answers if one.role == "assistant" and one.content)
 
     def left(self, config: AgentConfig) -> float:
-        """Return the seconds that the turn may still work."""
+        """Return the seconds of work that are left to the turn."""
         limits = [limit for limit in (config.time_limit, self.within) if limit is not None]
         return min(limits, default=inf) - self.seconds
 
     def longer(self, seconds: float) -> Turn:
-        """Return the turn after this much more work."""
+        """Return the turn with this many more seconds of work."""
         return replace(self, seconds=self.seconds + seconds)
 
     def limit_reached(self, config: AgentConfig) -> StoppedBy | None:
-        """Return the limit that keeps the model from being called once more, None if it may be."""
+        """Return the limit that forbids another call of the model, None if it is allowed."""
         if self.left(config) <= 0:
             return "time_limit"
         if config.may_overshoot and self.calls >= config.max_tool_calls:
@@ -94,12 +95,12 @@ class Turn:
         return None
 
     def ended(self, stopped_by: StoppedBy) -> Turn:
-        """Return the turn as one that a limit has ended before a further answer."""
+        """Return the turn as ended by a limit before a further answer."""
         notice = Message("assistant", notice_of(stopped_by))
         return replace(self, said=(*self.said, notice), stopped_by=stopped_by, has_notice=True)
 
     def with_results(self, results: Sequence[ToolResult]) -> Turn:
-        """Return the turn with the results of all calls of its last answer, which were made at once."""
+        """Return the turn with the results of all calls of its last answer, which were made concurrently."""
         said = (*self.said, *(result.message for result in results))
         granted = dict.fromkeys(chain(self.granted, *(result.granted for result in results)))
         longest = max(result.seconds for result in results)
@@ -108,12 +109,12 @@ class Turn:
 
 
 def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn, list[ToolCall]]:
-    """Go on with an answer: return the turn with it, and the calls that are to be made before the next.
+    """Return the turn with an answer, and the calls that must be made before the next answer.
 
-    None are made of an answer that asks for more than are left; it ends the turn, without them, unless it may
+    An answer that asks for more calls than are left ends the turn without any of them, unless it may
     overshoot.
     """
-    calls = _told_apart(answer.tool_calls)
+    calls = _with_unique_ids(answer.tool_calls)
     rounds = turn.rounds + 1
     stopped_by: StoppedBy = "answer"
     if calls and not config.may_overshoot and turn.calls + len(calls) > config.max_tool_calls:
@@ -129,21 +130,21 @@ def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn
 
 
 def notice_of(stopped_by: StoppedBy) -> str:
-    """Return what stands for the answer that a limit kept from coming: a turn ends with one (S10.3)."""
+    """Return the notice in place of an answer that a limit prevented: a turn ends with an answer (S10.3)."""
     return "" if stopped_by == "answer" else f"[stopped by {stopped_by}]"
 
 
-def _told_apart(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    """Give calls ids that differ, where a model gave none or the same twice."""
+def _with_unique_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    """Replace the ids of calls where the model gave none or the same twice."""
     ids = [call.id for call in calls]
     if all(ids) and len({*ids}) == len(ids):
         return tuple(calls)
     return tuple(replace(call, id=f"call_{number}") for number, call in enumerate(calls, start=1))
 
 
-def tell_asked(config: AgentConfig, name: ModelName, request: ModelRequest, prompt: Message) -> None:
-    """Tell of an agent which model it asks, in which conversation; the prompt is content."""
-    span = _tell_agent(config)
+def note_request(config: AgentConfig, name: ModelName, request: ModelRequest, prompt: Message) -> None:
+    """Record the model and conversation of an agent on its span; the prompt is content."""
+    span = _agent_span(config)
     span.note(
         {
             "gen_ai.provider.name": conventional(name.provider),
@@ -155,9 +156,9 @@ def tell_asked(config: AgentConfig, name: ModelName, request: ModelRequest, prom
         span.note({"gen_ai.input.messages": _written(written_message(prompt))})
 
 
-def tell_answer(config: AgentConfig, turn: Turn) -> None:
-    """Tell the answer of an agent and what it ends by, which is content."""
-    span = _tell_agent(config)
+def note_answer(config: AgentConfig, turn: Turn) -> None:
+    """Record the answer of an agent and its finish reason on its span, as content."""
+    span = _agent_span(config)
     if span.tells_content:
         message = written_message(Message("assistant", turn.text))
         reason = "stop" if turn.stopped_by == "answer" else turn.stopped_by
@@ -166,24 +167,24 @@ def tell_answer(config: AgentConfig, turn: Turn) -> None:
 
 @contextmanager
 def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
-    """Open the span of a call of a tool, inside that of the node that makes it; what it raises is noted."""
-    told = {
+    """Open the span of a call of a tool inside that of its node; an exception is recorded."""
+    attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call.name,
         "gen_ai.tool.call.id": call.id,
         "gen_ai.tool.description": description or None,
         "gen_ai.tool.type": "function",
     }
-    with this_firing().span(f"execute_tool {call.name}", told) as span:
+    with this_firing().span(f"execute_tool {call.name}", attributes) as span:
         if span.tells_content:
             span.note({"gen_ai.tool.call.arguments": call.arguments})
         yield span
 
 
-def _tell_agent(config: AgentConfig) -> Span:
-    """Tell that the flow node around this firing is an agent, by its name, and return its span.
+def _agent_span(config: AgentConfig) -> Span:
+    """Mark the span of the subflow around this firing as that of an agent, and return it.
 
-    It is told each time, since a run that goes on may begin in the midst of a turn.
+    Done for each firing, since a resumed run may begin in the middle of a turn.
     """
     span = this_firing().flow_span
     name = config.name or span.name

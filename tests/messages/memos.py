@@ -71,7 +71,7 @@ class Silent(MemoryOutcomes):
 
 def with_table(kind: type[MemoryOutcomes]) -> Store:
     store = MemoryStore()
-    store.outcomes = kind(store._guard, store._bring)
+    store.outcomes = kind(store._guard, store._add_blobs)
     return store
 
 

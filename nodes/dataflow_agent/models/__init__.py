@@ -1,3 +1,3 @@
-"""Calls of language models: requests, answers, errors, schemas, spans."""
+"""Calls of language models: requests, answers, errors, schemas and spans."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Call a model: send a request, report the answer, and parse typed answers."""
+"""Create requests to models, and read their answers: metadata and typed values."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dataflow_agent.models.errors import AnswerUnfit
 from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest, ToolSpec
 from dataflow_agent.models.schemas import DEFINITIONS, check_fit, check_schema
 
-__all__ = ["FIELD", "AnswerField", "AnswerType", "request_for", "told_of"]
+__all__ = ["FIELD", "AnswerField", "AnswerType", "answer_metadata", "request_for"]
 
-#: The field that holds an answer which is no object by itself: providers take schemas of objects only.
+#: The field that wraps an answer which is not an object: providers accept schemas of objects only.
 FIELD: Final = "answer"
-#: How many characters of an answer that does not fit are told.
+#: How many characters an error quotes of an answer that does not fit.
 MOST_SHOWN: Final = 200
 _types: Final = TypeAdapter[Any](TypeField)
 
@@ -34,9 +34,9 @@ def request_for(
     tools: Sequence[ToolSpec] = (),
     typed: AnswerType | None = None,
 ) -> ModelRequest:
-    """Say the whole conversation and what is new, with the instructions once, at its head (S10.2).
+    """Return a request with the whole conversation and new messages, preceded by the instructions (S10.2).
 
-    Of images and long results only so much is sent as the config allows.
+    The config limits the images and the length of results.
     """
     instructions = [text for text in (conversation.system_instructions, config.system) if text]
     system = [Message("system", "\n\n".join(instructions))] if instructions else []
@@ -51,8 +51,8 @@ def request_for(
     )
 
 
-def told_of(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
-    """Return the metadata of a firing that had this answer."""
+def answer_metadata(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
+    """Return the metadata of a firing with this answer."""
     usage = answer.usage
     return {
         "model": answer.model or request.model,
@@ -67,7 +67,7 @@ def told_of(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any]:
 class AnswerType:
     """The type of an answer, and its JSON Schema.
 
-    is_by_schema: whether the schema came first, which may say more than a type can
+    is_by_schema: whether the schema was given, which may restrict values more than the type
     """
 
     type: Any
@@ -76,12 +76,12 @@ class AnswerType:
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether the model is to answer with an object that has the value in a field of its own."""
+        """Whether the model answers with an object that has the value in a field."""
         return self.schema.get("type") != "object"
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The schema that a model is given: always that of an object."""
+        """The schema for the model, always that of an object."""
         schema: dict[str, Any] = dict(self.schema)
         if not self.is_wrapped:
             return schema
@@ -89,7 +89,7 @@ class AnswerType:
         return {"type": "object", "properties": {FIELD: schema}, "required": [FIELD], **shared}
 
     def read(self, model: str, text: str) -> object:
-        """Return the value that an answer holds; raises AnswerUnfit, which tells what was found."""
+        """Return the value of an answer; raises AnswerUnfit, which quotes the answer."""
         try:
             found = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ __all__ = ["ModelConfig", "Patterns", "StrictConfig", "check_model", "sent_of", 
 
 
 def check_model(text: str) -> str:
-    """Check the name of a model, if there is one; raises ValueError."""
+    """Validate the name of a model, or an empty string; raises ValueError."""
     if text:
         model_name(text)
     return text
@@ -39,15 +39,15 @@ Patterns: TypeAlias = Annotated[list[str], AfterValidator(_check_patterns)]
 
 
 class StrictConfig(Config):
-    """A config that takes its values as they are: no text becomes a number, nor the other way round."""
+    """A config without conversions: no string becomes a number, nor the reverse."""
 
     model_config = ConfigDict(strict=True)
 
 
 class ModelConfig(StrictConfig):
-    """Which model is called, what it is told besides the conversation, and how it is to answer."""
+    """The settings of a call of a model: the model, its instructions, options and limits."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)  # which may be a key
+    model_config = ConfigDict(hide_input_in_errors=True)  # the input may be a key
 
     model: Annotated[str, AfterValidator(check_model)] = Field(
         default="", description="the model, written provider/model; without one that of the context"
@@ -73,7 +73,7 @@ class ModelConfig(StrictConfig):
 
     @property
     def options(self) -> Options:
-        """How the model is to answer."""
+        """The options of requests."""
         return Options(
             self.temperature, self.max_tokens, self.reasoning_effort, self.web_search, self.stream,
             self.base_url, self.key,
@@ -81,13 +81,13 @@ class ModelConfig(StrictConfig):
 
 
 def sent_of(messages: Sequence[Message], config: ModelConfig) -> tuple[Message, ...]:
-    """Return messages as they are sent; what is left out is told, and stays in the conversation."""
+    """Return messages as they are sent, with omissions marked; the conversation is unchanged."""
     short = [_with_short_result(message, config.max_result) for message in messages]
     return tuple(with_newest_images(short, config.max_images))
 
 
 def _with_short_result(message: Message, most: int | None) -> Message:
-    """Leave out the middle of a long result; of one in several texts, those for which there is no room."""
+    """Omit the middle of a long result, and the last of several texts that exceed the limit."""
     parts = _parts(message)
     if most is None or message.role != "tool" or _length(parts) <= most:
         return message
@@ -107,7 +107,7 @@ def _with_short_result(message: Message, most: int | None) -> Message:
 
 
 def with_newest_images(messages: Sequence[Message], most: int | None) -> Iterator[Message]:
-    """Put a text in the place of each image but the newest."""
+    """Replace all images but the newest by a text."""
     old = 0 if most is None else max(sum(map(_images, messages)) - most, 0)
     for message in messages:
         here = min(_images(message), old)
@@ -119,8 +119,7 @@ def with_newest_images(messages: Sequence[Message], most: int | None) -> Iterato
         for part in _parts(message):
             is_old = isinstance(part, Image) and here > 0
             here -= is_old
-            told = f"[image, {part.media_type}: only the newest {most} are sent]" if is_old else part
-            content.append(told)
+            content.append(f"[image, {part.media_type}: only the newest {most} are sent]" if is_old else part)
         yield replace(message, content=tuple(content))
 
 

@@ -1,21 +1,20 @@
-"""Why a model gave no answer.
+"""The errors of calls of models.
 
-ModelFailed                the base of all of them; alone, a failure that nothing more is known of
-├── ModelUnknown           no model is named, or nobody answers for the provider
-├── MissingKey             the provider needs a key that is not there; told before the call
-├── KeyRefused             the provider does not take the key
-├── OptionUnsupported      the model does not know an option; told before the call
-├── RequestRefused         the provider does not take the request
+ModelFailed                the base of all of them; alone, an unknown failure
+├── ModelUnknown           no model is named, or the provider is unknown
+├── MissingKey             the provider needs a key that is missing; raised before the call
+├── KeyRefused             the provider refuses the key
+├── OptionUnsupported      the model does not support an option; raised before the call
+├── RequestRefused         the provider refuses the request
 │   └── ContextWindowExceeded   the conversation is longer than the model can read
-├── RateLimited            there were too many requests; `retry_after` says when to come again
+├── RateLimited            there were too many requests; `retry_after` says when to retry
 ├── ModelUnavailable       the provider cannot be reached, or has failed itself
 ├── ModelTimeout           the provider took too long; also a TimeoutError
-├── StreamInterrupted      an answer broke off
-├── AnswerCut              an answer ended before it was whole
-└── AnswerUnfit            an answer is not what was asked for
+├── StreamInterrupted      the stream of an answer ended early
+├── AnswerCut              an answer is incomplete: it reached a limit or a filter
+└── AnswerUnfit            an answer is not of the requested type
 
-Those of which another attempt would meet the same are lasting: no retry repeats them unless it names them
-(S9.1).
+An error that another attempt would meet again is lasting: no retry repeats it unless it names it (S9.1).
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ __all__ = [
 
 
 class ModelFailed(DataflowError):
-    """Raised when a model gives no answer; `retry_after` are seconds that the provider asks for, or None."""
+    """Raised when a model does not answer; `retry_after` are seconds that the provider asks for, or None."""
 
     is_lasting = False
 
@@ -52,31 +51,31 @@ class ModelFailed(DataflowError):
 
 
 class ModelUnknown(ModelFailed):
-    """Raised when no model is named, or there is nobody who answers for its provider."""
+    """Raised when no model is named, or its provider is unknown."""
 
     is_lasting = True
 
 
 class MissingKey(ModelFailed):
-    """Raised before a call that needs a key which is not there."""
+    """Raised before a call that needs a missing key."""
 
     is_lasting = True
 
 
 class KeyRefused(ModelFailed):
-    """Raised when a provider does not take the key, or lets nobody with it use the model."""
+    """Raised when a provider refuses the key, or the key does not permit the model."""
 
     is_lasting = True
 
 
 class OptionUnsupported(ModelFailed):
-    """Raised before a call with an option that the model does not know."""
+    """Raised before a call with an option that the model does not support."""
 
     is_lasting = True
 
 
 class RequestRefused(ModelFailed):
-    """Raised when a provider does not take a request."""
+    """Raised when a provider refuses a request."""
 
     is_lasting = True
 
@@ -86,7 +85,7 @@ class ContextWindowExceeded(RequestRefused):
 
 
 class RateLimited(ModelFailed):
-    """Raised when a provider has had too many requests."""
+    """Raised when a provider has received too many requests."""
 
 
 class ModelUnavailable(ModelFailed):
@@ -94,16 +93,16 @@ class ModelUnavailable(ModelFailed):
 
 
 class ModelTimeout(ModelFailed, TimeoutError):
-    """Raised when a provider says that it took too long."""
+    """Raised when a provider reports a timeout."""
 
 
 class StreamInterrupted(ModelFailed):
-    """Raised when an answer broke off: nothing of it counts."""
+    """Raised when the stream of an answer ends early: nothing of it is used."""
 
 
 class AnswerCut(ModelFailed):
-    """Raised when an answer ended before it was whole: at its longest length, or by a filter."""
+    """Raised when an answer is incomplete: it reached the maximum length, or a filter ended it."""
 
 
 class AnswerUnfit(ModelFailed):
-    """Raised when an answer is not of the type that was asked for."""
+    """Raised when an answer is not of the requested type."""

@@ -1,4 +1,4 @@
-"""Requests to models and their answers, the same for every provider; model names."""
+"""Requests to models and their answers, common to all providers, and model names."""
 
 from __future__ import annotations
 
@@ -29,19 +29,17 @@ __all__ = [
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
 FinishReason: TypeAlias = Literal["stop", "tool_calls"]
 Emit: TypeAlias = Callable[[str], None]
+"""Receives each piece of the text of an answer as it arrives."""
 _NAME: Final = re.compile(r"([\w.-]+)[/:](\S+)")
-
-
-"""Is given each piece of the text of an answer as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a model is to answer; what is None or False is left to the provider.
+    """The options of a request; None or False leaves an option to the provider.
 
-    `max_tokens` bounds the answer; `reasoning_effort` is `none`, `minimal`, `low`, `medium` or `high`. With
-    `stream` false the answer comes in one piece. `base_url` is the address of a server that stands in for
-    the provider's own, `key` a secret in place of the provider's own variable.
+    `max_tokens` limits the answer; `reasoning_effort` is `none`, `minimal`, `low`, `medium` or `high`. With
+    `stream` false the answer arrives in one piece. `base_url` is the address of a server in place of the
+    provider's own, `key` a secret in place of the provider's own variable.
     """
 
     temperature: float | None = None
@@ -66,9 +64,8 @@ class ToolSpec:
 class ModelRequest:
     """One call of a model, named `provider/model`: the whole conversation, the system text first.
 
-    The answer is to be JSON by `schema`, if there is one; `is_wrapped` says that this is the schema of an
-    object which has the value in its field `answer`. `session_id` names the conversation, for providers that
-    know sessions.
+    With a `schema` the answer is JSON by it; `is_wrapped` says that this is the schema of an object which has
+    the value in its field `answer`. `session_id` identifies the conversation for providers that cache it.
     """
 
     model: str
@@ -82,7 +79,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of a request and of its answer, and the cost in US dollars if it is known."""
+    """The tokens of a request and of its answer, and the cost in US dollars, None if unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -91,10 +88,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A whole answer. `model` is what the provider calls the model that answered.
+    """A complete answer. `model` is the provider's name of the model that answered.
 
-    `finish_reason` is `stop`, or `tool_calls` where the model asks for calls of tools. What a script has
-    answered is not remembered by the memo of a node.
+    `finish_reason` is `stop`, or `tool_calls` if the model asks for calls of tools. The answer of a script is
+    never cached by the `memo` of a node.
     """
 
     text: str
@@ -106,15 +103,15 @@ class ModelAnswer:
 
 
 class Provider(Protocol):
-    """Answers requests: a service, or a script in its place."""
+    """A service that answers requests, or a script in its place."""
 
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
-        """Return a whole answer, or raise ModelFailed; each piece of its text is given to `emit` first."""
+        """Return a complete answer, or raise ModelFailed; passes each piece of its text to `emit` first."""
         ...
 
 
 class ModelName(NamedTuple):
-    """A provider and what it calls the model."""
+    """A provider, and its name of the model."""
 
     provider: str
     model: str
@@ -123,9 +120,9 @@ class ModelName(NamedTuple):
         return f"{self.provider}/{self.model}"
 
 
-@lru_cache(maxsize=256)  # the same few models are named in each call
+@lru_cache(maxsize=256)  # calls name the same few models
 def model_name(text: str) -> ModelName:
-    """Read `provider/model` or `provider:model`, which is the same (S10.2); raises ValueError."""
+    """Parse `provider/model` or `provider:model`, which are equivalent (S10.2); raises ValueError."""
     found = _NAME.fullmatch(text)
     if found is None:
         raise ValueError(f"expected a model, written provider/model, found {text!r}")

@@ -17,9 +17,9 @@ from dataflow.authoring import TypeField, check_json, shortened
 
 __all__ = ["DEFINITIONS", "KINDS", "check_fit", "check_schema", "referred"]
 
-#: Where a schema has what it refers to.
+#: The keywords that contain shared definitions.
 DEFINITIONS: Final = ("$defs", "definitions")
-#: What each JSON type is in Python; no bool is a number.
+#: The Python classes of each JSON type; a bool is not a number.
 KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "string": str,
     "number": (int, float),
@@ -30,13 +30,13 @@ KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "null": type(None),
 }
 _REFERENCE: Final = re.compile(r"#/(\$defs|definitions)/([^/]+)\Z")
-#: How many characters of what was found are told.
+#: How many characters an error quotes of a value.
 MOST_SHOWN: Final = 60
 _type_of: Final = TypeAdapter[Any](TypeField).validate_python
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """Refuse a schema that says what cannot be checked; raises ValueError with the place inside it."""
+    """Raise ValueError for a schema that cannot be checked, with the location in it."""
     todo: list[tuple[str, Any]] = [("", schema)]
     while todo:
         place, one = todo.pop()
@@ -53,7 +53,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def referred(root: Mapping[str, Any], reference: str) -> Any:
-    """Return the definition that a reference leads to; raises ValueError if there is none."""
+    """Return the definition that a `$ref` refers to; raises ValueError if there is none."""
     found = _REFERENCE.match(reference)
     if found is None:
         raise ValueError(f"$ref {reference!r} cannot be followed; expected #/$defs/NAME")
@@ -75,7 +75,7 @@ def _check_operand(place: str, keyword: str, operand: Any) -> None:
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the schemas in a schema, each with the steps that lead to it."""
+    """Yield the direct subschemas of a schema, each with its path."""
     for keyword, operand in schema.items():
         if keyword in _ONE:
             yield keyword, operand
@@ -86,7 +86,7 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _check_references(schema: Mapping[str, Any]) -> None:
-    """Refuse definitions that lead to each other without a step into the value: checking would not end."""
+    """Refuse cyclic definitions that do not descend into the value: checking would not end."""
     leads = {
         f"#/{key}/{name.replace('~', '~0').replace('/', '~1')}": set(_same_value(definition))
         for key in DEFINITIONS
@@ -99,7 +99,7 @@ def _check_references(schema: Mapping[str, Any]) -> None:
 
 
 def _same_value(schema: Any) -> Iterator[str]:
-    """Yield the references by which a value is checked if it is checked by this schema."""
+    """Yield the references that this schema applies to the same value."""
     todo = [schema]
     while todo:
         one = todo.pop()
@@ -151,24 +151,12 @@ def _has_patterns(found: Any) -> bool:
 
 
 _CHOICES: Final = ("allOf", "anyOf", "oneOf")
-
-
 _ONE: Final = ("items", "additionalProperties", "propertyNames", "not")  # each a schema
-
-
 _LISTS: Final = (*_CHOICES, "prefixItems")
-
-
 _MAPPINGS: Final = ("properties", "patternProperties", *DEFINITIONS)
-
-
 _NUMBER: Final = ("a number", _is_number)
-
-
 _COUNT: Final = ("a number of at least 0", _is_count)
-
-
-#: What each keyword takes.
+#: The expected operand of each keyword.
 _EXPECTED: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "$ref": ("text", _is_text),
     "type": (f"one or several of {', '.join(KINDS)}", _are_types),
@@ -185,9 +173,7 @@ _EXPECTED: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     **dict.fromkeys(_LISTS, ("a list that is not empty", _is_list)),
     **dict.fromkeys(("properties", *DEFINITIONS), ("a mapping", _is_mapping)),
 }
-
-
-#: What says nothing about which values fit.
+#: Keywords without influence on which values fit.
 _ANNOTATIONS: Final = frozenset(
     {"$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated"}
     | {"readOnly", "writeOnly", "format", "discriminator"}
@@ -196,7 +182,7 @@ _ANNOTATIONS: Final = frozenset(
 
 
 def check_fit(value: Any, root: Mapping[str, Any]) -> None:
-    """Check a value by a schema, and by all that it refers to; raises ValueMismatch with the place inside."""
+    """Validate a value against a schema; raises ValueMismatch with the location in the value."""
     _check(value, root, root, "")
 
 
@@ -217,7 +203,7 @@ def _check(value: Any, schema: Any, root: Mapping[str, Any], place: str) -> None
 
 
 def _check_kind(value: Any, schema: Mapping[str, Any], place: str) -> None:
-    """Check the type, what is listed, and the formats that have a type, as dates."""
+    """Validate type, enumerated values, formats that have a type, as dates, and required fields."""
     names = schema.get("type", [*KINDS])
     kinds = names if isinstance(names, list) else [names]
     if not any(_is_of(value, kind) for kind in kinds):
@@ -257,7 +243,7 @@ def _check_choices(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any
 
 
 def _nearest(faults: list[ValueMismatch], place: str) -> ValueMismatch:
-    """Return the fault deepest inside, where the value came closest, or tell of all alternatives."""
+    """Return the deepest mismatch, of the closest alternative, or one that lists all alternatives."""
     deepest = max(faults, key=lambda fault: len(fault.place))
     if deepest.place != place:
         return deepest
@@ -305,7 +291,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _compared(value: Any) -> str:
-    """Write a value so that it is compared as JSON is: no bool is a number, and 1.0 is 1."""
+    """Return a value in a form for comparison as JSON: a bool is not a number, and 1.0 equals 1."""
     return _written(_in_one_form(value))
 
 
@@ -326,7 +312,7 @@ def _is_multiple(value: float, step: float) -> bool:
 
 
 def _exact(number: float) -> Fraction:
-    """Return a number as it is written: 0.1 is a tenth."""
+    """Return a number by its decimal form: 0.1 is exactly one tenth."""
     return Fraction(number if isinstance(number, int) else str(number))
 
 
@@ -342,7 +328,7 @@ def _found(value: Any) -> str:
     return f"{type(value).__name__} {shortened(repr(value), MOST_SHOWN)}"
 
 
-#: What looks at a value alone: the type that each keyword is about, what it expects, and whether that fits.
+#: Keywords that constrain a single value: the type that they apply to, the expectation, and the test.
 _PLAIN: Final[Mapping[str, tuple[str, str, Callable[[Any, Any], bool]]]] = {
     "minimum": ("number", "at least {}", lambda value, bound: value >= bound),
     "maximum": ("number", "at most {}", lambda value, bound: value <= bound),

@@ -1,4 +1,4 @@
-"""Spans of calls of models, by the conventions of OpenTelemetry for generative AI (S19)."""
+"""Spans of calls of models, by the OpenTelemetry conventions for generative AI (S19)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataflow_agent.models.request import Emit, ModelAnswer, ModelName, ModelReq
 
 __all__ = ["Traced", "conventional", "written_message"]
 
-#: What the conventions call a provider, where that is not the name by which it is called here.
+#: The conventional names of providers that have another name here.
 CONVENTIONAL: Final[Mapping[str, str]] = {
     "azure": "azure.ai.openai",
     "azure_ai": "azure.ai.inference",
@@ -27,13 +27,13 @@ CONVENTIONAL: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A provider whose answers each have a span `chat MODEL`, inside the span of the node that asks."""
+    """A provider that opens a span `chat MODEL` for each answer, inside the span of the calling node."""
 
     provider: Provider
     name: ModelName
 
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
-        """Have the provider answer; see `Provider`."""
+        """Return the answer of the provider; see `Provider`."""
         with this_firing().span(
             f"chat {self.name.model}", _asked(self.name, request), is_client=True
         ) as span:
@@ -47,7 +47,7 @@ class Traced:
 
 
 def conventional(provider: str) -> str:
-    """Return what the conventions call a provider."""
+    """Return the conventional name of a provider."""
     return CONVENTIONAL.get(provider, provider)
 
 
@@ -92,12 +92,12 @@ def _reply(answer: ModelAnswer) -> Mapping[str, Any]:
 
 
 def written_message(message: Message) -> Mapping[str, Any]:
-    """Return a message as the conventions write it, for JSON."""
+    """Return a message in the form of the conventions, for JSON."""
     return {"role": message.role, "parts": _parts(message)}
 
 
 def _parts(message: Message) -> list[Mapping[str, Any]]:
-    """Write what a message says; of a picture only what it is."""
+    """Return the parts of a message in the form of the conventions, without the data of images."""
     content = message.content
     given: Iterable[Any] = [content] if isinstance(content, str) else content
     if message.role == "tool":
@@ -119,7 +119,7 @@ def _part(part: Any) -> Mapping[str, Any]:
 
 
 def _read(arguments: str) -> Any:
-    """Return the arguments of a call as a value, what a model has not written as JSON as it is."""
+    """Return the arguments of a call as a value, or unchanged if they are not JSON."""
     try:
         return json.loads(arguments)
     except ValueError:

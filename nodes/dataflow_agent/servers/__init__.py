@@ -1,3 +1,3 @@
-"""Tool servers that speak the Model Context Protocol: processes, transports, sessions, results."""
+"""Clients of tool servers that speak MCP, the Model Context Protocol."""
 
 from __future__ import annotations

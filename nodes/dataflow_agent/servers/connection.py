@@ -24,25 +24,25 @@ from dataflow_agent.servers.transports import (
     RequestFailed,
     RequestUnauthorized,
     cause_of,
-    told_first,
+    first_error_text,
 )
 
 __all__ = ["Connection", "ToolList", "connected", "load", "loaded"]
 
-#: How often a server is started that ends before it has answered, and how long it is waited before each.
+#: How often a server is started that ends before its first answer, and the wait before another start.
 STARTS: Final = 3
 WAIT_SECONDS: Final = 0.1
 LIST: Final = "the list of its tools"
 T = TypeVar("T")
 LOG: Final = logging.getLogger("dataflow_agent.servers")
 MISSING: Final = "is called through mcp, which is not there: pip install 'dataflow-engine[agent]'"
-_loading: Final = threading.Lock()  # of two servers that start at once the first loads it
+_loading: Final = threading.Lock()  # of two concurrent starts the first imports it
 _loaded: Final[list[Any]] = []
 
 
 @dataclass(frozen=True, slots=True)
 class _Alive:
-    """There may be answers: the client that is asked, and the scopes of those who wait."""
+    """The connection is usable: the client, and the cancel scopes of pending requests."""
 
     client: Any
     pending: set[anyio.CancelScope] = field(default_factory=set)
@@ -50,7 +50,7 @@ class _Alive:
 
 @dataclass(frozen=True, slots=True)
 class _Dead:
-    """There will be no more answers; the cause is what the library says, if anything."""
+    """The connection has ended; the cause is the message of the library, if any."""
 
     error: ServerFailed
     cause: str = ""
@@ -60,13 +60,13 @@ _State: TypeAlias = _Alive | _Dead
 
 
 class Connection:
-    """A session with a server, owned by one task and used by any number.
+    """A session with a server, owned by one task and used by any number of tasks.
 
-    Each may have a description of its own, with another name and other deadlines than that it was opened by.
+    A caller passes its own description of the server, whose name and deadlines may differ.
     """
 
     def __init__(self, server: Server, link: Link, tools: ToolList, client: Any) -> None:
-        self.ended = anyio.Event()  # and nothing of it is left
+        self.ended = anyio.Event()  # and everything is closed
         self._server = server
         self._link = link
         self._list = tools
@@ -75,16 +75,16 @@ class Connection:
 
     @property
     def is_usable(self) -> bool:
-        """Whether there may be answers."""
+        """Whether requests can be sent."""
         return isinstance(self._state, _Alive)
 
     @property
     def death(self) -> ServerFailed | None:
-        """What has ended it."""
+        """The error that has ended the session, if it has ended."""
         return self._state.error if isinstance(self._state, _Dead) else None
 
     async def tools(self, server: Server) -> tuple[ServerTool, ...]:
-        """Return its tools, as those of a description of it; raises ServerFailed."""
+        """Return the tools of the server under a description of it; raises ServerFailed."""
         try:
             found = await self._list.known(partial(self._answer, server, LIST, self._list.asked))
         except ToolFailed as error:
@@ -94,10 +94,11 @@ class Connection:
     async def call(self, tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
         """Call a tool once, and return its result; raises ToolFailed, ServerDied, and ServerFailed.
 
-        Arguments that cannot be written fail before they are sent: a failure then would end the session.
+        Arguments that cannot be serialized are refused before sending, as a later failure would end the
+        session.
         """
         try:
-            to_json({"params": {"arguments": arguments}})  # as deep as it is in the message
+            to_json({"params": {"arguments": arguments}})  # nested as deep as in the message
         except ValueError as error:
             text = f"cannot be sent its arguments: {error}"
             raise ToolFailed(tool.server.label, tool.own_name, text) from error
@@ -109,7 +110,7 @@ class Connection:
         return await self._answer(tool.server, tool.own_name, ask)
 
     async def _answer(self, server: Server, what: str, ask: Callable[[Any], Awaitable[T]]) -> T:
-        """Wait for an answer in its time, and as long as the server lives."""
+        """Wait for an answer until the deadline or the end of the server."""
         match self._state:
             case _Alive() as alive:
                 return await self._waited(alive, server, what, partial(ask, alive.client))
@@ -134,7 +135,7 @@ class Connection:
             raise failed from cause_of(error)
         except RequestFailed as error:
             text, cause = f"has failed: {error}", error
-        except (RuntimeError, ValueError) as error:  # of the library, which has looked at the answer
+        except (RuntimeError, ValueError) as error:  # the library has refused the answer
             text, cause = f"has an answer that does not fit: {error}", error
         finally:
             alive.pending.discard(scope)
@@ -144,15 +145,16 @@ class Connection:
 
     def _died_during(self, dead: _Dead, server: Server, what: str) -> ServerDied:
         again = "" if what is LIST else ", which is not called again"
-        return ServerDied(server.label, f"has died during {what!r}{again}: {self._link.told_end(dead.cause)}")
+        text = f"has died during {what!r}{again}: {self._link.describe_end(dead.cause)}"
+        return ServerDied(server.label, text)
 
     def die(self, cause: str = "") -> None:
-        """Note that there will be no more answers, unless that is known."""
-        text = f"has died: {self._link.told_end(cause)}"
+        """Mark the connection as ended, unless it is."""
+        text = f"has died: {self._link.describe_end(cause)}"
         self._end(_Dead(ServerDied(self._server.label, text), cause))
 
     def _end(self, dead: _Dead) -> None:
-        """Have those who wait told, and the owner; it dies once."""
+        """End once: cancel pending requests and wake the owner."""
         match self._state:
             case _Alive() as alive:
                 self._state = dead
@@ -165,20 +167,20 @@ class Connection:
                 assert_never(self._state)
 
     async def watch(self) -> None:
-        """Raise what has ended it, once that has come about."""
+        """Wait for the end of the session and raise its error."""
         await self._died.wait()
         assert isinstance(self._state, _Dead)
         raise self._state.error
 
     async def follow(self) -> None:
-        """Die with the server."""
+        """End the connection when the server ends."""
         await self._link.ended.wait()
         self.die()
 
 
 @asynccontextmanager
 async def _session(server: Server, link: Link, until: float) -> AsyncIterator[Connection]:
-    """Be connected while the block runs; raises ServerFailed, and ServerDied if the server ends before it."""
+    """Keep a session open during the block; raises ServerFailed, and ServerDied if the server ends first."""
     mcp = await loaded(server.label)
     tools = ToolList(server)
     client = mcp.Client(reading_schemas(link.streams()), message_handler=tools.noticed, cache=None)
@@ -194,12 +196,12 @@ async def _session(server: Server, link: Link, until: float) -> AsyncIterator[Co
                     yield connection
                 finally:
                     group.cancel_scope.cancel()
-    except Exception as error:  # noqa: BLE001 - whatever the library raises, in groups
+    except Exception as error:  # noqa: BLE001 - the library raises any error, in groups
         if connection is not None:
-            connection.die(told_first(error))
-        told = _told(error, connection) or link.not_started(error, server.connect_deadline)
-        is_its_own = connection is not None and told is connection.death
-        raise told from (None if is_its_own else cause_of(error))
+            connection.die(first_error_text(error))
+        raised = _error_for(error, connection) or link.not_started(error, server.connect_deadline)
+        is_its_own = connection is not None and raised is connection.death
+        raise raised from (None if is_its_own else cause_of(error))
     finally:
         if connection is not None:
             connection.die()
@@ -208,8 +210,8 @@ async def _session(server: Server, link: Link, until: float) -> AsyncIterator[Co
         raise link.not_started(None, server.connect_deadline)
 
 
-def _told(error: Exception, connection: Connection | None) -> ServerFailed | None:
-    """Return what is raised in place of what the library has raised, in groups; None for no start."""
+def _error_for(error: Exception, connection: Connection | None) -> ServerFailed | None:
+    """Return the error of ours for an error of the library; None if the session has not started."""
     own, _ = error.split(ServerFailed) if isinstance(error, ExceptionGroup) else (error, None)
     while isinstance(own, ExceptionGroup):
         own = own.exceptions[0]
@@ -220,7 +222,7 @@ def _told(error: Exception, connection: Connection | None) -> ServerFailed | Non
 
 @asynccontextmanager
 async def connected(server: Server) -> AsyncIterator[Connection]:
-    """Connect to a server while the block runs; one that ends at once is started up to three times.
+    """Connect to a server during the block; one that ends immediately is started up to three times.
 
     Raises ServerFailed, and SecretMissing for a variable or a header without a value.
     """
@@ -242,16 +244,16 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
 
 
 class ToolList:
-    """The tools of a server, as far as they are known."""
+    """The cached list of the tools of a server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._asking = anyio.Lock()
         self._tools: tuple[ServerTool, ...] | None = None
-        self._notices = 0  # of changes
+        self._notices = 0  # of changes of the list
 
     async def known(self, ask: Callable[[], Awaitable[tuple[ServerTool, ...]]]) -> tuple[ServerTool, ...]:
-        """Return the tools; raises what asking for them raises, if they are not known."""
+        """Return the tools, from the cache or by `ask`; raises what `ask` raises."""
         async with self._asking:
             found = self._tools
             if found is None:
@@ -262,7 +264,7 @@ class ToolList:
         return found
 
     async def asked(self, client: Any) -> tuple[ServerTool, ...]:
-        """Ask a client for the list, page after page."""
+        """Request the list, page by page."""
         found: list[ServerTool] = []
         cursor: str | None = None
         while True:
@@ -276,14 +278,14 @@ class ToolList:
                 return tuple(found)
 
     async def noticed(self, message: Any) -> None:
-        """Look at what a server of the older protocol tells by itself."""
+        """Handle a notification of a server of the older protocol."""
         from mcp_types import ToolListChangedNotification
 
         if isinstance(message, ToolListChangedNotification):
             self._forget()
 
     async def listen(self, client: Any) -> None:
-        """Hear of changes, from a server that tells them to those who ask for it."""
+        """Subscribe to changes, at a server of the newer protocol."""
         from mcp import MCPError
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 
@@ -300,14 +302,14 @@ class ToolList:
 
 
 async def loaded(server: str) -> Any:
-    """Return mcp, which takes half a second for the first time; raises ServerFailed where it lacks."""
+    """Return mcp, imported in a thread on first use; raises ServerFailed if it is not installed."""
     if not _loaded:
         await to_thread.run_sync(load, server, abandon_on_cancel=True)
     return _loaded[0]
 
 
 def load(server: str) -> Any:
-    """Import mcp, unless that has been done; raises ServerFailed where it lacks."""
+    """Import mcp on first use; raises ServerFailed if it is not installed."""
     with _loading:
         if not _loaded:
             try:

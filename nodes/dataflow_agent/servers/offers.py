@@ -1,4 +1,4 @@
-"""`mcp()` and the node type `agent.tools`: which tools of which servers are offered."""
+"""`mcp`, which describes a tool server, and the node type `agent.tools`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class OfferedServer(StrictConfig):
 
     @property
     def described(self) -> Server:
-        """The description."""
+        """The server as a description."""
         return Server(
             (*self.command,), self.url, (*self.env.items(),), self.name,
             policy_of(self.allow, self.ask, self.deny), self.deadline, self.connect_deadline,
@@ -97,7 +97,7 @@ class Offer(StrictConfig):
         return self
 
     def _without_arguments(self) -> Sequence[str]:
-        """Tell of patterns that fit no call; only for these the functions are imported already."""
+        """List patterns that fit no call; functions are imported only if patterns name arguments."""
         if not arguments_named(self.policy):
             return []
         try:
@@ -107,7 +107,7 @@ class Offer(StrictConfig):
 
     @property
     def policy(self) -> Policy:
-        """Which calls of the functions are made."""
+        """The policy of calls of the functions."""
         return policy_of(self.allow, self.ask, self.deny)
 
 
@@ -119,11 +119,11 @@ class Offered(NamedTuple):
 
 
 async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
-    """Offer functions and the tools of servers, all of them or those of some names.
+    """Offer functions and the tools of servers, all of them or those with the given names.
 
-    The servers are started to be asked for their tools. Raises FlowInvalid for a function that cannot be
-    found or that no model can call, and for a name that no tool has; ServerFailed for a server that does not
-    start, and SecretMissing.
+    The servers are started to list their tools. Raises FlowInvalid for a function that cannot be found or
+    that no model can call, and for a name that no tool has; ServerFailed for a server that does not start,
+    and SecretMissing.
     """
     for reference in config.functions:
         tool_of(reference)
@@ -138,7 +138,7 @@ async def tools(config: Offer = Offer()) -> Offered:  # noqa: B008 - frozen
 
 
 def _hiding(known: Toolbox, names: Sequence[str]) -> list[Source]:
-    """Return what hides all tools but those of some names: their sources again, which allow no others."""
+    """Return sources that hide all tools but the named ones: the same servers with stricter policies."""
     known.check_names(names, "tools")
     picked = {name: tool for name in names if (tool := known.tool(name)) is not None}
     others = [tool for name in known.names if (tool := known.tool(name)) is not None and name not in picked]
@@ -169,14 +169,14 @@ def mcp(
 ) -> Toolbox:
     """Describe a server of tools that speaks MCP: by its command, or by its address for streamable HTTP.
 
-    `allow`, `ask` and `deny` are patterns of its tools, by their names there, as in a `Policy`. `env` are the
-    variables of its process besides the few that each has: a mapping to secrets, or to the names of variables
-    of this process, or only names. `headers` go to an address with each request: each is a secret, or a text
-    in which `${NAME}` stands for the secret of that name, such as `Bearer ${TOKEN}`. `name` is what errors
-    call the server, and what tells its tools from those of others. A call has `deadline` seconds, the start
-    `connect_deadline`. Nothing is started here.
+    `allow`, `ask` and `deny` are patterns of its tools, by their names at the server, as in a `Policy`. `env`
+    are additional variables of its process: a mapping to secrets, or to the names of variables of this
+    process, or only names. `headers` are sent to an address with each request: each is a secret, or a string
+    in which `${NAME}` is replaced by the secret of that name, such as `Bearer ${TOKEN}`. `name` is the name
+    of the server in errors, and distinguishes its tools from those of others. A call has `deadline` seconds,
+    the start `connect_deadline`. Nothing is started here.
 
-    Raises FlowInvalid for what describes no server, and ValueError for a pattern that cannot be read.
+    Raises FlowInvalid for an invalid description, and ValueError for a malformed pattern.
     """
     policy = policy_of(allow, ask, deny)
     try:
@@ -191,7 +191,7 @@ def mcp(
 
 
 def _program_of(server: Server) -> str:
-    """Return the name of the program alone; what else is in a command may be an address with a key."""
+    """Return the name of the program alone: other parts of the command may be an address with a key."""
     first = server.command[0] if server.command else ""
     if not isinstance(first, str) or is_address(first):  # type: ignore[redundant-expr]  # as in `problems_of`
         return ""

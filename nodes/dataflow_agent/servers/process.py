@@ -1,4 +1,4 @@
-"""The process of a tool server: its pipes, its last words, and its end with all that it has started."""
+"""The process of a tool server: its pipes, its last output, and its end with all child processes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dataflow_agent.servers.results import ServerFailed
 __all__ = ["ServerProcess"]
 
 LOG: Final = logging.getLogger("dataflow_agent.servers")
-#: How long, in seconds, a process has to end by itself, and then again once it was told to.
+#: How long a process has to end by itself, and again after SIGTERM, in seconds.
 GRACE: Final = 1.0
-#: How long the pipes of a process that has ended may be held by others, before these are killed.
+#: How long children may keep the pipes of an ended process open before they are killed.
 LAST_WORDS_SECONDS: Final = 0.5
 LAST_LINES: Final = 10
 LINE_CHARACTERS: Final = 300
@@ -31,33 +31,33 @@ BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.End
 
 
 class ServerProcess:
-    """A process that speaks MCP over its standard input and output, in a process group of its own."""
+    """A process that speaks MCP over standard input and output, in its own process group."""
 
     def __init__(
         self, server: str, command: tuple[str, ...], env: dict[str, str], marks: dict[str, str]
     ) -> None:
         self.server = server
-        self.ended = anyio.Event()  # and its last words are known
-        self.has_closed = False  # its input or its output, though the process may be there
+        self.ended = anyio.Event()  # and its last output is known
+        self.has_closed = False  # its input or output, though the process may still run
         self.exit_code: int | None = None
         self._command = command
         self._env = env
-        self._marks = marks  # in place of what is not to be shown of the variables
+        self._marks = marks  # masks by the secret parts of the variables
         self._last: deque[str] = deque(maxlen=LAST_LINES)
 
-    def told(self) -> str:
-        """Tell how it has ended, as far as that is known, and what it wrote last to its standard error."""
+    def describe_end(self) -> str:
+        """Describe how it has ended, if that is known, and its last lines on standard error."""
         code = "" if self.exit_code is None else f"exit code {self.exit_code}"
         return "; ".join(text for text in (code, self.last_words) if text) or "nothing is known of its end"
 
     @property
     def last_words(self) -> str:
-        """What it wrote last to its standard error, told as such; empty if it has written nothing."""
+        """A description of its last lines on standard error; empty if it has written nothing."""
         return f"its last lines: {' | '.join(self._last)}" if self._last else ""
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        """Start it and exchange messages with it; at the end nothing of its group is left.
+        """Start it and exchange messages with it; at the end its whole process group is gone.
 
         Raises ServerFailed for a command that cannot be run.
         """
@@ -67,7 +67,7 @@ class ServerProcess:
         assert process.stdout is not None
         assert process.stderr is not None
         has_exited, has_said_all = anyio.Event(), anyio.Event()
-        watching = anyio.CancelScope(shield=True)  # the end of a process is waited for, whoever is cancelled
+        watching = anyio.CancelScope(shield=True)  # the end of the process is awaited also on cancellation
         with from_process, to_process:
             try:
                 async with anyio.create_task_group() as group:
@@ -81,7 +81,7 @@ class ServerProcess:
                         try:
                             with anyio.CancelScope(shield=True):
                                 await _stop(process, has_exited, has_said_all)
-                        finally:  # a task of asyncio that is cancelled once more leaves its shields
+                        finally:  # asyncio cancels a task again in spite of shields
                             _signal(process, signal.SIGKILL)
                             watching.cancel()
                             group.cancel_scope.cancel()
@@ -106,7 +106,7 @@ class ServerProcess:
             raise ServerFailed(self.server, text, is_lasting=True) from error
 
     async def _read(self, stdout: ByteReceiveStream, to_session: MemoryObjectSendStream[Any]) -> None:
-        """Hand on what it says, and warn of lines that are no messages."""
+        """Pass its messages on, and warn of lines that are not messages."""
         with to_session, self._closing(), suppress(*BROKEN):
             lines = _Lines()
             async for chunk in stdout:
@@ -120,7 +120,7 @@ class ServerProcess:
 
     @contextmanager
     def _closing(self) -> Iterator[None]:
-        """Note the end of the block, before the session is told of it."""
+        """Record the end of the block before the session notices it."""
         try:
             yield
         finally:
@@ -146,7 +146,7 @@ class ServerProcess:
             has_said_all.set()
 
     def _shown(self, line: bytes) -> str:
-        """Return a line for people: without secrets, and cut after that, as a piece of one is not found."""
+        """Return a line without secrets, shortened afterwards: a part of a secret is not recognized."""
         text = line.decode(errors="replace")
         for hidden in sorted(self._marks, key=len, reverse=True):
             text = text.replace(hidden, self._marks[hidden])
@@ -166,7 +166,7 @@ class ServerProcess:
         has_exited: anyio.Event,
         has_said_all: anyio.Event,
     ) -> None:
-        """Wait for its end, end what it has left behind, and note how it came."""
+        """Wait for its end, end its remaining children, and record the exit code."""
         with scope:
             await _exit_of(process)
             _signal(process, signal.SIGTERM)
@@ -181,13 +181,13 @@ class ServerProcess:
 
 
 class _Lines:
-    """Makes lines of the chunks of a stream."""
+    """Splits the chunks of a stream into lines."""
 
     def __init__(self) -> None:
         self._begun: list[bytes] = []
 
     def of(self, chunk: bytes) -> list[bytes]:
-        """Return the lines that end with a further chunk."""
+        """Return the lines that another chunk completes."""
         first, *more = chunk.split(b"\n")
         self._begun.append(first)
         if not more:
@@ -198,7 +198,7 @@ class _Lines:
 
     @property
     def rest(self) -> bytes:
-        """What has not ended."""
+        """The incomplete last line."""
         return b"".join(self._begun)
 
 
@@ -213,7 +213,7 @@ def _message(line: bytes) -> Any:
 
 
 async def _exit_of(process: Process) -> None:
-    """Wait for the end of a process alone: its pipes may be held open by others."""
+    """Wait for the end of the process itself: children may keep its pipes open."""
     if not hasattr(os, "pidfd_open"):
         await process.wait()
         return
@@ -228,7 +228,7 @@ async def _exit_of(process: Process) -> None:
 
 
 async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
-    """Let a process end, tell it to, kill it; what it has started may be left."""
+    """Let a process end by itself, else send SIGTERM, then SIGKILL; its children may remain."""
     assert process.stdin is not None
     with suppress(*BROKEN):
         await process.stdin.aclose()
@@ -244,6 +244,6 @@ async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.E
 
 
 def _signal(process: Process, number: signal.Signals) -> None:
-    """Send a signal to all of the group, which may be gone."""
+    """Send a signal to the process group if it still exists."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)

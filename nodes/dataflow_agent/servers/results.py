@@ -1,4 +1,4 @@
-"""Results, errors and schemas of tool servers as models receive them."""
+"""Errors of tool servers, and their results and schemas in the form that models receive."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ __all__ = [
 ]
 
 Content: TypeAlias = str | tuple[str | Image, ...]
+"""The content of a message: a string, or strings and images."""
 _MEDIA_TYPE: Final = re.compile(r"image/[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 
 class ServerFailed(DataflowError):
-    """Raised when a tool server cannot be started or reached, lets nobody in, or does not do its part.
+    """Raised when a tool server cannot be started or reached, refuses access, or violates the protocol.
 
-    `text` says what has gone wrong, without the name of the server; `is_lasting` that a further start would
-    come to the same.
+    `text` is the problem without the name of the server; `is_lasting` says that another start would fail in
+    the same way.
     """
 
     def __init__(self, server: str, text: str, *, is_lasting: bool = False) -> None:
@@ -45,11 +46,11 @@ class ServerFailed(DataflowError):
 
 
 class ServerDied(ServerFailed):
-    """Raised when a tool server has ended, or cannot be reached any more, while it was in use."""
+    """Raised when a tool server has ended, or the connection to it was lost, while it was in use."""
 
 
 class ToolFailed(DataflowError):
-    """Raised for a call that a tool server has answered with an error, or not in time."""
+    """Raised for a call that was answered with an error, was not answered in time, or is not allowed."""
 
     def __init__(self, server: str, tool: str, text: str) -> None:
         self.server = server
@@ -58,27 +59,24 @@ class ToolFailed(DataflowError):
         super().__init__(f"tool {tool!r} of server {server!r} {text}")
 
 
-"""What a message says: a text, or texts and images."""
-
-
 def joined(parts: list[str | Image]) -> Content:
-    """Return parts as the content of a message: one text, unless there are images."""
+    """Return parts as the content of a message: one string, unless there are images."""
     if any(isinstance(part, Image) for part in parts):
         return tuple(part for part in parts if part)
     return "\n".join(str(part) for part in parts)
 
 
 def shown(content: Content) -> str:
-    """Return content as one text, in which each image is only named."""
+    """Return content as one string, in which each image is only named."""
     if isinstance(content, str):
         return content
     return "\n".join(part if isinstance(part, str) else f"[image, {part.media_type}]" for part in content)
 
 
 def content_of(result: Any) -> Content:
-    """Return what a result says: its texts, joined, else what it has of structure as JSON, and its images.
+    """Return the content of a result: its texts, joined, else its structured content as JSON, and its images.
 
-    Raises ValueError for what is no image.
+    Raises ValueError for an invalid image.
     """
     texts: list[str] = []
     images: list[Image] = []
@@ -112,22 +110,22 @@ def _image(part: Any) -> Image:
 
 
 def schema_of(given: Mapping[str, Any]) -> str:
-    """Return a schema as all providers take it, as JSON: an object with properties, without a dialect."""
-    told = {name: value for name, value in given.items() if name != "$schema"}
-    return json.dumps({**told, "type": "object", "properties": told.get("properties") or {}})
+    """Return a schema as JSON that all providers accept: an object with properties, without `$schema`."""
+    schema = {name: value for name, value in given.items() if name != "$schema"}
+    return json.dumps({**schema, "type": "object", "properties": schema.get("properties") or {}})
 
 
 @asynccontextmanager
 async def reading_schemas(
     transport: AbstractAsyncContextManager[tuple[Any, Any]],
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Exchange messages with a server whose schemas may have no type, which the library would refuse."""
+    """Exchange messages with a server whose schemas may lack a type, which the library refuses."""
     async with transport as (read, write):
         yield _Typed(read), write
 
 
 class _Typed:
-    """A stream of messages, in which each schema has a type."""
+    """A stream of messages that adds the type to schemas without one."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -162,7 +160,7 @@ class _Typed:
 
 
 def _typed(received: Any) -> Any:
-    """Give the schemas of a list of tools their type, if it is one; anything else stays as it is."""
+    """Add the type to the schemas in a list of tools; other messages are unchanged."""
     result = getattr(getattr(received, "message", None), "result", None)
     found = result.get("tools") if isinstance(result, dict) else None
     for tool in found if isinstance(found, list) else ():

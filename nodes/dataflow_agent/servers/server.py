@@ -40,36 +40,36 @@ __all__ = [
     "without_query",
 ]
 
-#: Where a secret stands in a text.
+#: The placeholder of a secret in a string.
 _PLACE: Final = re.compile(r"\$\{([^{}]*)\}")
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _VALUE: Final = re.compile(r"[ -~]*")
-#: Headers that tell who is calling, by their names; a description is stored, and has none of their values.
+#: Names of headers with credentials; a description is stored, and must not contain their values.
 _SECRET: Final = re.compile(
     r"auth|cookie|credential|jwt|key|passw|secret|session|signature|token|(^|[-_])(pat|pwd|sid)([-_]|$)",
     re.IGNORECASE,
 )
-#: A credential that is written down, whatever the name of the header.
+#: A literal credential, whatever the name of the header.
 _SCHEME: Final = re.compile(r"\s*(basic|bearer)\s+[^\s$]", re.IGNORECASE)
 #: Headers that the protocol sets.
 _TAKEN: Final = re.compile(
     r"accept|connection|content-.*|host|last-event-id|mcp-.*|transfer-encoding", re.IGNORECASE
 )
-#: How long one call may take, and how long a server may take to be there, unless it is said.
+#: The default deadlines of a call and of the start of a server, in seconds.
 CALL_SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 30.0
-#: How much of a digest tells two servers apart whose tools would have one name.
+#: How many characters of a hash distinguish servers whose tools would have the same name.
 DIGITS: Final = 8
-#: Shorter values, and lines of values, stand in any text by chance.
+#: Shorter values, and lines of values, occur in any text by chance.
 SHORTEST_HIDDEN: Final = 8
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
-#: Where what says who is calling belongs.
+#: The expected place of credentials, for messages.
 EXPECTED: Final = "`headers` with `${NAME}` in them, by the name of a variable of this process"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A header of each request to a server; `${NAME}` in its text stands for the secret of that name."""
+    """A header of each request to a server; `${NAME}` in its text is replaced by the secret of that name."""
 
     name: str
     text: str
@@ -77,9 +77,9 @@ class Header:
 
 
 def headers_of(given: object) -> tuple[Header, ...]:
-    """Read a mapping to headers: each a secret, or a text that may name some.
+    """Read a mapping to headers: each a secret, or a string that may name secrets.
 
-    Raises ValueError, which does not tell what was found: it could be a value.
+    Raises ValueError, which does not quote a value: it could be a secret.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"expected headers in a mapping, found {type(given).__name__}")
@@ -99,7 +99,7 @@ def _header(name: str, value: object) -> Header:
 
 
 def problems_of_headers(headers: Sequence[Header]) -> list[str]:
-    """List what is wrong with headers, without their texts: there could be values in them."""
+    """List the problems of headers, without their texts, which could contain secrets."""
     problems: list[str] = []
     often = Counter(header.name.lower() for header in headers)
     for number, header in enumerate(headers, 1):
@@ -126,7 +126,7 @@ def problems_of_headers(headers: Sequence[Header]) -> list[str]:
 
 
 def revealed(headers: Sequence[Header], server: str) -> dict[str, str]:
-    """Return headers as they are sent; raises SecretMissing, and ServerFailed for what cannot be sent."""
+    """Return headers with the values of secrets; raises SecretMissing, and ServerFailed for a bad value."""
     return {header.name: _revealed(header, server) for header in headers}
 
 
@@ -140,7 +140,7 @@ def _revealed(header: Header, server: str) -> str:
 
 
 def _value(secret: Secret, header: Header, server: str) -> str:
-    """Return the value of a secret; the error does not have its name, which could be a value by mistake."""
+    """Return the value of a secret; the error omits its name, which could be a value by mistake."""
     try:
         return secret.reveal()
     except SecretMissing:
@@ -151,11 +151,11 @@ def _value(secret: Secret, header: Header, server: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server of tools that speaks MCP: its command, or its address, with what is allowed of its tools.
+    """The description of a tool server that speaks MCP: its command or address, and the policy of its tools.
 
-    `env` are pairs of a variable of the server's process and the secret that it is set to; in JSON, and in
-    what is stored, a secret is its name. `name` is what errors call it. `deadline` bounds each call,
-    `connect_deadline` the start, in seconds. `headers` are sent to its address with each request.
+    `env` are pairs of a variable of the server's process and its secret; in JSON, and in stores, a secret is
+    represented by its name. `name` is the name in errors. `deadline` limits each call, `connect_deadline` the
+    start, in seconds. `headers` are sent to its address with each request.
     """
 
     command: tuple[str, ...] = ()
@@ -169,12 +169,12 @@ class Server:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What two descriptions have in common that share a session."""
+        """The key of the session: descriptions with the same key share one."""
         return ("dataflow_agent.servers", self.command, self.url, self.env, self.headers)
 
     @property
     def label(self) -> str:
-        """The name, or what command or address make of one."""
+        """The name, or one that is derived from the command or address."""
         if self.name:
             return self.name
         if self.url:
@@ -185,35 +185,35 @@ class Server:
 
     @property
     def address(self) -> str:
-        """The address as it is shown."""
+        """The address without secret parts."""
         return shown_address(self.url)
 
     @property
     def digest(self) -> str:
-        """Tell it from other servers, the same in each process."""
+        """A short hash of the description, stable across processes."""
         named = [(variable, secret.name) for variable, secret in self.env]
         sent = [(header.name.lower(), header.text) for header in self.headers]
-        told = (self.command, self.url, named, *([sent] if sent else []))
-        return sha256(repr(told).encode()).hexdigest()[:DIGITS]
+        parts = (self.command, self.url, named, *([sent] if sent else []))
+        return sha256(repr(parts).encode()).hexdigest()[:DIGITS]
 
     @property
     def place(self) -> str:
-        """Where its tools are found; two descriptions that differ in policy or deadlines have one."""
+        """The prefix of the references of its tools, independent of policy and deadlines."""
         return f"{self.label} {self.digest}"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool of a server, by the name that it has there."""
+    """A tool of a server, by its name at the server."""
 
     server: Server
     own_name: str
     description: str
-    schema: str  # as JSON, so that two are known to be equal
+    schema: str  # as JSON, so that equal schemas compare equal
 
     @property
     def reference(self) -> str:
-        """Where it is found: the server, told from all others, and the name."""
+        """The reference: the server, distinguished from all others, and the name."""
         return f"{self.server.place}:{self.own_name}"
 
     def spec(self, name: str) -> ToolSpec:
@@ -222,12 +222,12 @@ class ServerTool:
 
 
 def problems_of(server: Server) -> list[str]:
-    """List what is wrong with a description."""
+    """List the problems of a description."""
     problems = [
         f"its command has something of class {type(word).__name__}; expected words, each an argument of its "
         "own, as in mcp(*command)"
         for word in server.command
-        if not isinstance(word, str)  # type: ignore[redundant-expr]  # as who calls it may know no types
+        if not isinstance(word, str)  # type: ignore[redundant-expr]  # the caller may not be type-checked
     ]
     if server.command and is_address(server.command[0]):
         problems.append("its command is an address; expected a command, or the address as `url`")
@@ -255,17 +255,17 @@ def problems_of(server: Server) -> list[str]:
 
 
 def environment_of(server: Server) -> dict[str, str]:
-    """Return the variables that are given to the process of a server; raises SecretMissing.
+    """Return the additional variables of the process of a server; raises SecretMissing.
 
-    What is too short to be kept out of sight is given too: such as a display, which is none to keep.
+    A value that is too short to be masked is allowed too, such as the name of a display.
     """
     return {variable: _revealed_variable(server, variable, secret) for variable, secret in server.env}
 
 
 def marks_of(server: Server, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what is not to be shown of the secrets of a server, and the mark of each: all, and each line.
+    """Return the mask of each secret of a server, and of each line of it.
 
-    A server may write one line of a secret, of which what redacts whole secrets knows nothing.
+    A server may write one line of a secret, which the masking of whole secrets does not recognize.
     """
     return {
         part: f"[secret:{secret.name}]"
@@ -276,7 +276,7 @@ def marks_of(server: Server, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _revealed_variable(server: Server, variable: str, secret: Secret) -> str:
-    """Return the value of a secret; the error does not have its name, which could be a value by mistake."""
+    """Return the value of a secret; the error omits its name, which could be a value by mistake."""
     try:
         return secret.reveal()
     except SecretMissing:
@@ -291,7 +291,7 @@ def _revealed_variable(server: Server, variable: str, secret: Secret) -> str:
 def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[str, Secret], ...]:
     """Read the variables of a server: each with a secret or the name of one, or only its name.
 
-    Raises ValueError, which does not tell what was found: it could be a value.
+    Raises ValueError, which does not quote a value: it could be a secret.
     """
     if isinstance(env, str):
         raise ValueError("expected the names of variables in a list or a mapping, found a text")
@@ -302,12 +302,12 @@ def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[s
 
 
 def is_address(word: object) -> bool:
-    """Tell whether a word of a command is written as an address is."""
+    """Return whether a word of a command looks like an address."""
     return isinstance(word, str) and word.strip().lower().startswith(("http://", "https://"))
 
 
 def problems_of_address(url: str) -> list[str]:
-    """List what is wrong with an address, without all of it: it may have a key."""
+    """List the problems of an address without quoting it, as it may contain a key."""
     try:
         scheme, host, *_ = urlsplit(url)
     except ValueError:  # which may quote a password
@@ -326,7 +326,7 @@ def problems_of_address(url: str) -> list[str]:
 
 
 def _has_bad_port(url: str) -> bool:
-    """Tell whether what is in the place of a port can be none; it may be a part of a password."""
+    """Return whether the port is invalid; it may be a part of a password."""
     try:
         _ = urlsplit(url).port
     except ValueError:
@@ -340,35 +340,35 @@ def host_of(url: str) -> str:
 
 
 def shown_address(url: str) -> str:
-    """Return an address without what may be secret in it: a user with a password, and a query."""
+    """Return an address without its parts that may be secret: user, password and query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{host_of(url)}{parts.path}"
 
 
 def without_query(url: str) -> str:
-    """Return an address as the library is given it, which logs it and quotes it in errors."""
+    """Return an address without its query, for the library, which logs it and quotes it in errors."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 
 def make_query_hook(url: str) -> Callable[[Any], Awaitable[None]]:
-    """Make the hook that puts the query of an address on each request to it, where no text shows it."""
+    """Return the hook that adds the query of an address to each request, hidden from all texts."""
     import httpx2  # loaded by now
 
     whole, plain = _unshown()(url), httpx2.URL(without_query(url))
 
     async def put(request: Any) -> None:
-        request.url = whole if request.url == plain else _unshown()(request.url)  # of a redirection
+        request.url = whole if request.url == plain else _unshown()(request.url)  # a redirection
 
     return put
 
 
 @cache
 def _unshown() -> Any:
-    """Make the class of addresses whose text has no query, which is sent all the same."""
+    """Create the class of addresses whose text omits the query, which is sent nevertheless."""
     import httpx2  # loaded by now
 
     class Unshown(httpx2.URL):
-        """An address that keeps its query out of its text."""
+        """An address whose text omits its query."""
 
         def __str__(self) -> str:
             return str(self.copy_with(query=None))

@@ -1,4 +1,4 @@
-"""Sessions with tool servers, and policy patterns that match none of their tools."""
+"""Sessions with tool servers, shared within a run or a block; the lists and calls of their tools."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ __all__ = ["UNMET", "called", "listed", "sessions", "unmet_of"]
 T = TypeVar("T")
 #: The code of the warning.
 UNMET: Final = "unmet_pattern"
-#: What a schema may take arguments by, besides its properties.
+#: Keywords by which a schema may take arguments that are not among its properties.
 OPEN: Final = ("additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf")
 EFFECTS: Final = {"allow": "allows nothing", "ask": "has nobody asked", "deny": "denies nothing"}
 
 
 class _Block(NamedTuple):
-    """The servers whose sessions belong to a block, and where these are."""
+    """A block of `sessions`: the keys of its servers, and the shared sessions."""
 
     keys: frozenset[object]
     shared: Shared
-    loop: object  # a thread that runs a loop of its own inherits the block, and cannot use it
+    loop: object  # a thread with another event loop inherits the block, and cannot use it
 
 
 _BLOCKS: Final[ContextVar[tuple[_Block, ...]]] = ContextVar("sessions of tool servers", default=())
@@ -44,10 +44,10 @@ _BLOCKS: Final[ContextVar[tuple[_Block, ...]]] = ContextVar("sessions of tool se
 
 @asynccontextmanager
 async def sessions(*toolboxes: Toolbox) -> AsyncIterator[None]:
-    """Let all runs that are started in the block share the sessions of the servers of some toolboxes.
+    """Share the sessions of the servers of some toolboxes between all runs that are started in the block.
 
-    Each is opened when it is first used, and closed when the block is left. An error in the block is raised
-    as it is. A flow that a blocking tool runs in its thread has sessions of its own.
+    A session is opened on first use, and closed at the end of the block. An error in the block is raised
+    unchanged. A flow that a blocking tool runs in its thread has separate sessions.
     """
     keys = frozenset(server.key for box in toolboxes for server in box.servers)
     async with sharing() as shared:
@@ -55,15 +55,15 @@ async def sessions(*toolboxes: Toolbox) -> AsyncIterator[None]:
         _BLOCKS.set((block, *_BLOCKS.get()))
         try:
             yield
-        finally:  # another task may leave the block, which has a context of its own
+        finally:  # another task, with another context, may leave the block
             _BLOCKS.set(tuple(one for one in _BLOCKS.get() if one is not block))
 
 
 async def listed(toolbox: Toolbox) -> Toolbox:
-    """Return the toolbox with the tools of its servers; each is asked for them once in its session.
+    """Return the toolbox with the tools of its servers, which are listed once in each session.
 
-    Warns (`unmet_pattern`) of patterns that fit no call of these tools: the run, and outside of one the log.
-    Raises ServerFailed for a server that does not start or does not answer, and SecretMissing.
+    Warns (`unmet_pattern`) of patterns that fit no call of these tools: in the run, or outside of a run in
+    the log. Raises ServerFailed for a server that does not start or does not answer, and SecretMissing.
     """
     servers = [source for source in toolbox.sources if isinstance(source, Server)]
     if not servers:
@@ -94,10 +94,10 @@ async def listed(toolbox: Toolbox) -> Toolbox:
 
 
 async def called(tool: ServerTool, arguments: Mapping[str, Any]) -> Content:
-    """Call a tool of a server once, and return what it says.
+    """Call a tool of a server once, and return the content of its result.
 
-    Raises ToolFailed for an error and for an answer that does not come in time, ServerFailed for a server
-    that does not start or has died, and SecretMissing.
+    Raises ToolFailed for a result that is an error and for a call without an answer in time, ServerFailed for
+    a server that does not start or has ended, and SecretMissing.
     """
     result = await _used(tool.server, lambda connection: connection.call(tool, arguments))
     try:
@@ -113,7 +113,7 @@ async def called(tool: ServerTool, arguments: Mapping[str, Any]) -> Content:
 
 
 async def _used(server: Server, use: Callable[[Connection], Awaitable[T]]) -> T:
-    """Use the connection with a server, a new one if that of before has died."""
+    """Use the connection with a server; opens a new one if the previous one has ended."""
     while True:
         found: list[T] = []
         error: DataflowError | None = None
@@ -127,8 +127,8 @@ async def _used(server: Server, use: Callable[[Connection], Awaitable[T]]) -> T:
                     try:
                         found.append(await use(connection))
                     except (ToolFailed, ServerFailed) as raised:
-                        error = raised  # the owner of the connection is not to see it
-        except ServerFailed as raised:  # outside a run it is raised here that the server has died
+                        error = raised  # hidden from the owner of the connection
+        except ServerFailed as raised:  # outside a run the end of the server is raised here
             error = error or raised
         if found:
             return found[0]
@@ -147,7 +147,7 @@ def _opened(server: Server) -> AbstractAsyncContextManager[Connection]:
 
 @lru_cache(maxsize=256)
 def unmet_of(server: Server, tools: Sequence[ServerTool]) -> tuple[str, ...]:
-    """Tell of each pattern of a server that fits no call of its tools, what it does not do."""
+    """Return a warning for each pattern of a server that fits no call of its tools."""
     given = {"allow": server.policy.allow or (), "ask": server.policy.ask, "deny": server.policy.deny}
     known = choices([tool.own_name for tool in tools])
     return tuple(
@@ -159,7 +159,7 @@ def unmet_of(server: Server, tools: Sequence[ServerTool]) -> tuple[str, ...]:
 
 
 def _problems(policy: Policy, tools: Sequence[ServerTool]) -> dict[str, str]:
-    """Return what is wrong with patterns, by each that means nothing."""
+    """Return the problem of each pattern that matches nothing."""
     names = [tool.own_name for tool in tools]
     parameters = [(tool.own_name, _parameters(tool, policy)) for tool in tools]
     nameless = dict.fromkeys(unmet(policy, names), "means none of its tools")
@@ -170,7 +170,7 @@ def _problems(policy: Policy, tools: Sequence[ServerTool]) -> dict[str, str]:
 
 
 def _parameters(tool: ServerTool, policy: Policy) -> Collection[str]:
-    """Return the arguments that a tool takes; one that may take any takes those of the policy."""
+    """Return the arguments of a tool; a tool with an open schema takes those that the policy names."""
     schema = json.loads(tool.schema)
     if any(schema.get(key) for key in OPEN):
         return arguments_named(policy)

@@ -33,8 +33,8 @@ __all__ = [
     "RequestFailed",
     "RequestUnauthorized",
     "cause_of",
+    "first_error_text",
     "innermost",
-    "told_first",
 ]
 
 T = TypeVar("T")
@@ -47,19 +47,19 @@ END_SECONDS: Final = 1.5
 
 
 class LinkLost(Exception):
-    """Raised for a request whose answer cannot come any more; the session is of no further use."""
+    """Raised for a request whose answer was lost with the connection; the session has ended."""
 
 
 class RequestFailed(Exception):
-    """Raised for a request that was answered with an error, which is of that request alone."""
+    """Raised for a request that was answered with an error; the session remains usable."""
 
 
 class RequestUnauthorized(Exception):
-    """Raised for a request from somebody whom the server does not know, or no more."""
+    """Raised for a request that the server refuses for its credentials, which may have expired."""
 
 
 class Link(Protocol):
-    """A way to one server, for one session.
+    """A transport to one server for one session.
 
     `ended` is set when the server is known to have ended by itself.
     """
@@ -68,16 +68,16 @@ class Link(Protocol):
     def ended(self) -> anyio.Event: ...
 
     def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        """Exchange messages while the block runs."""
+        """Exchange messages during the block."""
 
     async def asked(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Send a request; raises one of the errors of this module in place of the library's."""
+        """Send a request; raises an error of this module in place of the library's."""
 
-    def told_end(self, cause: str) -> str:
-        """Tell how the server has ended, or the connection to it; the cause is what the library says."""
+    def describe_end(self, cause: str) -> str:
+        """Describe how the server or the connection has ended; the cause is the message of the library."""
 
     def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
-        """Tell why there is no session, by what the library has raised; None if the seconds are over."""
+        """Return the error for a session that has not started: for an error, or None for a timeout."""
 
 
 def innermost(error: BaseException) -> BaseException:
@@ -87,17 +87,17 @@ def innermost(error: BaseException) -> BaseException:
     return error
 
 
-def told_first(error: BaseException) -> str:
-    """Tell the first error on one line, with its class."""
+def first_error_text(error: BaseException) -> str:
+    """Return the first error on one line, with its class."""
     first = innermost(error)
     text = " ".join(str(first).split())  # pydantic writes several lines
     return f"{type(first).__name__}: {text}".removesuffix(": ")
 
 
 def cause_of(error: Exception | None) -> Exception | None:
-    """Return an error as the cause of what is told of it; None for one that shows a secret (S12.4).
+    """Return an error as the cause of another; None for one that shows a secret (S12.4).
 
-    What a library raises quotes the server, which may say what it was sent.
+    An error of the library quotes the server, which may repeat what it was sent.
     """
     if error is None:
         return None
@@ -107,11 +107,11 @@ def cause_of(error: Exception | None) -> Exception | None:
 
 @dataclass(slots=True)
 class _Exchange:
-    """What has become of a request, of which the library tells only an error.
+    """The HTTP exchange of a request, for which the library reports only an error.
 
-    status: that of the answer, None before there is one
-    has_session: whether it was of a session that the server knows by an id
-    is_cut: whether the answer has ended before it was whole
+    status: the status of the answer, None before it arrives
+    has_session: whether the request had the id of a session
+    is_cut: whether the answer has ended before it was complete
     """
 
     status: int | None = None
@@ -119,7 +119,7 @@ class _Exchange:
     is_cut: bool = False
 
     @property
-    def told_status(self) -> str:
+    def status_text(self) -> str:
         """The status, with its name."""
         if self.status is None:
             return ""
@@ -127,22 +127,22 @@ class _Exchange:
         return f"{self.status} {phrases.get(self.status, '')}".rstrip()
 
 
-#: The request that is being sent; the library sends each in the context of whoever asks.
+#: The request that is being sent; the library sends each in the context of its caller.
 _EXCHANGE: Final[ContextVar[_Exchange | None]] = ContextVar("request to a tool server", default=None)
 
 
 class Http:
-    """A link to an address; raises SecretMissing for a header without a value."""
+    """A transport over HTTP; raises SecretMissing for a header without a value."""
 
     def __init__(self, server: Server) -> None:
-        self.ended = anyio.Event()  # of the server, which nobody tells
+        self.ended = anyio.Event()  # never set: a remote server does not report its end
         self._server = server
         self._headers = revealed(server.headers, server.label)
-        self._first = _Exchange()  # the last one before there is a session
+        self._first = _Exchange()  # the last exchange before the session begins
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        """Exchange messages; the requests of the block are those that begin the session."""
+        """Exchange messages; the first requests begin the session."""
         import httpx2  # loaded by now
         from mcp.client.streamable_http import streamable_http_client
 
@@ -173,40 +173,40 @@ class Http:
             _EXCHANGE.reset(token)
 
     def _meaning(self, error: Any, exchange: _Exchange) -> Exception:
-        """Tell what the error of a request means: the library has one class and few codes for all of them."""
+        """Return the error of ours for an error of the library, which has one class and few codes."""
         if exchange.status == HTTPStatus.UNAUTHORIZED:
             return RequestUnauthorized(self._refusal(exchange))
         if _is_lost(error.code, exchange):
             return LinkLost(str(error))
         if exchange.status is not None and exchange.status >= HTTPStatus.BAD_REQUEST:
-            return RequestFailed(f"{exchange.told_status}: {error}")
+            return RequestFailed(f"{exchange.status_text}: {error}")
         return RequestFailed(str(error))
 
-    def told_end(self, cause: str) -> str:
-        """Tell that the connection was lost, which is all that is known."""
+    def describe_end(self, cause: str) -> str:
+        """Describe the loss of the connection."""
         return ": ".join(filter(None, ("the connection was lost", cause)))
 
     def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
-        """Tell that the server is not there, or does not let us in."""
+        """Return the error for a server that cannot be reached, or refuses access."""
         if error is None:
             return ServerFailed(self._server.label, f"has not answered within {seconds:g} s", is_lasting=True)
         if self._first.status in REFUSALS:
             return ServerFailed(self._server.label, self._refusal(self._first), is_lasting=True)
-        text = f"could not be reached at {self._server.address}: {told_first(error)}"
+        text = f"could not be reached at {self._server.address}: {first_error_text(error)}"
         return ServerFailed(self._server.label, text)
 
     def _refusal(self, exchange: _Exchange) -> str:
         names = ", ".join(self._headers) or "none"
         return (
-            f"answers {exchange.told_status} at {self._server.address}; the headers that it was sent: {names}"
+            f"answers {exchange.status_text} at {self._server.address}; the headers that it was sent: {names}"
         )
 
 
 def _is_lost(code: int, exchange: _Exchange) -> bool:
-    """Tell whether the connection is lost, or the server knows the session no more.
+    """Return whether the connection is lost, or the server has dropped the session.
 
-    A server may have an error of its own with any of these codes; then its answer has come whole. Those that
-    have forgotten a session answer 404, as they should, or 400.
+    A server may answer with an error that has one of these codes; then its answer is complete. A server that
+    has dropped a session answers 404, as the protocol says, or 400.
     """
     from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST
 
@@ -221,7 +221,7 @@ def _is_lost(code: int, exchange: _Exchange) -> bool:
 
 
 async def _note(response: Any) -> None:
-    """Note what an answer to a request begins with, and watch how it ends."""
+    """Record the status of an answer, and watch how its body ends."""
     exchange = _EXCHANGE.get()
     if exchange is None:
         return
@@ -230,7 +230,7 @@ async def _note(response: Any) -> None:
         exchange.status = response.status_code
         exchange.has_session = "mcp-session-id" in request.headers
     elif "last-event-id" not in request.headers or response.status_code != HTTPStatus.OK:
-        return  # it does not go on with an answer that has broken off
+        return  # it does not resume a broken answer
     exchange.is_cut = False
     is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
     response.stream = _watched()(response.stream, exchange, is_of_events=is_of_events)
@@ -238,11 +238,11 @@ async def _note(response: Any) -> None:
 
 @cache
 def _watched() -> Any:
-    """Make the class of bodies that note when they end too early; its base is in the library."""
+    """Create the class of bodies that record an early end; its base is in the library."""
     import httpx2  # loaded by now
 
     class Watched(httpx2.AsyncByteStream):
-        """A stream of events is left once the answer was in it, so one that is read to its end had none."""
+        """A body; a stream of events is left after its answer, so one that is read to its end had none."""
 
         def __init__(self, stream: Any, exchange: _Exchange, *, is_of_events: bool) -> None:
             self._stream = stream
@@ -271,7 +271,7 @@ def _watched() -> Any:
 
 
 class Pipes:
-    """A link to a process, which is started with it; raises SecretMissing for a variable without a value."""
+    """A transport over the pipes of a process; raises SecretMissing for a variable without a value."""
 
     def __init__(self, server: Server) -> None:
         environment = environment_of(server)
@@ -282,38 +282,38 @@ class Pipes:
 
     @property
     def ended(self) -> anyio.Event:
-        """Is set when the process has ended."""
+        """Set when the process has ended."""
         return self._process.ended
 
     def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        """Start the process; at the end of the block nothing is left of it."""
+        """Start the process; it has ended at the end of the block."""
         return self._process.streams()
 
     async def asked(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Send a request; raises RequestFailed, and LinkLost once it is known how the process has ended."""
+        """Send a request; raises RequestFailed, and LinkLost once the end of the process is known."""
         from mcp import MCPError  # loaded by now
         from mcp_types import CONNECTION_CLOSED
 
         try:
             return await ask()
         except MCPError as error:
-            # A server may have an error of its own with this code.
+            # A server may answer with an error that has this code.
             if error.code != CONNECTION_CLOSED or not self._process.has_closed:
                 raise RequestFailed(str(error)) from error
             with anyio.move_on_after(END_SECONDS):
                 await self._process.ended.wait()
             raise LinkLost(str(error)) from error
 
-    def told_end(self, cause: str) -> str:  # noqa: ARG002 - the process says more
-        """Tell how the process has ended, with its last lines."""
-        return self._process.told()
+    def describe_end(self, cause: str) -> str:  # noqa: ARG002 - the process says more
+        """Describe how the process has ended, with its last lines."""
+        return self._process.describe_end()
 
     def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
-        """Tell how the process has ended, and what else the library says; or its last lines."""
+        """Return the error with the end of the process and the message of the library; or its last lines."""
         if error is None:
             text = f"has not answered within {seconds:g} s"
-            told = "; ".join(filter(None, (text, self._process.last_words)))
-            return ServerFailed(self._label, told, is_lasting=True)
+            whole = "; ".join(filter(None, (text, self._process.last_words)))
+            return ServerFailed(self._label, whole, is_lasting=True)
         return ServerFailed(self._label, f"could not be started: {self._reason(error)}")
 
     def _reason(self, error: Exception) -> str:
@@ -322,5 +322,5 @@ class Pipes:
         code = self._process.exit_code
         has_ended_by_itself = code is not None and code >= 0
         if has_ended_by_itself and getattr(innermost(error), "code", None) == CONNECTION_CLOSED:
-            return self._process.told()
-        return f"{told_first(error)}; {self._process.told()}"
+            return self._process.describe_end()
+        return f"{first_error_text(error)}; {self._process.describe_end()}"

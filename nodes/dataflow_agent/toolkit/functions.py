@@ -1,4 +1,4 @@
-"""Python functions as tools: what a model is told of one, and how one is called with what it wrote."""
+"""Python functions as tools: their descriptions for models, and the arguments of their calls."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = [
 M = TypeVar("M", bound=BaseModel)
 
 TOOL: Final = "tool"
-#: How deep arguments may be nested, half of what is stored, as an ask has them within what it shows.
+#: How deep arguments may be nested: half of what a store allows, as an ask contains them.
 MOST_LEVELS: Final = 100
 NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class ArgumentsInvalid(Exception):
-    """Raised for arguments that a tool does not take; the text is for the model."""
+    """Raised for invalid arguments; the message is for the model."""
 
 
 class PythonTool(NamedTuple):
-    """A function that models may call: a node of it, the model of its arguments, their names and schema."""
+    """A function that models may call: its node, the pydantic model, names and schema of its arguments."""
 
     node: Node[..., Any]
     arguments: type[BaseModel]
@@ -51,7 +51,7 @@ class PythonTool(NamedTuple):
         return ToolSpec(name, self.description, self.schema)
 
     def read(self, written: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments as the function takes them; raises ArgumentsInvalid, and never guesses."""
+        """Return the arguments as the function takes them; raises ArgumentsInvalid instead of guessing."""
         read = read_arguments(written, self.arguments)
         return {
             name: getattr(read, field)
@@ -61,7 +61,7 @@ class PythonTool(NamedTuple):
 
 
 def read_arguments(written: Mapping[str, Any], model: type[M]) -> M:
-    """Return the arguments of a call, as a model has written them; raises ArgumentsInvalid."""
+    """Validate the arguments that a model has written; raises ArgumentsInvalid."""
     try:
         read: Any = check_json(written, model)
     except ValueMismatch as mismatch:
@@ -70,7 +70,7 @@ def read_arguments(written: Mapping[str, Any], model: type[M]) -> M:
 
 
 def arguments_in(written: str) -> dict[str, Any]:
-    """Return the object that a model has written; raises ArgumentsInvalid for what is none."""
+    """Parse the JSON object that a model has written; raises ArgumentsInvalid."""
     try:
         given = json.loads(written or "{}")
     except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def _is_deep(given: object) -> bool:
     level = [given]
     for _ in range(MOST_LEVELS):
         level = [one for value in level for one in _within(value)]
-        if not level:  # as of most calls after a level or two
+        if not level:  # for most calls after a level or two
             return False
     return any(isinstance(one, dict | list) for one in level)
 
@@ -99,10 +99,10 @@ def _within(value: object) -> Iterable[object]:
 
 
 def reference_of(function: object) -> str:
-    """Return `module:qualname` of a function that is to be a tool, by which it is found again.
+    """Return the reference of a function as a tool, `module:qualname`, by which it is found again.
 
-    Raises FlowInvalid for what cannot be found by it, as lambdas and local functions, and for functions that
-    no model can call.
+    Raises FlowInvalid for a function that cannot be found by name, as lambdas and local functions, and for
+    one that no model can call.
     """
     if isinstance(function, list | tuple):
         kind = type(function).__name__
@@ -114,7 +114,7 @@ def reference_of(function: object) -> str:
     place = f"{module}:{qualname}"
     if not callable(function) or module is None or qualname is None:
         raise FlowInvalid(type(function).__name__, [f"expected a function, found {function!r}"], TOOL)
-    # A script has no name of its own, and is not imported again.
+    # The module of a script is `__main__`, which is not imported again.
     named = name_of_function(function) if "." in module else None
     reference = next((one for one in (named, place) if one is not None and _is(one, function)), None)
     if reference is None:
@@ -125,12 +125,12 @@ def reference_of(function: object) -> str:
 
 
 def is_same_tool(one: str, other: str) -> bool:
-    """Tell whether two references are of one tool, of which a run may have stored a former name."""
+    """Return whether two references are of the same tool: a run may have stored a former name."""
     if one == other:
         return True
     try:
         return _found(one) is _found(other)
-    except (ImportError, AttributeError, ValueError):  # of an agent, of a tool of a server, or gone
+    except (ImportError, AttributeError, ValueError):  # an agent, a tool of a server, or a removed function
         return False
 
 
@@ -142,7 +142,7 @@ def _is(reference: str, function: object) -> bool:
 
 
 def tool_of(reference: str) -> PythonTool:
-    """Find a tool; raises FlowInvalid if it is not there or no model can call it."""
+    """Find a tool; raises FlowInvalid if it does not exist or no model can call it."""
     try:
         found = _found(reference)
     except (ImportError, AttributeError, ValueError) as error:
@@ -162,7 +162,7 @@ def _found(reference: str) -> Any:
 @cache
 def _read(reference: str, function: Callable[..., Any]) -> PythonTool:
     declared = _declared(function)
-    inputs = declared.type.inputs  # refuses what has no signature
+    inputs = declared.type.inputs  # raises for a function without a signature
     bare = inspect.unwrap(function)
     parameters = inspect.signature(bare).parameters
     problems = [
@@ -184,8 +184,8 @@ def _read(reference: str, function: Callable[..., Any]) -> PythonTool:
     schema = json_schema(arguments)
     if not schema:
         raise FlowInvalid(reference, ["its parameters have no JSON Schema"], TOOL)
-    told: dict[str, Any] = {"properties": {}, **{key: schema[key] for key in schema if key != "title"}}
-    return PythonTool(declared, arguments, fields, told, inspect.getdoc(bare) or "")
+    trimmed: dict[str, Any] = {"properties": {}, **{key: schema[key] for key in schema if key != "title"}}
+    return PythonTool(declared, arguments, fields, trimmed, inspect.getdoc(bare) or "")
 
 
 def _declared(function: Callable[..., Any]) -> Node[..., Any]:
@@ -197,7 +197,7 @@ def _declared(function: Callable[..., Any]) -> Node[..., Any]:
 
 
 def _arguments(reference: str, function: Callable[..., Any], fields: Mapping[str, str]) -> type[BaseModel]:
-    """Make a model of the arguments; its fields have names of their own, as those of a model are not free."""
+    """Create a pydantic model of the arguments; its fields are numbered, as pydantic reserves names."""
     hints = get_type_hints(function, include_extras=True)
     defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
     made: dict[str, Any] = {
@@ -210,5 +210,5 @@ def _arguments(reference: str, function: Callable[..., Any], fields: Mapping[str
     try:
         return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **made)
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        told = str(error).partition("\n")[0]
-        raise FlowInvalid(reference, [f"JSON cannot carry its arguments: {told}"], TOOL) from error
+        first = str(error).partition("\n")[0]
+        raise FlowInvalid(reference, [f"JSON cannot carry its arguments: {first}"], TOOL) from error

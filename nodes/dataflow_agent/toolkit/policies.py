@@ -1,4 +1,4 @@
-"""Policies: which calls of tools are made, which are asked about, and which are not (S10.6)."""
+"""Policies of tools: which calls are allowed, need an approval, or are denied (S10.6)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ARGUMENT: Final = re.compile(rf"\s*{_WORD}\s*=\s*{_GLOB}\s*(,|\Z)", re.DOTALL)
 
 
 class Verdict(Enum):
-    """What a policy says of a call."""
+    """The decision of a policy on a call."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -46,13 +46,13 @@ class Verdict(Enum):
 
 
 class Pattern(NamedTuple):
-    """A pattern that was read: a glob for the name, and one for each argument that it names."""
+    """A parsed pattern: a glob for the name, and one for each argument that it names."""
 
     name: str
     arguments: Mapping[str, str]
 
     def fits(self, name: str, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether a call is meant; an argument that the call does not have fits no glob."""
+        """Return whether the pattern matches a call; a missing argument matches no glob."""
         return fnmatchcase(name, self.name) and all(
             argument in arguments and _fits(arguments[argument], glob)
             for argument, glob in self.arguments.items()
@@ -63,9 +63,9 @@ class Pattern(NamedTuple):
 class Policy:
     """Which tools may be called: patterns `name` or `name(argument=glob, …)`, in three lists.
 
-    `deny` counts first, then `ask`, then `allow`. What none of them means is denied if there is an `allow`,
-    be it empty, or an `ask`, else allowed. A name is a glob too, of the name that the tool has where it comes
-    from. Raises ValueError for a pattern that cannot be read.
+    `deny` has precedence, then `ask`, then `allow`. A call that no pattern matches is denied if there is an
+    `allow`, even an empty one, or an `ask`, else allowed. A name is a glob too, of the name of the tool at
+    its source. Raises ValueError for a malformed pattern.
     """
 
     allow: tuple[str, ...] | None = None
@@ -78,12 +78,12 @@ class Policy:
 
     @property
     def denies_others(self) -> bool:
-        """Whether what no pattern means is denied."""
+        """Whether a call that no pattern matches is denied."""
         return self.allow is not None or bool(self.ask)
 
 
 def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[str]) -> Policy:
-    """Make a policy of lists; raises ValueError for a text in place of one, and for an unreadable pattern."""
+    """Create a policy of lists; raises ValueError for a string instead of a list or a malformed pattern."""
     for name, given in (("allow", allow), ("ask", ask), ("deny", deny)):
         if isinstance(given, str):
             raise ValueError(f"`{name}` is the text {given!r}; expected a list of patterns")
@@ -91,7 +91,7 @@ def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[st
 
 
 def verdict(policy: Policy, name: str, arguments: Mapping[str, Any]) -> Verdict:
-    """Say what becomes of a call of a tool with these arguments."""
+    """Return the decision on a call of a tool with these arguments."""
     for patterns, found in (
         (policy.deny, Verdict.DENY),
         (policy.ask, Verdict.ASK),
@@ -103,7 +103,7 @@ def verdict(policy: Policy, name: str, arguments: Mapping[str, Any]) -> Verdict:
 
 
 def is_hidden(policy: Policy, name: str) -> bool:
-    """Tell whether every call of a tool is denied, whatever its arguments; such a tool is not offered."""
+    """Return whether every call of a tool is denied, for any arguments; such a tool is not offered."""
     if any(not read.arguments and fnmatchcase(name, read.name) for read in map(_read, policy.deny)):
         return True
     if not policy.denies_others:
@@ -112,19 +112,19 @@ def is_hidden(policy: Policy, name: str) -> bool:
 
 
 def arguments_named(policy: Policy) -> frozenset[str]:
-    """Return the arguments that patterns name, of whatever tools."""
+    """Return the arguments that patterns name, of any tool."""
     patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
     return frozenset(argument for one in patterns for argument in _read(one).arguments)
 
 
 def unmet(policy: Policy, names: Sequence[str]) -> list[str]:
-    """List the patterns that mean no tool of these names, whatever its arguments: they may be misspelt."""
+    """List the patterns that match no tool of these names, for any arguments: they may be misspelt."""
     patterns = (*(policy.allow or ()), *policy.ask, *policy.deny)
     return [one for one in patterns if not any(fnmatchcase(name, _read(one).name) for name in names)]
 
 
 def unmet_arguments(policy: Policy, tools: Sequence[tuple[str, Collection[str]]]) -> list[str]:
-    """List the patterns whose arguments no tool that they mean has; `tools` are names with parameters."""
+    """List the patterns whose arguments no matching tool has; `tools` are names with parameters."""
     patterns = {one: _read(one) for one in (*(policy.allow or ()), *policy.ask, *policy.deny)}
     return [
         pattern
@@ -156,7 +156,7 @@ def _read(pattern: str) -> Pattern:
 
 
 def exactly(name: str) -> str:
-    """Return the pattern of a name alone, whatever characters it has."""
+    """Return the pattern that matches exactly this name."""
     return json.dumps(escape(name))
 
 
@@ -174,7 +174,7 @@ def _unreadable(pattern: str) -> ValueError:
 
 
 def _fits(value: Any, glob: str) -> bool:
-    """Hold a glob against a text as it is, any other value as JSON; a number fits all of its value."""
+    """Match a glob against a string, or another value as JSON; a number matches any equal value."""
     if isinstance(value, str):
         return fnmatchcase(value, glob)
     written = _as_json(json.dumps(value))
@@ -182,7 +182,7 @@ def _fits(value: Any, glob: str) -> bool:
 
 
 def _as_json(written: str) -> str:
-    """Write JSON anew without spaces and sorted by key, so that values that are equal have one text."""
+    """Return JSON in canonical form, without spaces and with sorted keys."""
     value = json.loads(written, parse_float=_number)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
@@ -194,5 +194,5 @@ def _number(written: str) -> int | float:
 
 @cache
 def _number_in(glob: str) -> str | None:
-    """Return the number that a glob is, as `_as_json` writes it; None for one that is no number."""
+    """Return a glob that is a number in canonical form; None if it is not a number."""
     return _as_json(glob) if _NUMBER.fullmatch(glob) else None

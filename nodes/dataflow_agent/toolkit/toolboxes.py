@@ -46,11 +46,11 @@ __all__ = [
 ]
 
 NO_POLICY: Final = Policy()
-#: What tools that are agents are in, so to say.
+#: The source of tools that are agents, in names and references.
 AGENT: Final = "agent"
-#: The longest name that every provider takes.
+#: The longest name that every provider accepts.
 MOST_CHARACTERS: Final = 64
-#: How much of a digest tells two names apart that would be one otherwise.
+#: How many characters of a hash distinguish names that would be equal.
 DIGITS: Final = 8
 _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -68,7 +68,7 @@ TASK_SCHEMA: Final = json_schema(Task)
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """Functions of Python, each as `module:qualname`, and what is allowed of them."""
+    """Python functions, each as `module:qualname`, with their policy."""
 
     references: tuple[str, ...]
     policy: Policy = NO_POLICY
@@ -76,7 +76,7 @@ class Functions:
 
 @dataclass(frozen=True, slots=True)
 class SubagentTool:
-    """An agent as a tool, and what is allowed of it; its settings are JSON, as a document has them."""
+    """An agent as a tool, with its policy; its settings are JSON as in a document."""
 
     name: str
     description: str
@@ -85,24 +85,24 @@ class SubagentTool:
 
     @property
     def reference(self) -> str:
-        """Tell it from agents of other settings, and from functions: where those are found has no blank."""
+        """The reference, which differs for other settings; that of a function contains no blank."""
         return f"{AGENT} {self.name} {sha256(self.settings.encode()).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A server, and the tools that it has told of in this session."""
+    """A server with the tools that it has listed in this session."""
 
     server: Server
     tools: tuple[ServerTool, ...]
 
 
-#: What tools are found in.
+#: The sources of tools.
 Source: TypeAlias = Functions | SubagentTool | Server | Listed
 
 
 class Tool(NamedTuple):
-    """A tool of a toolbox: where it is found, its own name there, and the policies that count for it.
+    """A tool of a toolbox: its reference, its name at its source, and the policies that apply to it.
 
     A tool that is neither an agent nor at a server is a function.
     """
@@ -114,7 +114,7 @@ class Tool(NamedTuple):
     at_server: ServerTool | None = None
 
     def verdict(self, arguments: Mapping[str, Any]) -> Verdict:
-        """Say what becomes of a call, by the strictest of the policies."""
+        """Return the decision on a call, by the strictest of the policies."""
         found = {verdict(policy, self.own_name, arguments) for policy in self.policies}
         return next(one for one in (Verdict.DENY, Verdict.ASK, Verdict.ALLOW) if one in found)
 
@@ -125,11 +125,11 @@ class Tool(NamedTuple):
         return (self.at_server or tool_of(self.reference)).spec(name)
 
     def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments as it takes them; raises ArgumentsInvalid, or FlowInvalid as `spec` does."""
+        """Return the arguments as the tool takes them; raises ArgumentsInvalid, or FlowInvalid like `spec`."""
         if self.subagent is not None:
             return read_arguments(written, Task).model_dump()
         if self.at_server is not None:
-            return written  # the server holds them against its schema
+            return written  # the server validates them
         return tool_of(self.reference).read(written)
 
     @property
@@ -140,9 +140,9 @@ class Tool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Toolbox(Tools):
-    """Tools by where they are found, in order; one that comes twice is there once, by both policies.
+    """An ordered collection of tools; a tool that occurs twice is included once, under both policies.
 
-    The tools of servers are among them once the servers have told of them, as in what `listed` returns.
+    The tools of servers are included once they were listed, as in the result of `listed`.
     """
 
     made_by: ClassVar[str] = "made by tools(...) of functions, mcp(...) of a server, as_tool(...) of an agent"
@@ -151,11 +151,11 @@ class Toolbox(Tools):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that the tools have for models, in order, without those of which each call is denied."""
+        """The names of the tools for models, in order, without tools whose every call is denied."""
         return tuple(self._by_name)
 
     def specs(self, allowed: Sequence[str] | None = None) -> tuple[ToolSpec, ...]:
-        """Describe the tools to a model, all of them or those of these names.
+        """Describe the tools to a model, all of them or those with these names.
 
         Raises FlowInvalid for a tool that cannot be found, and for a name that none has.
         """
@@ -164,7 +164,7 @@ class Toolbox(Tools):
         return tuple(tool.spec(name) for name, tool in found if allowed is None or name in allowed)
 
     def check_names(self, names: Sequence[str], setting: str) -> None:
-        """Check that tools have the names that a setting gives; raises FlowInvalid."""
+        """Check that the names in a setting are names of tools; raises FlowInvalid."""
         problems = [
             f"no tool has the name {name!r}; {choices(self.names)}"
             for name in names
@@ -186,11 +186,11 @@ class Toolbox(Tools):
 
     @property
     def without_subagents(self) -> Toolbox:
-        """The other tools."""
+        """The toolbox without the agents."""
         return Toolbox(tuple(source for source in self.sources if not isinstance(source, SubagentTool)))
 
     def tool(self, name: str) -> Tool | None:
-        """Return the tool that has a name for models, None if there is none."""
+        """Return the tool with a name for models, None if there is none."""
         return self._by_name.get(name)
 
     @property
@@ -200,7 +200,7 @@ class Toolbox(Tools):
 
 @lru_cache(maxsize=256)
 def _tools_of(sources: Sequence[Source]) -> Mapping[str, Tool]:
-    """Return the tools by their names for models; of a few toolboxes, as each call asks for it."""
+    """Return the tools by their names for models; cached, as each call needs them."""
     found: dict[str, Tool] = {}
     for tool in chain.from_iterable(map(_tools_in, sources)):
         before = found.get(tool.reference)
@@ -226,7 +226,7 @@ def _tools_in(source: Source) -> list[Tool]:
 
 
 def _parts(tool: Tool) -> Sequence[str]:
-    """Return what tells a tool from others of its name, and that name at the end."""
+    """Return the parts that distinguish a tool from others of its name, and that name at the end."""
     if tool.at_server is not None:
         return tool.at_server.server.label, tool.own_name
     if tool.subagent is not None:
@@ -240,13 +240,13 @@ def tools(
     ask: Sequence[str] = (),
     deny: Sequence[str] = (),
 ) -> Toolbox:
-    """Describe functions as tools, and join descriptions; what comes twice is there once.
+    """Describe functions as tools, and join toolboxes; a tool that occurs twice is included once.
 
     A tool has the name of its function, its docstring as description, and parameters by their annotations.
     Functions that are not async run in threads. `allow`, `ask` and `deny` are the `Policy` of the functions
-    given here; descriptions keep theirs. Raises FlowInvalid for what cannot be a tool: a lambda, a local
-    function, a parameter that JSON cannot carry; and for a pattern that means none of the functions or
-    names arguments that they do not have.
+    given here; toolboxes keep theirs. Raises FlowInvalid for an item that cannot be a tool: a lambda, a local
+    function, a parameter without a JSON type; and for a pattern that matches none of the functions or names
+    arguments that they do not have.
     """
     policy = policy_of(allow, ask, deny)
     sources: list[Source] = []
@@ -268,7 +268,7 @@ def tools(
 
 
 def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
-    """Tell of each pattern that means none of the functions, as it may be misspelt."""
+    """List the patterns that match none of the functions, as they may be misspelt."""
     names = [_own_name(reference) for reference in references]
     return [
         f"the pattern {pattern!r} means none of the functions; {choices(names)}"
@@ -277,7 +277,7 @@ def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
 
 
 def without_arguments(policy: Policy, references: Sequence[str]) -> list[str]:
-    """Tell of each pattern that no call can fit, as its functions have no such arguments."""
+    """List the patterns that match no call, as no function has their arguments."""
     own = [(_own_name(reference), (*tool_of(reference).fields.values(),)) for reference in references]
     known = ", ".join(f"{name}({', '.join(parameters)})" for name, parameters in own)
     return [
@@ -291,7 +291,7 @@ def _own_name(reference: str) -> str:
 
 
 def _joined(sources: Sequence[Source]) -> tuple[Source, ...]:
-    """Make one of functions that stand side by side and have one policy."""
+    """Join adjacent functions with the same policy."""
     found: list[Source] = []
     for source in dict.fromkeys(sources):
         before = found[-1] if found else None
@@ -304,16 +304,16 @@ def _joined(sources: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def parts_of(reference: str) -> Sequence[str]:
-    """Return what a function that is given as `module:qualname` is in, and its own name at the end."""
+    """Split `module:qualname` into its parts, the name of the function last."""
     return re.split("[.:]", reference)
 
 
 def names_of(parts: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Name tools, given by what each is in, with its own name at the end, under references that all differ.
+    """Return names of tools for models; `parts` are the parts of each tool by its reference.
 
-    A name is letters, digits, `_` and `-`, at most 64: the tool's own, with so much of what it is in before
-    it as tells it from the others. Where that is not legal, or is the name of another, a digest of the
-    reference stands at its end. The names follow from what is given, in whatever order.
+    A name has letters, digits, `_` and `-`, at most 64: the tool's own name, preceded by as many parts as
+    distinguish it from the others. Where that is not legal, or is the name of another tool, a hash of the
+    reference is appended. The names do not depend on the order of the tools.
     """
     short = {reference: _shortest(reference, parts) for reference in parts}
     digits = {reference: 0 if _is_legal(name) else DIGITS for reference, name in short.items()}
@@ -326,7 +326,7 @@ def names_of(parts: Mapping[str, Sequence[str]]) -> dict[str, str]:
         if not clashing:
             return names
         fewest = min(digits[reference] for reference in clashing)
-        for reference in clashing:  # a name with a digest stays, and the one that is like it gives way
+        for reference in clashing:  # a name with a hash is kept, and the one without it changes
             digits[reference] += DIGITS if digits[reference] == fewest else 0
 
 

@@ -65,14 +65,14 @@ __all__ = [
 
 #: How long closing a connection may take, in seconds.
 CLOSING: Final = 2.0
-#: The reasons for which an answer ends whole; one of them has an older name too.
+#: The finish reasons of complete answers; one of them also has an older name.
 WHOLE: Final[Mapping[str, FinishReason]] = {
     "stop": "stop",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
 }
 LOG: Final = logging.getLogger("dataflow.agent.litellm")
-#: By the name of a class of litellm, the first that is among those of an error.
+#: Our errors by the classes of litellm; the first class that an error is an instance of counts.
 KINDS: Final[Mapping[str, type[ModelFailed]]] = {
     "ContextWindowExceededError": ContextWindowExceeded,
     "UnsupportedParamsError": OptionUnsupported,
@@ -92,19 +92,19 @@ KINDS: Final[Mapping[str, type[ModelFailed]]] = {
 }
 MOST_SHOWN: Final = 500
 _PREFIX: Final = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout): |\w+Exception - )+")
-#: What litellm reads while it is imported: it is to fetch no prices, and to read no `.env`.
+#: Variables that litellm reads on import, so that it neither fetches prices nor reads `.env`.
 ENVIRONMENT: Final = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
 MISSING: Final = "it is called through litellm, which is not there: pip install 'dataflow-engine[agent]'"
 LOGGERS: Final = ("LiteLLM", "LiteLLM Proxy", "LiteLLM Router")
-_loading: Final = threading.Lock()  # of two calls that come at once the first loads it
+_loading: Final = threading.Lock()  # of two concurrent calls the first imports it
 _loaded: Final[list[Any]] = []
 
 
 class Litellm:
-    """The provider that calls services, through litellm; it is loaded with the first call."""
+    """The provider that calls services through litellm, which is imported with the first call."""
 
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
-        """Call the model; raises ModelFailed, for a key or an option before the call."""
+        """Call the model; raises ModelFailed, before the call for a missing key or an unsupported option."""
         check_event_loop(request.model)
         litellm, name = await loaded(request.model), model_name(request.model)
         check_provider(litellm, name)
@@ -134,7 +134,7 @@ LITELLM: Final = Litellm()
 
 
 async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) -> Any:
-    """Read a stream to its end, and close its connection whatever happens; returns the whole response."""
+    """Read a stream to its end, always close its connection, and return the complete response."""
     chunks = []
     try:
         async for chunk in response:
@@ -151,7 +151,7 @@ async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) 
 
 
 def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
-    """Read a whole response; raises AnswerCut for one that is not."""
+    """Return the answer of a complete response; raises AnswerCut for an incomplete one."""
     choice = response.choices[0]
     finish_reason = WHOLE.get(choice.finish_reason)
     if finish_reason is None:
@@ -167,18 +167,18 @@ def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer
 
 def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
     used = getattr(response, "usage", None)
-    if used is None:  # the provider does not tell
+    if used is None:  # the provider does not report it
         return Usage()
     return Usage(used.prompt_tokens, used.completion_tokens, _cost(litellm, request, response))
 
 
 def _cost(litellm: Any, request: ModelRequest, response: Any) -> float | None:
-    told = getattr(response, "_hidden_params", {}).get("response_cost")
-    if isinstance(told, float):  # it has computed it for itself, which takes as long as all that we do
-        return told
+    computed = getattr(response, "_hidden_params", {}).get("response_cost")
+    if isinstance(computed, float):  # computing it again is slow
+        return computed
     try:
         return float(litellm.completion_cost(response, model=request.model))
-    except Exception as error:  # noqa: BLE001 - it raises whatever it likes for a model without a price
+    except Exception as error:  # noqa: BLE001 - it raises any error for a model without a price
         LOG.debug("%s has no price: %s", request.model, error)
         return None
 
@@ -188,13 +188,13 @@ def check_event_loop(model: str) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        told = "litellm runs on asyncio only; run the flow there, or have a script answer"
-        raise ModelUnknown(model, told) from None
+        text = "litellm runs on asyncio only; run the flow there, or have a script answer"
+        raise ModelUnknown(model, text) from None
 
 
 def check_provider(litellm: Any, name: ModelName) -> None:
     """Raise ModelUnknown for a provider that litellm does not know."""
-    if name.provider in litellm.provider_list:  # an enum of texts, for the most part
+    if name.provider in litellm.provider_list:  # mostly an enum of strings
         return
     known = sorted({str(getattr(one, "value", one)) for one in litellm.provider_list})
     if name.provider not in known:
@@ -204,7 +204,7 @@ def check_provider(litellm: Any, name: ModelName) -> None:
 
 
 def check_key(litellm: Any, request: ModelRequest) -> None:
-    """Raise MissingKey where the request has no key of its own, and the environment has none."""
+    """Raise MissingKey if neither the request nor the environment has a key."""
     options = request.options
     if options.key is not None:
         return
@@ -212,12 +212,12 @@ def check_key(litellm: Any, request: ModelRequest) -> None:
     missing = [variable for variable in found["missing_keys"] if not variable.endswith("_API_BASE")]
     if missing:
         among = " or " if all(one.endswith("_API_KEY") for one in missing) else ", "
-        told = f"there is no key: set {among.join(missing)} in the environment, or name a secret in `key`"
-        raise MissingKey(request.model, told)
+        text = f"there is no key: set {among.join(missing)} in the environment, or name a secret in `key`"
+        raise MissingKey(request.model, text)
 
 
 def key_of(request: ModelRequest) -> str | None:
-    """Return the key of a request, None for that of the environment; raises MissingKey if it cannot."""
+    """Return the key of a request, None for that of the environment; raises MissingKey."""
     if request.options.key is None:
         return None
     try:
@@ -226,37 +226,37 @@ def key_of(request: ModelRequest) -> str | None:
         raise MissingKey(request.model, str(error)) from error
 
 
-#: How the variables end that hold keys. Which of them litellm reads for a provider stands in its code only,
-#: and there are several for most, as TOGETHERAI_API_KEY and TOGETHER_AI_TOKEN.
+#: The names of variables that contain keys. Which of them litellm reads is defined only in its code, and most
+#: providers have several, as TOGETHERAI_API_KEY and TOGETHER_AI_TOKEN.
 _KEY: Final = re.compile(r"[A-Z][A-Z0-9_]*(?:(?:_|API)KEY|_TOKEN|_SECRET|_JWT|_TOKEN_BEDROCK)")
 
 
 def key_variables(environment: Iterable[str]) -> list[str]:
-    """Return which names of variables are those of keys."""
+    """Return the names of variables that contain keys."""
     return [name for name in environment if _KEY.fullmatch(name)]
 
 
 def keys_of_process() -> Sequence[str]:
-    """Return which variables of this process are those of keys, as they are now."""
+    """Return the current variables of this process that contain keys."""
     return _keys_among(tuple(os.environb if os.supports_bytes_environ else os.environ))
 
 
-@lru_cache(maxsize=8)  # before each call the same names are looked at, which need not be decoded again
+@lru_cache(maxsize=8)  # each call looks at the same names, which need not be decoded again
 def _keys_among(names: tuple[str | bytes, ...]) -> Sequence[str]:
     return (*key_variables(map(os.fsdecode, names)),)
 
 
 def note_keys(variables: Iterable[str]) -> None:
-    """Have keys of the environment kept out of all that is told (S12.4)."""
+    """Register keys of the environment as secrets to be masked (S12.4)."""
     for name in variables:
-        with suppress(SecretMissing):  # it is too short, and stands in any text, or is no text itself
+        with suppress(SecretMissing):  # too short to be masked, or not text
             Secret(name).reveal()
 
 
 def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:
-    """Raise OptionUnsupported for what the model does not know, as far as litellm knows the model."""
+    """Raise OptionUnsupported for an option that the model does not support, if litellm knows the model."""
     asked = options_of(request)
-    if not asked:  # most calls: to ask what is known would take longer than all other checks
+    if not asked:  # most calls; the query takes longer than all other checks
         return
     known = litellm.get_supported_openai_params(model=name.model, custom_llm_provider=name.provider)
     if known is None:
@@ -273,16 +273,16 @@ _NAMES = {"web_search_options": "web_search", "response_format": "answer"}
 
 
 def _may_search(litellm: Any, name: ModelName) -> bool:
-    """Tell whether a model searches the web; of one that litellm does not know the provider decides."""
+    """Return whether a model searches the web; True for one that litellm does not know."""
     is_known = str(name) in litellm.model_cost or name.model in litellm.model_cost
     return not is_known or litellm.supports_web_search(name.model, custom_llm_provider=name.provider) is True
 
 
 def translated(model: str, error: Exception, *, has_begun: bool, now: datetime) -> Exception:
-    """Return an error of this pack for one of litellm, any other as it is.
+    """Return the error of this pack for an error of litellm; any other error is returned unchanged.
 
-    `has_begun` says that the answer had begun: what breaks then is no refusal. `now` is what a time to come
-    again is counted from.
+    `has_begun` says that the answer had begun, so that a failure is not a refusal. The time in a Retry-After
+    header is relative to `now`.
     """
     names = {kind.__name__ for kind in type(error).__mro__}
     kind = next((KINDS[name] for name in KINDS if name in names), None)
@@ -290,14 +290,14 @@ def translated(model: str, error: Exception, *, has_begun: bool, now: datetime) 
         return error
     if has_begun and kind in (ModelUnavailable, ModelFailed):
         kind = StreamInterrupted
-    told = _PREFIX.sub("", " ".join(str(getattr(error, "message", error)).split()))
+    text = _PREFIX.sub("", " ".join(str(getattr(error, "message", error)).split()))
     if kind is StreamInterrupted:
-        told = f"the answer broke off: {_PREFIX.sub('', told.partition(' Original exception: ')[0])}"
-    return kind(model, shortened(told, MOST_SHOWN), retry_after(_headers(error), now))
+        text = f"the answer broke off: {_PREFIX.sub('', text.partition(' Original exception: ')[0])}"
+    return kind(model, shortened(text, MOST_SHOWN), retry_after(_headers(error), now))
 
 
 def retry_after(headers: Mapping[str, Any], now: datetime) -> float | None:
-    """Return the seconds that the headers of an answer ask for: milliseconds, seconds, or up to a time."""
+    """Return the seconds of a Retry-After header: given in milliseconds, in seconds, or as a time."""
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = _number(headers.get(name))
         if seconds is not None:
@@ -326,14 +326,14 @@ def _headers(error: Exception) -> Mapping[str, Any]:
 
 
 async def loaded(model: str) -> Any:
-    """Return litellm, which takes seconds for the first time; raises ModelUnknown where it lacks."""
+    """Return litellm, imported in a thread on first use; raises ModelUnknown if it is not installed."""
     if not _loaded:
         await to_thread.run_sync(load, model, abandon_on_cancel=True)
     return _loaded[0]
 
 
 def load(model: str) -> Any:
-    """Import litellm, unless that has been done; raises ModelUnknown where it lacks."""
+    """Import litellm on first use; raises ModelUnknown if it is not installed."""
     with _loading:
         if not _loaded:
             with _environment(), _without_handlers():
@@ -348,7 +348,7 @@ def load(model: str) -> Any:
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Set what litellm is to read, and put back what was there."""
+    """Set the variables that litellm reads on import, and restore the previous ones."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)
     try:
@@ -363,7 +363,7 @@ def _environment() -> Iterator[None]:
 
 @contextmanager
 def _without_handlers() -> Iterator[None]:
-    """Take away the handlers that are added meanwhile: what is logged is for the program to show."""
+    """Remove the log handlers that are added in the block: showing logs is up to the program."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [[*logger.handlers] for logger in loggers]
     try:

@@ -1,4 +1,4 @@
-"""Requests as litellm takes them. Nothing here calls it."""
+"""Requests in the form of litellm; this module does not call it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from dataflow_agent.models.request import ModelName, ModelRequest
 
 __all__ = ["arguments_of", "options_of", "session_of"]
 
-#: Each call has a connection of its own, which ends with it: the library would keep it open for the next, in
-#: an event loop that may be over by then.
+#: Each call has a separate connection, which ends with it: the library would keep it open for the next call,
+#: whose event loop may differ.
 HEADERS: Final = {"Connection": "close"}
-#: The providers that know conversations by a key, so that what they have read before is read faster. Others
-#: may refuse a request with a field that they do not know.
+#: The providers that accept a cache key for conversations. Others may refuse an unknown field.
 WITH_SESSIONS: Final = frozenset({"fireworks_ai", "mistral", "openai"})
 LONGEST_KEY: Final = 64
 
 
 def arguments_of(request: ModelRequest) -> dict[str, Any]:
-    """Return what a call is given, the key aside; attempts are the engine's, so none are the library's."""
+    """Return the arguments of a call without the key; the engine retries, so the library does not."""
     options = request.options
     given: dict[str, Any] = {
         "model": request.model,
@@ -42,7 +41,7 @@ def arguments_of(request: ModelRequest) -> dict[str, Any]:
 
 
 def session_of(request: ModelRequest, name: ModelName, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return by what the provider knows the conversation; no other server in its place is told."""
+    """Return the cache key of the conversation, for the provider itself but not for another server."""
     key, prefix = request.session_id, name.provider.upper()
     is_elsewhere = request.options.base_url or any(
         environment.get(f"{prefix}_{variable}") for variable in ("API_BASE", "BASE_URL")
@@ -55,7 +54,7 @@ def session_of(request: ModelRequest, name: ModelName, environment: Mapping[str,
 
 
 def options_of(request: ModelRequest) -> dict[str, Any]:
-    """Return the parameters that not every model knows, by the names that OpenAI gave them."""
+    """Return the parameters that not every model supports, by their OpenAI names."""
     options = request.options
     tools = [
         {
@@ -80,7 +79,7 @@ def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return messages as most providers take them: images of tools follow their results, as of a user."""
+    """Return messages in the form of most providers: images of tools follow in a message of the user."""
     given: list[dict[str, Any]] = []
     shown: list[str | Image] = []
     for message in messages:
@@ -96,15 +95,15 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _parted(message: Message) -> tuple[Message, list[str | Image]]:
-    """Part the images of a result from its texts; they are told with the id of the call that gave them."""
+    """Separate the images of a result from its texts, labelled with the id of their call."""
     if message.role != "tool" or isinstance(message.content, str):
         return message, []
     texts = [part for part in message.content if isinstance(part, str)]
     images = [part for part in message.content if isinstance(part, Image)]
     if not images:
         return replace(message, content="\n".join(texts)), []
-    told = "\n".join([*texts, "[its images follow the results]"])
-    return replace(message, content=told), [f"The images of call {message.tool_call_id}:", *images]
+    text = "\n".join([*texts, "[its images follow the results]"])
+    return replace(message, content=text), [f"The images of call {message.tool_call_id}:", *images]
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _arguments(written: str) -> str:
-    """Return the arguments of an earlier call as an object, since some providers read them again."""
+    """Return the arguments of an earlier call as a JSON object, since some providers parse them."""
     try:
         is_object = isinstance(json.loads(written), dict)
     except (ValueError, RecursionError):

@@ -53,7 +53,7 @@ __all__ = [
     "scripted",
 ]
 
-#: How many characters of a request are told to which there is no answer.
+#: How many characters an error quotes of a request without an answer.
 MOST_SHOWN: Final = 100
 #: The errors that a script may name, by the names of their classes.
 ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
@@ -78,7 +78,7 @@ def _check_error(name: str) -> str:
 
 
 class ScriptedCall(BaseModel):
-    """A tool that a scripted answer asks to call; `arguments` is a mapping, or JSON text as it is."""
+    """A call of a tool in a scripted answer; `arguments` is a mapping, or a literal string of JSON."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -90,8 +90,8 @@ class ScriptedCall(BaseModel):
 class ScriptedAnswer(BaseModel):
     """One answer of a script: a text, a JSON `value`, `pieces` of a text, calls of tools, or an error.
 
-    `error` is the name of a class in snake case, as `rate_limited`; the pieces come before it. With `to` it
-    answers only requests whose last message has this text in it, and with `repeat` any number of them.
+    `error` is the name of a class in snake case, as `rate_limited`; it is raised after the pieces. With `to`
+    it answers only requests whose last message contains this text, and with `repeat` any number of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -106,28 +106,23 @@ class ScriptedAnswer(BaseModel):
     repeat: bool = False
 
     def written(self, request: ModelRequest) -> str:
-        """Return the text of the answer, however it is given; a value as the request wants it."""
+        """Return the answer as a string; a value in the form that the request expects."""
         if "value" not in self.model_fields_set:
             return self.text or "".join(self.pieces)
         return json.dumps({FIELD: self.value} if request.is_wrapped else self.value, ensure_ascii=False)
 
 
 Given: TypeAlias = str | BaseModel | ModelAnswer | Exception | Mapping[str, Any] | list[Any]
-
-
-"""What a script may be given for an answer; a model, a mapping and a list are values, written as JSON."""
-
+"""An answer of a script; a pydantic model, a mapping and a list are values, written as JSON."""
 
 AnswerFunction: TypeAlias = Callable[[ModelRequest], Given | Awaitable[Given]]
-
-
-"""Makes the answer to each request, and may be async."""
+"""Returns the answer to each request, and may be async."""
 
 
 class Script:
-    """A provider that answers from a list, in order, or by a function; `requests` are those that it had.
+    """A provider that answers from a list, in order, or by a function; `requests` are those it has received.
 
-    An answer is a text, a `ScriptedAnswer`, a `ModelAnswer`, an exception to be raised, or a value that is
+    An answer is a string, a `ScriptedAnswer`, a `ModelAnswer`, an exception to be raised, or a value that is
     written as JSON: a pydantic model, a mapping or a list. Usage counts words.
     """
 
@@ -138,9 +133,9 @@ class Script:
         self._taking = threading.Lock()  # runs in several threads may share a script
 
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
-        """Give the next answer that is for this request.
+        """Return the next answer to this request.
 
-        Raises ScriptEnded if there is none, and ScriptFailed for what the function raises, unless that is a
+        Raises ScriptEnded if there is none, and ScriptFailed for an error of the function other than
         ModelFailed.
         """
         await checkpoint()
@@ -170,9 +165,9 @@ class Script:
 
 @contextmanager
 def scripted(*answers: Given | AnswerFunction) -> Iterator[Script]:
-    """Have a script answer for every model, whatever its name, in the runs that are started inside.
+    """Let a script answer for every model, whatever its name, in the runs that are started in the block.
 
-    It is given the answers, in order, or one function of the request that makes each answer and may be async.
+    Pass the answers, in order, or one function of the request that returns each answer and may be async.
     """
     function = answers[0] if len(answers) == 1 and callable(answers[0]) else None
     script = Script(answers if function is None else function)  # type: ignore[arg-type]  # no answer is a function
@@ -187,8 +182,8 @@ async def _made(make: AnswerFunction, request: ModelRequest) -> ScriptedAnswer |
     except ModelFailed:
         raise
     except Exception as error:
-        told = f"the function of the script has raised {type(error).__name__}: {error}".removesuffix(": ")
-        raise ScriptFailed(request.model, told) from error
+        text = f"the function of the script has raised {type(error).__name__}: {error}".removesuffix(": ")
+        raise ScriptFailed(request.model, text) from error
 
 
 def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
@@ -234,7 +229,7 @@ def _last_text(request: ModelRequest) -> str:
 
 
 def _text(message: Message) -> str:
-    """Return what a message says, without its images."""
+    """Return the texts of a message, without its images."""
     content = message.content
     parts = [content] if isinstance(content, str) else content
     return "\n".join(part for part in parts if isinstance(part, str))
@@ -242,7 +237,7 @@ def _text(message: Message) -> str:
 
 @contextmanager
 def answered_by(provider: Provider) -> Iterator[None]:
-    """Have a provider answer for every model, in the runs that are started inside."""
+    """Let a provider answer for every model in the runs that are started in the block."""
     token = _provider.set(provider)
     try:
         yield
@@ -256,13 +251,11 @@ def provider_for_all() -> Provider | None:
 
 
 async def script_of_file(path: str) -> Script:
-    """Return the script of a file, one for each sitting of a run (S11.3); raises FormatError."""
+    """Return the script of a file, one for each execution session of a run (S11.3); raises FormatError."""
     return await to_thread.run_sync(_opened, this_firing().sitting, path)
 
 
-_opening: Final = threading.Lock()  # of two firings that come at once the first has opened the one script
-
-
+_opening: Final = threading.Lock()  # of two concurrent firings the first opens the shared script
 _scripts: Final[WeakKeyDictionary[object, dict[str, Script]]] = WeakKeyDictionary()
 
 
@@ -288,15 +281,15 @@ def _read(path: str, number: int, given: object) -> ScriptedAnswer:
         return ScriptedAnswer.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        first = min(faults, key=lambda fault: fault["type"] == "missing")  # what is there may be misspelt
+        first = min(faults, key=lambda fault: fault["type"] == "missing")  # an unknown field may be misspelt
         where = ".".join(map(str, first["loc"]))
         reason = _reason(first)
-        told = f"{where}: {reason}" if where else reason
-        raise FormatError(path, f"scripted answer {number}: {told}") from None
+        text = f"{where}: {reason}" if where else reason
+        raise FormatError(path, f"scripted answer {number}: {text}") from None
 
 
 def _reason(fault: ErrorDetails) -> str:
-    """Tell what is wrong with a field of an answer, or of one of its calls."""
+    """Describe the problem of a field of an answer, or of one of its calls."""
     if fault["type"] == "extra_forbidden":
         known = ScriptedAnswer if len(fault["loc"]) == 1 else ScriptedCall
         return f"is not known here; {choices(known.model_fields)}"
@@ -304,7 +297,7 @@ def _reason(fault: ErrorDetails) -> str:
 
 
 class ScriptFailed(ModelFailed):
-    """Raised when the function of a script has raised what is no ModelFailed, which is its cause."""
+    """Raised when the function of a script has raised another error than ModelFailed, which is its cause."""
 
     is_lasting = True
 
@@ -314,7 +307,7 @@ class ScriptEnded(ScriptFailed):
 
 
 def script_failure(failure: Failure) -> ScriptFailed | None:
-    """Return the error of a script that a failure tells of, None if it is of something else."""
+    """Return the error of a script that a failure was made of, None for another failure."""
     for kind in (ScriptFailed, ScriptEnded):
         if failure.type == kind.__name__:
             return kind("", failure.message)

@@ -1,4 +1,4 @@
-"""Who answers for a model."""
+"""Select the provider of a model."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SCRIPT_VARIABLE: Final = "DATAFLOW_SCRIPTED"
 
 
 async def provider_of(name: ModelName) -> Provider:
-    """Return who answers for a model, each answer with a span of its own.
+    """Return the provider of a model, which opens a span for each answer.
 
-    That is whoever answers for all, else a script, else litellm.
+    That is the provider for all models if one is set, else a script, else litellm.
     """
     return Traced(await _untraced(name), name)
 
