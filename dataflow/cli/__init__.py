@@ -1,4 +1,4 @@
-"""The command line: `dataflow run`, `check`, `show`, `schema`."""
+"""The command line, `dataflow`: run, check, draw, resume and inspect flows."""
 
 from __future__ import annotations
 

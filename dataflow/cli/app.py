@@ -1,4 +1,4 @@
-"""The `dataflow` command: its subcommands, and what ends each of them."""
+"""The `dataflow` command: its subcommands and exit codes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_COLUMNS: Final = 110
 
 
 def _version(wanted: bool) -> None:
-    """Write the version and end."""
+    """Print the version and exit."""
     if wanted:
         from importlib import metadata  # takes a while
 

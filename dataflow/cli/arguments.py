@@ -1,4 +1,4 @@
-"""Arguments of commands: input values, files and ages."""
+"""Parse arguments of commands: values, entries NAME=VALUE, and ages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,22 @@ from dataflow.types.shapes import alternatives, bare, type_name
 from dataflow.types.validation import check_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.core.wiring import FlowInput
 
 
-__all__ = ["STDIN", "Given", "is_secret", "json_of", "read_age", "read_inputs", "reason_of", "secret_of"]
+__all__ = [
+    "STDIN",
+    "Given",
+    "is_secret",
+    "json_of",
+    "read_age",
+    "read_inputs",
+    "read_value",
+    "reason_of",
+    "split_entry",
+]
 
 STDIN: Final = "-"
 PROMPT: Final = "prompt"
@@ -33,13 +43,13 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w":
 
 
 class Given(NamedTuple):
-    """What stands on the command line for a value; a prompt names no file, whatever it begins with."""
+    """A value on the command line: literal text, @FILE or - for standard input; a prompt is never a file."""
 
     text: str
     may_be_file: bool = True
 
     def read(self) -> str:
-        """Return the text itself, or that of the file or of standard input that it stands for."""
+        """Return the literal text, or the text of the file or of standard input."""
         if self.text == STDIN:
             return read_stdin()
         if self.may_be_file and self.text.startswith("@"):
@@ -48,9 +58,9 @@ class Given(NamedTuple):
 
 
 def json_of(text: str, expected: object) -> Any:
-    """Return the JSON value that a text stands for; raises ValueError where it is no JSON.
+    """Parse a value of a type, a string or JSON; raises ValueError for invalid JSON.
 
-    Whether the value is of the type is for `check_json` to say.
+    The caller validates the value with `check_json`.
     """
     if bare(expected) is str:
         return text
@@ -63,7 +73,7 @@ def json_of(text: str, expected: object) -> Any:
 
 
 def _unquoted(text: str, expected: object, error: ValueError) -> str:
-    """Take a text that is not JSON as a string, where the type says that a string may stand here."""
+    """Return a text that is not JSON as a string if the type permits a string; raises ValueError else."""
     if expected is not Any and expected is not object:
         try:
             check_json(text, expected)
@@ -79,14 +89,14 @@ def _unquoted(text: str, expected: object, error: ValueError) -> str:
 
 
 def _words(expected: object) -> list[str]:
-    """List the words among which a type gives a choice."""
+    """List the strings of the literals in a type."""
     kind = bare(expected)
     choices = [one for one in alternatives(kind) or (kind,) if get_origin(one) is Literal]
     return [word for choice in choices for word in get_args(choice) if isinstance(word, str)]
 
 
 def is_secret(expected: object) -> bool:
-    """Tell whether a type takes a secret, and nothing else that is text."""
+    """Return whether a type accepts only a secret, or a secret or null."""
     kind = bare(expected)
     return {Secret} == {*(alternatives(kind) or (kind,))} - {NoneType}
 
@@ -96,7 +106,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def reason_of(error: Exception) -> str:
-    """Say why what is given cannot be read, or does not fit."""
+    """Return the reason why a value cannot be read, or does not fit."""
     match error:
         case UnicodeDecodeError():
             return "is no UTF-8 text"
@@ -109,7 +119,7 @@ def reason_of(error: Exception) -> str:
 def read_inputs(
     declared: Mapping[str, FlowInput], given: Sequence[str], prompt: str | None = None
 ) -> dict[str, Any]:
-    """Read the inputs of a run; raises Refused, as a usage error, with everything that is wrong."""
+    """Parse the inputs of a run; raises Refused, as a usage error, with all problems."""
     problems: list[str] = []
     taken: dict[str, Given] = {}
     for entry in given:
@@ -132,7 +142,10 @@ def read_inputs(
     if sum(one.text == STDIN for one in taken.values()) > 1:
         problems.append("standard input can be read for one input only")
     if not problems:
-        values = {name: _value(name, one, declared[name].type, problems) for name, one in taken.items()}
+        values = {
+            name: read_value(f"input {name!r}", one, declared[name].type, problems)
+            for name, one in taken.items()
+        }
     if problems:
         raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
     return values
@@ -144,8 +157,8 @@ def _add_prompt(
     required = [name for name, port in declared.items() if port.default is MISSING]
     if PROMPT not in declared and len(required) != 1:
         found = "requires " + listed(required, len(required)) if required else "requires no input"
-        told = f"PROMPT is for the input {PROMPT!r} or the only required one; this flow {found}"
-        problems.append(f"{told}; use --input ({choices(declared)})" if declared else told)
+        problem = f"PROMPT is for the input {PROMPT!r} or the only required one; this flow {found}"
+        problems.append(f"{problem}; use --input ({choices(declared)})" if declared else problem)
         return
     name = PROMPT if PROMPT in declared else required[0]
     if name in taken:
@@ -153,20 +166,29 @@ def _add_prompt(
     taken[name] = Given(prompt, may_be_file=False)
 
 
-def _value(name: str, given: Given, expected: object, problems: list[str]) -> Any:
+def read_value(label: str, given: Given, expected: object, problems: list[str]) -> Any:
+    """Return a value of a type; adds a problem with the label for one that cannot be read or does not fit."""
     try:
         text = given.read()
         if is_secret(expected) and text not in ("", "null"):
-            return secret_of(text)
+            return _secret_of(text)
         value = json_of(text, expected)
         return value if expected is str else check_json(value, expected)
     except (ValueError, OSError, ValueMismatch, SecretMissing) as error:
-        problems.append(f"input {name!r}: {reason_of(error)}")
+        problems.append(f"{label}: {reason_of(error)}")
         return None
 
 
-def secret_of(text: str) -> Secret:
-    """Return the secret of a name that is set; what is none may be the value, and is not repeated."""
+def split_entry(entry: str, names: Iterable[str]) -> tuple[str, str, str]:
+    """Split NAME=VALUE at its first `=`, unless one of the names contains a `=`."""
+    for name in names:
+        if "=" in name and entry.startswith(f"{name}="):
+            return name, "=", entry[len(name) + 1 :]
+    return entry.partition("=")
+
+
+def _secret_of(text: str) -> Secret:
+    """Return the secret of a variable that is set; raises ValueError, which does not quote the text."""
     name = text.strip().removeprefix('"').removesuffix('"')
     if name not in os.environ:
         raise ValueError(
@@ -178,7 +200,7 @@ def secret_of(text: str) -> Secret:
 
 
 def read_age(option: str, text: str, *, unit: str = "") -> timedelta:
-    """Read an age, in this unit where it names none; raises Refused, as a usage error."""
+    """Parse an age, by default in a unit; raises Refused, as a usage error."""
     found = _AGE.fullmatch(text.strip())
     try:
         if found is not None and (found[2] or unit):

@@ -1,4 +1,4 @@
-"""Show asks and read answers on the command line."""
+"""Print asks, and parse and validate answers on the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import choices, moment, visible
-from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of
+from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of, split_entry
 from dataflow.cli.output import ExitCode, Problem, Refused, one_line, tell
 from dataflow.core.config import field_schemas, type_of_schema
 from dataflow.errors import ValueMismatch
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["answers_needed", "ask_lines", "check_answer", "read_answers", "tell_ask", "type_text"]
 
-MOST_SHOWN: Final = 200  # characters of what is shown
+MOST_SHOWN: Final = 200  # characters of the value that an ask shows
 MOST_FIELDS: Final = 6
 MOST_WORDS: Final = 10
 
 
 def ask_lines(ask: OpenAsk, *, names_run: bool = False) -> str:
-    """Write an ask on a line, with what it shows on further ones."""
+    """Format an ask: a line, and a second one with the value that it shows."""
     verb = "expired" if ask.has_expired else "expires"
     expires = "" if ask.expires is None else f"  {verb} {moment(ask.expires)}"
     waits = "  (answered; the run has not gone on yet)" if ask.is_answered else ""
@@ -41,17 +41,17 @@ def ask_lines(ask: OpenAsk, *, names_run: bool = False) -> str:
 
 
 def tell_ask(ask: OpenAsk) -> None:
-    """Tell that an ask is open, on standard error."""
+    """Print an open ask to standard error."""
     tell(f"open  {visible(ask_lines(ask))}")
 
 
 def type_text(schema: Mapping[str, Any]) -> str:
-    """Name the type of an answer as it is written: of a choice its words, of an object its fields."""
+    """Return the type of an answer as text: the words of a choice, the fields of an object."""
     return " | ".join(dict.fromkeys(map(_option_text, _options(schema))))
 
 
 def _options(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """List the alternatives of a schema that offers words, these first; of any other the schema itself."""
+    """List the alternatives of a schema that has words among them, words first; else the schema itself."""
     found, shared = schema.get("anyOf"), schema.get("$defs", {})
     if not isinstance(found, list) or not isinstance(shared, dict):
         return [schema]
@@ -88,18 +88,18 @@ def _plain_text(schema: Any) -> str:
 
 
 def answers_needed(asks: Iterable[OpenAsk]) -> Sequence[str]:
-    """Write what a command that answers these asks is given, to be filled in."""
+    """Return the arguments of a command that answers these asks, with values left open."""
     return [f"{shlex.quote(ask.id)}=..." for ask in asks if not ask.is_answered]
 
 
 def read_answers(run: str, asks: Sequence[OpenAsk], given: Sequence[str]) -> dict[str, Any]:
-    """Read answers to the open asks of a run as JSON values; raises Refused with everything that is wrong."""
+    """Parse answers to the open asks of a run; raises Refused, as a usage error, with all problems."""
     open_asks = {ask.id: ask for ask in asks if not ask.is_answered}
     answered = {ask.id for ask in asks if ask.is_answered}
     problems: list[str] = []
     taken: dict[str, Given] = {}
     for entry in given:
-        id, equals, text = _parted(entry, [*open_asks, *answered])
+        id, equals, text = split_entry(entry, [*open_asks, *answered])
         id = _only_inside(id, [*open_asks, *answered])
         if not equals or not id:
             problems.append(f"{one_line(entry, 60)}: write ASK=VALUE; open asks: {_named(open_asks)}")
@@ -125,16 +125,8 @@ def read_answers(run: str, asks: Sequence[OpenAsk], given: Sequence[str]) -> dic
     return values
 
 
-def _parted(entry: str, ids: Sequence[str]) -> tuple[str, str, str]:
-    """Part an entry at its first `=`, unless an ask has one in its id."""
-    for id in ids:
-        if "=" in id and entry.startswith(f"{id}="):
-            return id, "=", entry[len(id) + 1 :]
-    return entry.partition("=")
-
-
 def _only_inside(id: str, ids: Sequence[str]) -> str:
-    """Return the only ask inside the node of this name, if it is none itself: that of an approval."""
+    """Return the only ask inside the node of this name, as of an approval, if it is not itself an ask."""
     inside = [] if id in ids else [one for one in ids if one.startswith(f"{id}/")]
     return inside[0] if id and len(inside) == 1 else id
 
@@ -148,10 +140,10 @@ def _value(ask: OpenAsk, given: Given, problems: list[str]) -> Any:
         value = json_of(given.read(), _type_of(ask.schema))
         check_answer(value, ask.schema)
     except (ValueError, OSError, ValueMismatch) as error:
-        told = reason_of(error)
+        reason = reason_of(error)
         if is_secret(_type_of(ask.schema)):
-            told = "expected the name of a secret; what was given is not shown, as it could be the value"
-        problems.append(f"ask {ask.id!r} ({type_text(ask.schema)}): {told}")
+            reason = "expected the name of a secret; what was given is not shown, as it could be the value"
+        problems.append(f"ask {ask.id!r} ({type_text(ask.schema)}): {reason}")
         return None
     return value
 
@@ -159,14 +151,14 @@ def _value(ask: OpenAsk, given: Given, problems: list[str]) -> Any:
 def _type_of(schema: Mapping[str, Any]) -> object:
     try:
         return type_of_schema(schema)
-    except (TypeError, ValueError):  # somebody's own schema, beyond what a type can say: its run will check
+    except (TypeError, ValueError):  # a schema that no type can express: the run will validate
         return Any
 
 
 def check_answer(value: object, schema: Mapping[str, Any]) -> None:
-    """Check an answer as far as its JSON Schema tells; raises ValueMismatch.
+    """Validate an answer by its JSON Schema; raises ValueMismatch.
 
-    Of objects the fields are looked into, which their type does not tell.
+    The fields of an object are validated too, which its type does not do.
     """
     check_json(value, _type_of(schema))
     fields = field_schemas(schema)

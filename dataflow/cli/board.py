@@ -1,4 +1,4 @@
-"""The board of a run: the state of each node for display."""
+"""The state of each node of a run, for display."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Board", "Row", "key_of", "nodes_of_file", "outline"]
 
-#: What tells the instances of a node apart in its path: rounds, items, attempts of a flow node (S2.2).
+#: The parts of a path that distinguish instances of a node: rounds, items, attempts of a subflow (S2.2).
 _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
 _BY_WEIGHT: Final = (
     NodeState.FAILED,
@@ -33,7 +33,7 @@ _BY_WEIGHT: Final = (
     NodeState.SKIPPED,
     NodeState.NOT_RUN,
 )
-#: What a run that goes on does not run again.
+#: The states of firings that a resumed run does not repeat.
 _SETTLED: Final = (NodeState.DONE, NodeState.SKIPPED, NodeState.FAILED, NodeState.TIMED_OUT)
 MOST_RECENT: Final = 100
 
@@ -45,17 +45,17 @@ class Row:
     key: str
     order: int
     parent: Row | None = None
-    opens: str = ""  # "loop" or "map" for what opens frames
+    opens: str = ""  # "loop" or "map" if it opens scope instances
     limit: int | None = None  # of a loop
-    names_items: bool = False  # it is a map's row and that of the node whose name the map has
-    active: set[str] = field(default_factory=set)  # paths of what is running, open maps and loops among them
+    names_items: bool = False  # the row of a map and of the node that the map is named by
+    active: set[str] = field(default_factory=set)  # paths of running firings, including open maps and loops
     ended: Counter[NodeState] = field(default_factory=Counter)  # firings
     outcome: NodeState | None = None  # how the map or loop itself ended
     items: int = 0  # of all maps that were opened
     rounds: int = 0
-    since: datetime | None = None  # it is running since then
+    since: datetime | None = None  # running since this time
     asking: dict[str, str] = field(default_factory=dict)  # the prompts of open asks, by path
-    spent: float = 0.0  # seconds in which it was running before
+    spent: float = 0.0  # seconds of earlier execution
 
     @property
     def depth(self) -> int:
@@ -67,7 +67,7 @@ class Row:
 
     @property
     def state(self) -> NodeState:
-        """The state to show: running if anything is, else paused, else the gravest end, else waiting."""
+        """The displayed state: running, else paused, else the gravest final state, else waiting."""
         if self.active:
             return NodeState.RUNNING
         if self.asking:
@@ -78,13 +78,13 @@ class Row:
 
     @property
     def expected(self) -> int:
-        """How many firings the maps that were opened will bring; 0 where no map tells."""
+        """The number of firings expected by the opened maps; 0 if unknown."""
         if self.opens == "map":
             return self.items
         return self.parent.items if self.parent is not None and self.parent.opens == "map" else 0
 
     def seconds(self, now: datetime) -> float:
-        """Return how long it has been running up to a moment."""
+        """Return the seconds of execution up to a time."""
         return self.spent + (0.0 if self.since is None else (now - self.since).total_seconds())
 
     def began(self, path: str, moment: datetime) -> None:
@@ -103,11 +103,11 @@ class Board:
 
     def __init__(self, plan: FlowPlan | None = None) -> None:
         self.rows: dict[str, Row] = {}
-        self.active: dict[str, Row] = {}  # what is running
+        self.active: dict[str, Row] = {}  # running
         self.failed: dict[str, Row] = {}
         self.asking: dict[str, Row] = {}
-        self.recent: dict[str, Row] = {}  # what ended lately, the latest last
-        self._recalled: dict[str, tuple[NodeState | None, int, int]] = {}  # from before this sitting
+        self.recent: dict[str, Row] = {}  # ended most recently, the latest last
+        self._recalled: dict[str, tuple[NodeState | None, int, int]] = {}  # from earlier execution sessions
         for key, node in outline(plan) if plan is not None else ():
             row = self._row(key)
             match node.action:
@@ -119,12 +119,12 @@ class Board:
                     row.names_items = node.names_frame
 
     def apply(self, event: Event) -> None:
-        """Take in an event."""
+        """Update the rows by an event."""
         if event.kind is EventKind.RUN_RESUMED:
             for path in event.data.get("forgotten", ()):
                 if (row := self.rows.get(key_of(path))) is not None:
                     self._stop(row, path, event.time)
-                    self._forget(row, path, anew=True)
+                    self._forget(row, path, begins_again=True)
         if not event.path:
             return
         row = self._row(key_of(event.path))
@@ -145,15 +145,15 @@ class Board:
             case EventKind.LOOP_ROUND:
                 row.rounds += 1
             case EventKind.MAP_OPENED:
-                row.items += event.data["items"] or 0  # a map over edges does not know
+                row.items += event.data["items"] or 0  # unknown for a map over edges
             case _:
                 pass
 
     def recall(self, past: Past, readable: Callable[[Any], Any], now: datetime) -> None:
-        """Take in what is known of a run that goes on: what has settled stands, unless it runs again."""
+        """Update the rows by the journal of a resumed run; firings that run again are forgotten later."""
         for path, firing in past.firings.items():
             row = self.rows.get(key_of(path))
-            if row is None:  # a node that is gone
+            if row is None:  # a removed node
                 continue
             state, rounds, items = firing.state, past.rounds.get(path, 0), past.maps.get(path) or 0
             if state in _SETTLED and path not in past.failures:
@@ -171,10 +171,10 @@ class Board:
             if (asked := self.rows.get(key_of(path))) is not None:
                 self._asks(asked, path, str(readable(ask.told["prompt"])), now)
 
-    def _forget(self, row: Row, path: str, *, anew: bool = False) -> None:
-        """Let go of what was recalled of a firing; what was open keeps its rounds, unless it begins anew."""
+    def _forget(self, row: Row, path: str, *, begins_again: bool = False) -> None:
+        """Undo the recall of a firing; an open one keeps its rounds unless it begins again."""
         state, rounds, items = self._recalled.pop(path, (None, 0, 0))
-        if state is None and not anew:
+        if state is None and not begins_again:
             return
         row.rounds -= rounds
         row.items -= items
@@ -217,7 +217,7 @@ class Board:
             del self.recent[next(iter(self.recent))]
 
     def _row(self, key: str) -> Row:
-        """Return the row of a key; what no plan has told of is put behind all others."""
+        """Return the row of a key; a key that is not in the plan gets a new row at the end."""
         row = self.rows.get(key)
         if row is None:
             above, slash, _ = key.rpartition("/")
@@ -227,14 +227,14 @@ class Board:
         return row
 
     def select(self, most: int) -> list[Row]:
-        """Choose the rows to show: all, or first what failed, then what runs, then what ended last."""
+        """Choose the rows to show: all, or first failed, asking and running ones, then the most recent."""
         if len(self.rows) <= most:
             return self._in_order(self.rows.values())
         chosen: dict[str, Row] = {}
         share = max(most // 3, 1)
         recent = reversed(self.recent.values())
-        told = (self.failed, share), (self.asking, share), (self.active, most)
-        for rows, room in (*((rows.values(), room) for rows, room in told), (recent, most)):
+        urgent = (self.failed, share), (self.asking, share), (self.active, most)
+        for rows, room in (*((rows.values(), room) for rows, room in urgent), (recent, most)):
             _choose(chosen, rows, min(most, len(chosen) + room))
         _choose(chosen, self.rows.values(), most)
         return self._in_order(chosen.values())
@@ -244,17 +244,17 @@ class Board:
 
 
 def _is_whole(row: Row, path: str) -> bool:
-    """Tell whether a path is that of the map or loop itself, not of the item of it that it names."""
+    """Return whether a path is that of the map or loop itself, not of the item named by it."""
     return bool(row.opens) and not path.endswith("]")
 
 
 def _place(row: Row) -> tuple[int, ...]:
-    """Sort a row below the one it stands in."""
+    """Return the sort key of a row, which places it below its parent."""
     return (*(_place(row.parent) if row.parent is not None else ()), row.order)
 
 
 def _choose(chosen: dict[str, Row], rows: Iterable[Row], most: int) -> None:
-    """Add rows with the rows that they stand in, as long as there is room."""
+    """Add rows with their parents while there is room."""
     for row in islice(rows, 4 * most):
         if len(chosen) >= most:
             return
@@ -268,12 +268,12 @@ def _choose(chosen: dict[str, Row], rows: Iterable[Row], most: int) -> None:
 
 
 def key_of(path: str) -> str:
-    """Return the key of the row for a path, which has no rounds, items and attempts."""
+    """Return the key of the row of a path: the path without rounds, items and attempts."""
     return _INSTANCES.sub("", path)
 
 
 def outline(plan: FlowPlan, around: str = "") -> Iterator[tuple[str, PlanNode]]:
-    """Go through the visible nodes of a plan, each with its row's key; `around` is that of a flow node."""
+    """Yield the visible nodes of a plan, each with the key of its row; `around` is the key of the subflow."""
     todo: list[tuple[str, PlanNode]] = [(around, node) for node in reversed(plan.root.nodes)]
     while todo:
         above, node = todo.pop()
@@ -285,16 +285,16 @@ def outline(plan: FlowPlan, around: str = "") -> Iterator[tuple[str, PlanNode]]:
 
 
 def nodes_of_file(plan: FlowPlan) -> frozenset[str] | None:
-    """Return the keys of the nodes that are told; None for a flow of our own, of which all are.
+    """Return the keys of the nodes that have progress lines; None for a native flow, where all have.
 
-    Of a flow made of such a file these are its nodes, a `start` and a `result` that the translation has added
-    among them, and the flow nodes in those, as steps that run beside others. All else in them is what they
-    are made of.
+    In a flow that was translated from a file of another system these are the nodes of the file, a `start` and
+    a `result` that the translation has added, and subflows inside them, as parallel steps. The other nodes
+    are details of the translation.
     """
     if not any(map(_is_made, _plans_in(plan))):
         return None
     found: set[str] = set()
-    flows = [("", plan, False)]  # each with whether it stands in one that was made of a file
+    flows = [("", plan, False)]  # each with whether it is inside a translated one
     for around, flow, is_within in flows:  # grows while it is walked
         hides = is_within or _is_made(flow)
         for key, node in outline(flow, around):
@@ -308,7 +308,7 @@ def nodes_of_file(plan: FlowPlan) -> frozenset[str] | None:
 
 
 def _plans_in(plan: FlowPlan) -> list[FlowPlan]:
-    """List a flow and the flows in it, each once, however many nodes share it."""
+    """List a flow and its subflows, each once."""
     found, seen = [plan], {id(plan)}
     for flow in found:  # grows while it is walked
         for _, node in outline(flow):
@@ -319,9 +319,9 @@ def _plans_in(plan: FlowPlan) -> list[FlowPlan]:
 
 
 def _is_made(plan: FlowPlan) -> bool:
-    """Tell whether a flow was made of a file of another system."""
+    """Return whether a flow was translated from a file of another system."""
     if not plan.wiring.meta:
         return False
-    from dataflow.formats.foreign import MADE_OF  # most flows are made of no such file
+    from dataflow.formats.foreign import MADE_OF  # loaded only for flows with metadata
 
     return MADE_OF in plan.wiring.meta

@@ -1,4 +1,4 @@
-"""Values as lines of JSON, for `--json` and `--events`."""
+"""Write values and events as lines of JSON, for `--json` and `--events`."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["event_line", "json_line", "write_json"]
 
 
 def json_line(value: object, encoding: str | None) -> str:
-    """Write what JSON carries in the place of a value, on a line that fits the encoding of where it goes.
+    """Serialize a value to a line of JSON that fits the encoding of the stream.
 
-    Marks stand in place of secrets (S12.4).
+    Secrets are replaced by masks (S12.4).
     """
     is_unicode = (encoding or "").lower().replace("-", "") == "utf8"
     return json.dumps(redacted(json_value(value)), ensure_ascii=not is_unicode, allow_nan=False)
 
 
 def write_json(out: TextIO | None, value: object) -> bool:
-    """Write one object on a line; returns False if nobody is there any more to read it."""
+    """Write one object on a line; returns False if the reader has closed the stream."""
     return write(out, json_line(value, out.encoding if out is not None else None))
 
 
 def event_line(event: Event, encoding: str | None) -> str:
-    """Write an event as one line of JSON."""
+    """Serialize an event to a line of JSON."""
     fields = {
         "seq": event.seq,
         "time": event.time.isoformat(),

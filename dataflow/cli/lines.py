@@ -1,4 +1,4 @@
-"""Progress of a run as lines, and traces with values."""
+"""Progress of a run as lines, and as a trace with values."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 __all__ = ["Lines", "Trace"]
 
-_DISABLED: Final = "disabled"  # why a node is skipped that is switched off
+_DISABLED: Final = "disabled"  # the reason why a disabled node is skipped
 _FAILED: Final = (NodeState.FAILED, NodeState.TIMED_OUT)
-MOST_ASKED: Final = 20  # asks that are told when they open
+MOST_ASKED: Final = 20  # asks that are printed when they open
 _WIDTH: Final = max(len(state.value) for state in NodeState)
 MOST_CHARACTERS: Final = 100  # of a value
 INDENT: Final = "    "
 
 
 def _is_handled(state: NodeState, event: Event) -> bool:
-    """Tell whether a failure goes no further, so that the end of the run does not tell it."""
+    """Return whether a failure was handled, so that it is not reported at the end of the run."""
     return state in _FAILED and not any("error" in token for token in event.data.get("ports", {}).values())
 
 
 class Lines:
     """A progress that writes lines to standard error; with `every_item` one for each item, failed or not.
 
-    `own` are the keys of the nodes of a file of another system, which alone have lines; None for other flows.
-    Of such a file nodes that nothing leads to stand disabled, without lines: the report on it tells of them.
+    For a file of another system `own` are the keys of its nodes, the only ones with lines; else it is None.
+    Unreachable nodes of such a file are disabled and have no lines; the report on the file lists them.
     """
 
     def __init__(self, *, every_item: bool = False, own: Collection[str] | None = None) -> None:
         self._every_item = every_item
         self._own = own
-        self._maps: dict[str, int | None] = {}  # maps that are open by their path, with their items if known
+        self._maps: dict[str, int | None] = {}  # open maps by path, with the number of items if known
         self._began: dict[str, datetime] = {}
-        self.asked: set[str] = set()  # asks that were told
+        self.asked: set[str] = set()  # asks that were printed
 
     def see(self, event: Event) -> None:
-        """Take in an event."""
+        """Print the line of an event."""
         match event.kind:
             case EventKind.NODE_STARTED:
                 self._began.setdefault(event.path, event.time)  # of the first attempt
@@ -63,21 +63,21 @@ class Lines:
                 pass
 
     def running(self) -> list[str]:
-        """Return the paths of what is running."""
+        """Return the paths of running firings."""
         return list(self._began)
 
     def _asks(self, event: Event) -> None:
         from dataflow.cli.asks import tell_ask  # few flows ask
         from dataflow.inspection.open_asks import of_event
 
-        self._began.pop(event.path, None)  # it is waited for, and does not run
+        self._began.pop(event.path, None)  # it waits, and does not run
         if len(self.asked) < MOST_ASKED and event.path not in self.asked:
             self.asked.add(event.path)
             tell_ask(of_event(event))
 
     def _ended(self, event: Event) -> None:
         began = self._began.pop(event.path, None)
-        items = self._maps.pop(event.path, None)  # before looking whether it is itself an item
+        items = self._maps.pop(event.path, None)  # before the check whether it is itself an item
         state = NodeState(event.data["state"])
         if state is NodeState.NOT_RUN or self._is_passed_over(state, event.path):
             return
@@ -98,7 +98,7 @@ class Lines:
         return not self._every_item and state not in _FAILED and self._is_in_map(path)
 
     def _is_in_map(self, path: str) -> bool:
-        """Tell whether a path leads through an open map."""
+        """Return whether a path is inside an open map."""
         return any(path[:place] in self._maps for place, letter in enumerate(path) if letter == "[")
 
 
@@ -107,26 +107,26 @@ class Trace:
 
     def __init__(self) -> None:
         self._lines = Lines(every_item=True)
-        self._given: dict[str, Mapping[str, Any]] = {}  # the inputs of what is running, by path
+        self._given: dict[str, Mapping[str, Any]] = {}  # the inputs of running firings, by path
 
     @property
     def asked(self) -> Collection[str]:
-        """The asks that were told when they opened."""
+        """The asks that were printed when they opened."""
         return self._lines.asked
 
     def running(self) -> list[str]:
-        """Return the paths of what is running."""
+        """Return the paths of running firings."""
         return self._lines.running()
 
     def see(self, event: Event) -> None:
-        """Take in an event."""
+        """Print the lines of an event."""
         self._lines.see(event)
         match event.kind:
             case EventKind.NODE_STARTED:
                 self._given[event.path] = event.data.get("inputs", {})
             case EventKind.ATTEMPT_FAILED:
                 attempt = f"attempt {event.data['attempt']} of {visible(event.path)}"
-                tell(f"{attempt} failed: {_told(event.data['error'])}")
+                tell(f"{attempt} failed: {_failure(event.data['error'])}")
             case EventKind.NODE_FINISHED if event.data["state"] != NodeState.NOT_RUN.value:
                 for name, value in self._given.pop(event.path, {}).items():
                     tell(f"{INDENT}{name} = {_short(value)}")
@@ -142,10 +142,10 @@ def _token(token: Mapping[str, Any]) -> str:
         return f"= {_short(token['value'])}"
     if "skip" in token:
         return f"skipped: {one_line(token['skip'], MOST_CHARACTERS)}"
-    return f"failed: {_told(token['error'])}"
+    return f"failed: {_failure(token['error'])}"
 
 
-def _told(failure: object) -> str:
+def _failure(failure: object) -> str:
     if isinstance(failure, Failure):
         return one_line(f"{failure.type}: {failure.message}", MOST_CHARACTERS)
     return one_line(str(failure), MOST_CHARACTERS)

@@ -1,4 +1,4 @@
-"""The options of commands that execute a run: how they are declared, and what they come to."""
+"""The options of commands that execute a run: their declarations and their values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ LogFormatOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command is asked for besides the flow and its inputs."""
+    """The values of the options of a command that executes a run."""
 
     as_json: bool = False
     events: bool = False
@@ -104,26 +104,26 @@ class Options:
     pulled: Sequence[str] = ()
     max_concurrency: int | None = None
     store: str | None = None  # the path that was given
-    flow: str | None = None  # the file that was given for that of the run
-    log_format: str | None = None  # the system whose words tell the progress
-    is_kept: bool = True  # the run lives in the store
+    flow: str | None = None  # the file that replaces the target of the run
+    log_format: str | None = None  # the system whose format the progress has
+    is_kept: bool = True  # the run is stored
 
     @property
     def is_bare(self) -> bool:
-        """Whether a single value is asked for, which needs no name."""
+        """Whether a single value is requested, which is written without a name."""
         return len(self.pulled) == 1 or len(self.outputs) == 1
 
     @property
     def port(self) -> str | None:
-        """The port that is pulled, if one is."""
+        """The pulled port, if any."""
         return self.pulled[0] if self.pulled else None
 
     def wanted(self, declared: Sequence[str]) -> Sequence[str]:
-        """Return the names of the outputs to be written."""
+        """Return the names of the outputs to write."""
         return self.outputs or declared
 
     def settled(self, flow: Flow, store: Store | None) -> Flow:
-        """Return the flow with the store and the concurrency asked for, its other settings as they are."""
+        """Return the flow with this store and the requested concurrency, its other settings unchanged."""
         changes: dict[str, Any] = {"store": store}
         if self.max_concurrency is not None:
             changes["max_concurrency"] = self.max_concurrency

@@ -1,4 +1,4 @@
-"""Output streams, exit codes and texts of the command line."""
+"""Output streams, exit codes, errors and formatting of the command line."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ __all__ = [
     "write",
 ]
 
-MOST_REASON: Final = 200  # characters of why a firing has ended, on its line
+MOST_REASON: Final = 200  # characters of the reason for the state of a firing
 
 
 @contextmanager
 def tolerant() -> Iterator[None]:
-    """Write what the encodings of both streams lack as escapes, while the block runs."""
+    """Write characters that the encodings of both streams lack as escapes during the block."""
     with ExitStack() as stack:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -51,15 +51,15 @@ def tolerant() -> Iterator[None]:
 
 
 def _restore(stream: io.TextIOWrapper, errors: str | None) -> None:
-    if not stream.closed:  # by code of the flow
+    if not stream.closed:  # the flow may have closed it
         stream.reconfigure(errors=errors)
 
 
 @contextmanager
 def result_stream(*, alone: bool) -> Iterator[TextIO | None]:
-    """Yield the stream for the result; `alone`: whatever else is written to it goes to standard error.
+    """Yield the stream for the result; with `alone` all other output is redirected to standard error.
 
-    That holds for what nodes print and for what the programs write that they start.
+    This includes output of nodes, and of programs that they start.
     """
     own = sys.stdout
     if not alone or own is None:
@@ -79,7 +79,7 @@ def result_stream(*, alone: bool) -> Iterator[TextIO | None]:
 
 
 def _copy_of(stream: TextIO) -> TextIO:
-    """Open another stream to where this one writes."""
+    """Open another stream to the same file."""
     return os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="backslashreplace")
 
 
@@ -91,9 +91,9 @@ def _descriptor(stream: TextIO | None) -> int | None:
 
 
 def write(stream: TextIO | None, text: str) -> bool:
-    """Write a text and its line end at once; returns False if nobody is there any more to read it.
+    """Write a line and flush; returns False if the reader has closed the stream.
 
-    Raises Refused if it cannot be written for another reason.
+    Raises Refused if writing fails for another reason.
     """
     if stream is None:
         return False
@@ -111,22 +111,22 @@ def write(stream: TextIO | None, text: str) -> bool:
 
 
 def tell(text: str) -> None:
-    """Write a line to standard error, if that is possible."""
+    """Write a line to standard error if possible."""
     with suppress(Refused):
         write(sys.stderr, text)
 
 
 def shout(text: str) -> None:
-    """Write a line to standard error past its buffer, which a signal may have interrupted at work."""
+    """Write a line to standard error without its buffer, which a signal handler must not use."""
     descriptor = _descriptor(sys.stderr)
     if descriptor is not None:
-        encoding = sys.stderr.encoding or "utf-8"  # what the live tree puts in its place names none
+        encoding = sys.stderr.encoding or "utf-8"  # the replacement by the live tree has none
         with suppress(OSError):
             os.write(descriptor, f"{text}\n".encode(encoding, "backslashreplace"))
 
 
 def _give_up(stream: TextIO) -> None:
-    """Let what is still buffered vanish, so that nothing complains of it when the process ends."""
+    """Discard buffered output, so that flushing it does not fail at the end of the process."""
     descriptor = _descriptor(stream)
     if descriptor is not None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -135,7 +135,7 @@ def _give_up(stream: TextIO) -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Tell whether somebody may be looking at the stream."""
+    """Return whether the stream is a terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # it is closed
@@ -150,7 +150,7 @@ def read_stdin() -> str:
 
 
 class ExitCode(IntEnum):
-    """The exit codes; a command that a signal ended has 128 and the signal's number."""
+    """The exit codes; a command that was ended by a signal has 128 plus its number."""
 
     COMPLETED = 0
     FAILED = 1
@@ -159,12 +159,12 @@ class ExitCode(IntEnum):
 
 
 def code_of_signal(number: int) -> int:
-    """Return the exit code of what a signal has ended: 130 for Ctrl-C, 143 for SIGTERM."""
+    """Return the exit code after a signal: 130 for Ctrl-C, 143 for SIGTERM."""
     return 128 + number
 
 
 class Problem(NamedTuple):
-    """What is wrong, and where as far as that is known."""
+    """A problem, with its location if known."""
 
     text: str
     file: str = ""
@@ -177,7 +177,7 @@ class Problem(NamedTuple):
 
 
 class Refused(Exception):
-    """Raised when a command cannot be carried out; the problems are told without a traceback."""
+    """Raised when a command cannot be executed; the problems are printed without a traceback."""
 
     def __init__(
         self, problems: Sequence[Problem], code: ExitCode = ExitCode.FAILED, trace: str = ""
@@ -189,7 +189,7 @@ class Refused(Exception):
 
     @property
     def reason(self) -> BaseException | None:
-        """The first of the exceptions that led here, if any did."""
+        """The first exception in the chain of causes, if any."""
         reason = self.__cause__
         while reason is not None and reason.__cause__ is not None:
             reason = reason.__cause__
@@ -197,7 +197,7 @@ class Refused(Exception):
 
 
 class Interrupted(Interruption):
-    """Raised by Ctrl-C and SIGTERM while no run is there to be cancelled."""
+    """Raised by Ctrl-C and SIGTERM while there is no run to cancel."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -205,13 +205,13 @@ class Interrupted(Interruption):
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    """Put a text on one line, shortened to `limit` characters."""
+    """Return a text on one line, shortened to `limit` characters."""
     line = " ".join(visible(text[: 4 * limit]).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
 def duration(seconds: float) -> str:
-    """Write a duration as people read it."""
+    """Format a duration for people."""
     seconds = max(seconds, 0.0)
     if seconds < 0.1:
         return f"{seconds:.2f} s"
@@ -227,6 +227,6 @@ def duration(seconds: float) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write rows as lines, their columns one below the other."""
+    """Format rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -1,4 +1,4 @@
-"""Runs in the store as text: a run with the tree of its nodes, and one firing with all that is stored."""
+"""Format stored runs as text: a run with the tree of its nodes, and one firing in full."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["find_firing", "firing_text", "run_text"]
 
-MOST_ITEMS: Final = 10  # of one loop or map that are shown one by one, besides those that are not done
-MOST_ODD: Final = 50  # as above, that are not done
+MOST_ITEMS: Final = 10  # of one loop or map that are done, and shown one by one
+MOST_ODD: Final = 50  # of one loop or map that are not done, and shown one by one
 
 
 def run_text(found: PastRun, asks: Sequence[OpenAsk]) -> str:
-    """Write a run for people."""
+    """Format a run as text."""
     run, past = found.run, found.past
     where = f"  ({run.target})" if run.target else ""
     lines = [
@@ -68,7 +68,7 @@ def _indented(text: str) -> Iterator[str]:
 
 
 def _tree_lines(branches: Sequence[NodeBranch]) -> Iterator[str]:
-    """Write a line for each branch, indented below the one around it."""
+    """Yield a line for each branch, indented below its parent."""
     todo: list[tuple[int, NodeBranch | str]] = [(0, branch) for branch in reversed(branches)]
     while todo:
         depth, branch = todo.pop()
@@ -99,7 +99,7 @@ def _size(node: StoredNode) -> str:
 
 
 def _chosen(branch: NodeBranch) -> list[NodeBranch | str]:
-    """Choose which branches to show: of many those that are not done, and the first of the others."""
+    """Choose the branches to show: of many those that are not done, and the first of the others."""
     if len(branch.branches) <= MOST_ITEMS or not branch.is_repeated:
         return [*branch.branches]
     chosen: list[NodeBranch | str] = []
@@ -131,7 +131,7 @@ def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
 
 
 def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
-    """Write one firing for people."""
+    """Format one firing as text."""
     firing = found.past.firings[described["path"]]
     lines = [
         f"node    {described['path']}",
@@ -160,12 +160,12 @@ def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
     return visible("\n".join(lines))
 
 
-def _port_text(name: str, told: Mapping[str, Any]) -> str:
-    if "value" in told:
-        return output_text(name, told["value"], shorten=False)
-    if "skip" in told:
-        return f"{name}: skipped: {told['skip']}"
-    return f"{name}: failed: {_failure_text(told['error']).splitlines()[0]}"
+def _port_text(name: str, token: Mapping[str, Any]) -> str:
+    if "value" in token:
+        return output_text(name, token["value"], shorten=False)
+    if "skip" in token:
+        return f"{name}: skipped: {token['skip']}"
+    return f"{name}: failed: {_failure_text(token['error']).splitlines()[0]}"
 
 
 def _failure_text(failure: Any) -> str:

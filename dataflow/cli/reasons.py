@@ -1,7 +1,7 @@
-"""The explanation that `dataflow why` writes: from the journal, and from the flow where that has more (S3.3).
+"""Explain a port for `dataflow why`: from the journal, and from the flow where it has more details (S3.3).
 
-The flow is looked for where the run says it is. Without it the explanation of the journal is written, with a
-note that there may be more.
+The flow is loaded from the target of the run. If it is not available, the explanation by the journal is used,
+with a note that it may be incomplete.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = ["explain_port"]
 
 
 def explain_port(store: Store, found: PastRun, file: str | None, port: str) -> Explanation:
-    """Explain a node, port or output; raises Refused for one that there is not.
+    """Explain a node, port or output; raises Refused for one that does not exist.
 
-    `file` is where the flow is, if not where the run says.
+    `file` replaces the target of the run.
     """
     reasons = StoredReasons(found)
     explanation = reasons.explain(port)

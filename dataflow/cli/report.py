@@ -1,4 +1,4 @@
-"""What a run came to: the object of `--json`, or lines for people."""
+"""Report the result of a run: as the object of `--json`, or as lines for people."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ __all__ = [
 
 MOST_TOLD: Final = 20  # warnings and failures
 MOST_LINES: Final = 20  # of an output on a terminal
-MOST_CHARACTERS: Final = 2_000  # as above
+MOST_CHARACTERS: Final = 2_000  # of an output on a terminal
 
 
 def code_of(outcome: Outcome, caught: int | None) -> int:
-    """Return the exit code of a run (S20); `caught` is the signal that came, if any."""
+    """Return the exit code of a run (S20); `caught` is the signal that was received, if any."""
     match outcome.result.status:
         case "completed":
             return ExitCode.COMPLETED
@@ -57,9 +57,9 @@ def code_of(outcome: Outcome, caught: int | None) -> int:
 
 
 def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) -> None:
-    """Write the one object of `--json` (S20), on one line, with the outputs that are wanted.
+    """Write the object of `--json` (S20) on one line, with the requested outputs.
 
-    Beyond what S20 names it has the warnings, why outputs have no value, and what raw nodes told.
+    In addition to S20 it has the warnings, the reasons of outputs without a value, and the metadata of nodes.
     """
     result = outcome.result
     write_json(
@@ -73,13 +73,13 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
             "checks": [],
             "warnings": list(result.warnings),
             "skipped": _without_value(result, wanted),
-            "metadata": {path: json_value(dict(told)) for path, told in result.metadata.items()},
+            "metadata": {path: json_value(dict(found)) for path, found in result.metadata.items()},
         },
     )
 
 
 def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str, run: str | None = None) -> None:
-    """Write the object of `--json` for a run that could not be started, or not be resumed."""
+    """Write the object of `--json` for a run that could not be started or resumed."""
     failures = [
         {"node": "", "path": "", "attempt": 0, "type": type, "message": str(problem), "traceback": ""}
         for problem in problems
@@ -105,7 +105,7 @@ def _values(result: Result, wanted: Iterable[str]) -> list[tuple[str, Any]]:
 
 
 def _without_value(result: Result, wanted: Iterable[str]) -> dict[str, str]:
-    """Say of each output that has no value why that is so."""
+    """Return the reason of each output without a value."""
     reasons = {}
     for name in wanted:
         try:
@@ -116,14 +116,14 @@ def _without_value(result: Result, wanted: Iterable[str]) -> dict[str, str]:
 
 
 def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], options: Options) -> None:
-    """Write the outputs for people: shortened on a terminal, whole anywhere else; one alone has no name."""
+    """Write the outputs for people: shortened on a terminal, else in full; a single one without its name."""
     bare, shorten = options.is_bare, is_terminal(out)
     values = _values(result, wanted)
     for name, value in values:
         text = bare_text(value) if bare else output_text(name, value, shorten=shorten)
         write(out, visible(text) if bare and shorten else text)
     reasons = _without_value(result, wanted) if result.status == "completed" else {}
-    if values and len(reasons) > 1:  # as those behind the exits of a branch that were not taken
+    if values and len(reasons) > 1:  # as behind the branch outputs that were not taken
         tell(_left_out(result.run_id, [*reasons], options))
     else:
         for reason in reasons.values():
@@ -131,21 +131,21 @@ def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], opt
 
 
 def _left_out(run: str, names: Sequence[str], options: Options) -> str:
-    """Name the outputs without a value on one line, and say where the reasons are."""
+    """List the outputs without a value on one line, with the command that explains them."""
     why = command_for("why", run, names[0], store=options.store, flow=options.flow)
-    told = f"{why} says why" if options.is_kept else "--json says why"
-    return on_one_line(f"no value for {listed(names, len(names))} ({told})")
+    hint = f"{why} says why" if options.is_kept else "--json says why"
+    return on_one_line(f"no value for {listed(names, len(names))} ({hint})")
 
 
 def bare_text(value: object) -> str:
-    """Write a value as another program wants it: a text as it is, anything else as JSON."""
+    """Serialize a value for another program: a string unchanged, any other value as JSON."""
     if isinstance(value, str):
         return redacted(value)
     return json.dumps(redacted(json_value(value)), ensure_ascii=False)
 
 
 def output_text(name: str, value: object, *, shorten: bool) -> str:
-    """Write an output: on one line with its name, or indented below it."""
+    """Format an output: on one line with its name, or indented below it."""
     text = bare_text(value)
     note = ""
     if shorten:
@@ -161,9 +161,9 @@ def output_text(name: str, value: object, *, shorten: bool) -> str:
 
 
 def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = (), used: str = "") -> None:
-    """Tell of warnings, failures, open asks and what was used, and in the last line how the run ended.
+    """Print warnings, failures, open asks and usage to standard error, and last how the run ended.
 
-    `asked` are the asks that were told when they opened.
+    `asked` are the asks that were printed when they opened.
     """
     tracebacks = options.tracebacks
     warnings = outcome.result.warnings
@@ -183,7 +183,7 @@ def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = ()
 
 
 def _tell_asks(result: Result, options: Options, asked: Collection[str]) -> None:
-    """Tell what is asked, and how to answer it and go on."""
+    """Print the open asks, and the command that answers them and resumes the run."""
     asks = [of_result(result.run_id, ask) for ask in result.asks]
     new = [ask for ask in asks if ask.id not in asked]
     room = max(MOST_TOLD - (len(asks) - len(new)), 0)
@@ -208,13 +208,13 @@ def _tell_failures(failures: Sequence[Failure], *, tracebacks: bool) -> None:
 
 
 def _place(failure: Failure) -> str:
-    """Name the node, and the attempt where it is not the first."""
+    """Return the path of the node, with the attempt unless it is the first."""
     again = f" (attempt {failure.attempt})" if failure.attempt > 1 else ""
     return f"{visible(failure.path) or 'the run'}{again}"
 
 
 def last_line(outcome: Outcome) -> str:
-    """Say how the run ended, and no better than it did."""
+    """Return the line that says how the run ended."""
     match outcome.result.status:
         case "completed":
             return f"completed in {duration(outcome.seconds)}"

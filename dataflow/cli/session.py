@@ -1,4 +1,4 @@
-"""Execute a run for a command: events, asks, interruption and exit code."""
+"""Execute a run for a command: progress, events, interruption, report and exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataflow.base.backend import waker
 from dataflow.base.wording import visible
 from dataflow.cli.output import ExitCode, Problem, Refused, is_terminal, tell, write
 from dataflow.cli.storage import refusing_runs
-from dataflow.cli.words import Worded, worded
+from dataflow.cli.words import ForeignProgress, foreign_progress
 from dataflow.core.events import EventKind
 from dataflow.errors import RunFailed
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from dataflow.runtime.run import Run
 
 
-__all__ = ["UNREAD", "Outcome", "Sitting", "Used", "execute"]
+__all__ = ["UNREAD", "Outcome", "Session", "Used", "execute"]
 
-#: Why a run is cancelled whose events nobody reads any more.
+#: The reason for cancelling a run when the reader of its events is gone.
 UNREAD = "nobody reads the events any more"
-#: Where the metadata of a node have what it used, by name.
+#: The key of the usage of a node, by name, in its metadata.
 USAGE: Final = "usage"
 
 
-class Sitting:
-    """One call of a command that executes a run."""
+class Session:
+    """The execution of a run by one command."""
 
     def __init__(self, interrupts: Interrupts, out: TextIO | None, options: Options) -> None:
         self._interrupts = interrupts
@@ -60,9 +60,9 @@ class Sitting:
         executing: AbstractAsyncContextManager[Run],
         read_past: Callable[[], PastRun] | None = None,
     ) -> int:
-        """Execute a run, and tell how it ended before the event loop ends, which may wait for threads.
+        """Execute a run, and report its end before the event loop ends, which may wait for threads.
 
-        `read_past` reads what is known of a run that goes on.
+        `read_past` reads the journal of a resumed run.
         """
         with self._interrupts.held(), refusing_runs():
             try:
@@ -71,7 +71,7 @@ class Sitting:
                 return self._ended_by_node(error)
 
     def _ended_by_node(self, error: BaseException) -> int:
-        from dataflow.cli.report import write_refusal  # each of these only where it is needed
+        from dataflow.cli.report import write_refusal  # loaded on first use
 
         problem = Problem(f"a node tried to end the process: {type(error).__name__}({error})")
         if self._options.as_json:
@@ -103,20 +103,20 @@ class Sitting:
             report.write_object(self._out, outcome, wanted)
         else:
             report.write_outputs(self._out, outcome.result, wanted, options)
-        if isinstance(progress, Worded):
+        if isinstance(progress, ForeignProgress):
             progress.end(outcome.result.outputs)
         report.tell_outcome(outcome, options, progress.asked, used.text())
         code = report.code_of(outcome, self._interrupts.caught)
-        if code != ExitCode.COMPLETED:  # nodes that were cut short may have left threads behind
-            self._interrupts.told(code)
+        if code != ExitCode.COMPLETED:  # interrupted nodes may have left threads
+            self._interrupts.reported(code)
         return code
 
     def _progress(
         self, name: str, plan: FlowPlan, read_past: Callable[[], PastRun] | None
-    ) -> AbstractContextManager[Lines | Trace | Tree | Worded]:
+    ) -> AbstractContextManager[Lines | Trace | Tree | ForeignProgress]:
         options = self._options
         if options.log_format is not None:
-            return nullcontext(worded(options.log_format, plan.wiring, is_kept=options.is_kept))
+            return nullcontext(foreign_progress(options.log_format, plan.wiring, is_kept=options.is_kept))
         if self._options.trace:
             from dataflow.cli.lines import Trace
 
@@ -141,7 +141,7 @@ class Sitting:
         return write(self._out, event_line(event, self._out.encoding))
 
     def tell_refused(self, refused: Refused, run: str | None = None) -> None:
-        """Tell that the run was not executed, where that is read besides the error itself."""
+        """Report that the run was not executed in `--json`, and print the traceback if requested."""
         if self._options.as_json:
             from dataflow.cli.report import write_refusal
 
@@ -152,12 +152,12 @@ class Sitting:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended, and how long it took."""
+    """The result of a run, and its duration."""
 
     result: Result
     failures: Sequence[Failure]
     seconds: float
-    reason: str = ""  # why it was cancelled
+    reason: str = ""  # for its cancellation
 
 
 async def execute(
@@ -167,9 +167,9 @@ async def execute(
     *,
     with_inputs: bool = False,
 ) -> Outcome:
-    """Execute a run to its end or its pause, giving each event to `see`.
+    """Execute a run to its end or pause, and pass each event to `see`.
 
-    When `see` returns False the run is cancelled. `with_inputs`: as for `Run.events`.
+    The run is cancelled when `see` returns False. `with_inputs` is `inputs` of `Run.events`.
     """
     began = perf_counter()
     reason = ""
@@ -189,14 +189,14 @@ async def execute(
 
 
 class Used:
-    """Adds up; what was remembered, or stood already, has used nothing now."""
+    """The sums of the usage in metadata; cached and replayed outcomes count as no usage."""
 
     def __init__(self) -> None:
         self._sums: dict[str, float] = {}
         self._hits: set[str] = set()
 
     def see(self, event: Event) -> None:
-        """Take in an event."""
+        """Add the usage of an event."""
         if event.kind is EventKind.MEMO_HIT:
             self._hits.add(event.path)
         elif event.kind is EventKind.NODE_FINISHED:
@@ -212,7 +212,7 @@ class Used:
                 self._sums[name] = self._sums.get(name, 0) + number
 
     def text(self) -> str:
-        """Tell the sums that are not zero, on one line; empty if there are none."""
+        """Return the sums that are not zero on one line; empty if there are none."""
         return ", ".join(
             f"{_number(total)} {visible(name.replace('_', ' '))}"
             for name, total in self._sums.items()

@@ -23,28 +23,28 @@ __all__ = ["Hearing", "Interrupts", "leave_in_forked"]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR: Final = "\x1b[?25h"
-PATIENCE: Final = 5.0  # seconds that a cancelled run has for its clean-up
-GRACE: Final = 1.0  # seconds that threads which cannot be ended hold up a process that is done
+PATIENCE: Final = 5.0  # seconds for the clean-up of a cancelled run
+GRACE: Final = 1.0  # seconds that remaining threads may delay the end of the process
 MOST_NAMED: Final = 3
-SLOW: Final = 0.5  # seconds after which the main thread is taken for one that calls no handlers
+SLOW: Final = 0.5  # seconds after which the main thread is considered blocked
 NO_DESCRIPTOR: Final = -1
-NO_MORE: Final = 0  # as HANDLED, the number of no signal
+NO_MORE: Final = 0  # not the number of a signal, nor is HANDLED
 HANDLED: Final = 255
 
 
 class Interrupts:
-    """What the two signals do while the block runs; outside the main thread they stay as they are.
+    """Handle Ctrl-C and SIGTERM during the block; outside the main thread the handlers are unchanged.
 
-    `owns_process`: the command is all that the process is there for, so its end may be enforced. Processes
-    that are forked off it have the signals as they were.
+    `owns_process`: the process exists only for the command, so its end may be enforced. Forked processes have
+    the previous handlers.
     """
 
     def __init__(self, *, owns_process: bool = False) -> None:
         self.caught: int | None = None  # the first signal
-        self.is_live = False  # the cursor is hidden, and the tree tells that the run is being cancelled
-        self.running: Callable[[], Sequence[str]] = tuple  # the paths of what is running
+        self.is_live = False  # the live tree hides the cursor, and shows that the run is being cancelled
+        self.running: Callable[[], Sequence[str]] = tuple  # returns the paths of running firings
         self._owns_process = owns_process
-        self._is_held = False  # the event loop runs, so a signal is noted and does not raise
+        self._is_held = False  # the event loop runs, so a signal is recorded and does not raise
         self._is_over = False  # the run has ended
         self._wake: Callable[[], None] | None = None  # cancels the run, once there is one
         self._before: list[tuple[int, object]] = []
@@ -65,7 +65,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Note the first signal instead of raising, while the block runs an event loop."""
+        """Record the first signal instead of raising, while the block runs an event loop."""
         with self._hearing or nullcontext():
             self._is_held = True
             try:
@@ -74,29 +74,29 @@ class Interrupts:
                 self._is_held, self._wake = False, None
 
     def on_signal(self, wake: Callable[[], None]) -> None:
-        """Call `wake`, which must be safe to call anywhere, at the first signal, or now if it has come."""
+        """Call `wake`, which must be signal-safe, at the first signal, or now if it was received."""
         self._wake = wake
         if self.caught is not None:
             wake()
 
     def run_ended(self) -> None:
-        """Note that there is nothing left to cancel."""
+        """Record that there is nothing left to cancel."""
         self._is_over = True
 
-    def told(self, code: int) -> None:
-        """Note that how the run ended is told: the process may end, whatever threads still run."""
+    def reported(self, code: int) -> None:
+        """Record that the end of the run was reported: the process ends soon, even if threads still run."""
         if self._owns_process:
             timer = threading.Timer(GRACE, os._exit, (code,))
             timer.daemon = True
             timer.start()
 
     def _leave(self) -> None:
-        """Give the signals back that no code of the flow has taken, in a process that was forked off."""
+        """Restore the previous handlers in a forked process, unless the flow has replaced ours."""
         if self._hearing is not None:
             self._hearing.leave()
         for number, handler in self._before:
             if signal.getsignal(number) == self._catch:
-                signal.signal(number, handler)  # type: ignore[arg-type]  # as above
+                signal.signal(number, handler)  # type: ignore[arg-type]  # what `signal` returned
         self._before = []
 
     def _catch(self, number: int, _: FrameType | None) -> None:
@@ -109,7 +109,7 @@ class Interrupts:
         if self.caught is not None or self._is_over:
             self._end_now(number, "ended at once")
         self.caught = number
-        if self._wake is not None:  # first, before the run hears of programs that the signal has ended, too
+        if self._wake is not None:  # before the run notices programs that the signal has ended too
             self._wake()
         if self._is_held and not self.is_live:
             shout("cancelling; once more ends at once")
@@ -129,10 +129,10 @@ class Interrupts:
 
 
 class Hearing:
-    """Call `stand_in`, while the block runs, for each signal of `handler` that it is not called for.
+    """Call `stand_in` for each signal that the blocked main thread does not pass to `handler`.
 
-    `patience` seconds after the first signal `give_up` is called. The thread calls both. A signal that other
-    code has taken over is none of `handler`.
+    `give_up` is called `patience` seconds after the first signal. A thread calls both. Signals whose handler
+    was replaced by other code are ignored.
     """
 
     def __init__(
@@ -148,23 +148,23 @@ class Hearing:
         self._patience = patience
         self._reader = self._writer = NO_DESCRIPTOR
         self._thread = threading.Thread(target=self._listen, daemon=True, name="dataflow signals")
-        self._guard = threading.RLock()  # a handler may take it again while the main thread has it
-        self._owed = 0  # signals that the handler was not called for yet
-        self._ahead = 0  # signals that the handler may still be called for, though the thread stood in
+        self._guard = threading.RLock()  # a signal handler may acquire it while the main thread holds it
+        self._owed = 0  # signals for which the handler was not called yet
+        self._ahead = 0  # signals for which the thread stood in, and the handler may still be called
         self._number = NO_MORE  # the last signal
         self._late = self._lost = inf  # when to stand in for the handler, and when to give up
 
     def __enter__(self) -> Self:
         self._reader, self._writer = os.pipe()
-        os.set_blocking(self._writer, False)  # as a signal must not wait
+        os.set_blocking(self._writer, False)  # a signal handler must not wait
         self._thread.start()
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._writer == NO_DESCRIPTOR:  # in a process that was forked off, which has no thread
+        if self._writer == NO_DESCRIPTOR:  # a forked process has no thread
             return
-        signal.set_wakeup_fd(NO_DESCRIPTOR)  # first, for what is written there is counted until then
+        signal.set_wakeup_fd(NO_DESCRIPTOR)  # first: bytes that were written before are still counted
         writer, self._writer = self._writer, NO_DESCRIPTOR
         os.set_blocking(writer, True)
         os.write(writer, bytes([NO_MORE]))
@@ -173,7 +173,7 @@ class Hearing:
         os.close(self._reader)
 
     def handled(self) -> bool:
-        """Note that the handler was called; returns False if the thread has stood in for it already."""
+        """Record that the handler was called; returns False if the thread has stood in for it already."""
         if self._writer == NO_DESCRIPTOR:
             return True
         with self._guard:
@@ -182,12 +182,12 @@ class Hearing:
                 self._ahead -= 1
             else:
                 self._owed -= 1
-        with suppress(BlockingIOError):  # there is more than enough to read already
+        with suppress(BlockingIOError):  # the pipe is full of signals
             os.write(self._writer, bytes([HANDLED]))
         return not was_ahead
 
     def leave(self) -> None:
-        """Hear nothing any more, in a process that was forked off."""
+        """Stop listening, in a forked process."""
         if self._writer != NO_DESCRIPTOR:
             signal.set_wakeup_fd(NO_DESCRIPTOR)
             self._writer = NO_DESCRIPTOR
@@ -209,19 +209,19 @@ class Hearing:
 
     def _note(self, number: int, now: float) -> None:
         with self._guard:
-            if number == HANDLED:  # for all before: Python puts signals together that it has not told
+            if number == HANDLED:  # for all before: Python merges pending signals
                 self._owed = min(self._owed, 0)
             else:
                 self._number = number
                 self._owed += 1
-        self._late = min(self._late, now + SLOW)  # a key that is held down does not put it off
+        self._late = min(self._late, now + SLOW)  # a key that is held down does not delay it
         self._lost = min(self._lost, now + self._patience)
 
     def _act(self, now: float) -> None:
         if self._late <= now:
             self._late = inf
             with self._guard:
-                missed, self._owed = max(0, self._owed), 0  # below 0 after calls that other code has made
+                missed, self._owed = max(0, self._owed), 0  # below 0 after direct calls by other code
                 self._ahead += missed
             for _ in range(missed):
                 self._stand_in(self._number)
@@ -231,10 +231,10 @@ class Hearing:
 
 
 def leave_in_forked(numbers: Collection[signal.Signals], leave: Callable[[], None]) -> None:
-    """Call `leave` in each process that is forked off from now on, before any of these signals arrives there.
+    """Call `leave` in each process forked from now on, before any of these signals arrives there.
 
-    They are held back while it is forked: Python drops what is to be handled when the new process is set up.
-    It cannot be taken back: `leave` may be called when there is nothing left to give back.
+    The signals are blocked during the fork, as Python drops pending signals in the new process. Registration
+    is permanent: `leave` may be called when there is nothing to restore.
     """
     held = threading.local()  # by the thread that forks
 

@@ -1,4 +1,4 @@
-"""The store and the run that a command is about: found, or refused with what there is (S20)."""
+"""Open the store and find the run of a command; an error lists the available ones (S20)."""
 
 from __future__ import annotations
 
@@ -67,27 +67,27 @@ AnswersArgument: TypeAlias = Annotated[
 
 
 def store_path(given: str | None) -> str:
-    """Return the path of the store: what was given, else that in the current folder."""
+    """Return the path of the store, by default in the current folder."""
     return DEFAULT_STORE if given is None else given
 
 
 def missing_store(path: str | None) -> str:
-    """Say that there is no store at a path; an empty text if there is one."""
+    """Return the problem of a path without a store; empty if there is one."""
     place = Path(store_path(path))
     return "" if place.exists() else f"there is no store {place.absolute()}"
 
 
 def open_store(path: str | None) -> Store:
-    """Return the store at a path; its file is made when the first run is written."""
-    from dataflow.stores import Store  # brings sqlite3 when it is used
+    """Return the store at a path; its file is created with the first run."""
+    from dataflow.stores import Store  # imports sqlite3 on first use
 
     return Store.sqlite(store_path(path))
 
 
 def read_store(path: str | None) -> Store:
-    """Return the store that is there to be read; raises Refused, as a usage error, if a path names none.
+    """Return a store for reading; raises Refused, as a usage error, for a given path without a store.
 
-    The store of the current folder may be missing: nothing has been run there yet.
+    The store of the current folder may be missing, if nothing has been run there.
     """
     if path is not None and (missing := missing_store(path)):
         raise Refused([Problem(f"--store {path}: {missing}")], ExitCode.USAGE)
@@ -95,7 +95,7 @@ def read_store(path: str | None) -> Store:
 
 
 def find_run(store: Store, part: str, path: str | None) -> StoredRun:
-    """Find the run that has this id, or alone has this part of it; raises Refused, as a usage error."""
+    """Find the run with an id or a unique part of it; raises Refused, as a usage error."""
     with refusing_runs():
         runs = {run.id: run for run in store.runs()}
     if part in runs:
@@ -117,7 +117,7 @@ def find_run(store: Store, part: str, path: str | None) -> StoredRun:
 
 @contextmanager
 def refusing_runs() -> Iterator[None]:
-    """Raise what stores and runs in them refuse as Refused, on one line."""
+    """Raise errors of stores and stored runs as Refused, on one line."""
     try:
         yield
     except FlowEdited as error:
@@ -135,9 +135,9 @@ def refusing_runs() -> Iterator[None]:
 
 
 def command_for(verb: str, run: str, *more: str, store: str | None = None, flow: str | None = None) -> str:
-    """Write a command about a run, and names after it, to be told to somebody."""
+    """Return a command about a run, with further arguments, for a message."""
     given = {"--store": store, "--flow": flow}
     options = [part for name, value in given.items() if value is not None for part in (name, value)]
-    if any(name.startswith("-") for name in more):  # which would be read as an option
+    if any(name.startswith("-") for name in more):  # else it is parsed as an option
         return shlex.join(["dataflow", *verb.split(), run, *options, "--", *more])
     return shlex.join(["dataflow", *verb.split(), run, *more, *options])

@@ -1,4 +1,4 @@
-"""Targets of commands: files, functions and flows inside them."""
+"""Find the target of a command: a document, or a flow in a file or module."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = [
     "with_options",
 ]
 
-#: The option that says of which format a document is, in place of its content.
+#: The option that names the format of a document, which is detected by default.
 FORMAT: Final = "format"
 FileArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE", help="A document, path.py[:flow] or module:flow.", show_default=False)
@@ -60,7 +60,7 @@ BranchOption: TypeAlias = Annotated[
 
 
 class Kind(Enum):
-    """What a target names a flow in."""
+    """The kind of place of a flow."""
 
     DOCUMENT = auto()
     FILE = auto()
@@ -68,7 +68,7 @@ class Kind(Enum):
 
 
 class Target(NamedTuple):
-    """A target in its parts: the file or module, the name of a flow in Python, what a format is told."""
+    """A parsed target: the file or module, the name of a flow in Python, the options of a format."""
 
     kind: Kind
     place: str
@@ -77,12 +77,12 @@ class Target(NamedTuple):
 
 
 def target_of(written: str) -> Target:
-    """Part what the command line calls FILE: `path.py[:flow]`, `module:flow`, or a document with options.
+    """Parse FILE of the command line: `path.py[:flow]`, `module:flow`, or a document with options.
 
-    Options stand behind a document that is there, whatever they are: `flow.json#model=openrouter/free:fast`.
+    Options follow the path of a document that exists: `flow.json#model=openrouter/free:fast`.
     """
     file, mark, options = written.rpartition("#")
-    if mark and not _is_there(written):  # a name may have the sign in it
+    if mark and not _is_there(written):  # a file name may contain the sign
         parted = _without_options(file)
         if parted.kind is Kind.DOCUMENT and (_is_there(file) or _is_document(written)):
             return parted._replace(options=_read_options(options))
@@ -107,22 +107,22 @@ def _is_document(written: str) -> bool:
 def _is_there(file: str) -> bool:
     try:
         return Path(file).exists()
-    except (OSError, ValueError):  # what is longer than a name may be
+    except (OSError, ValueError):  # a name that is too long
         return False
 
 
 def _read_options(written: str) -> dict[str, str]:
-    """Read `name=value&name=value`; only percent signs stand for other characters."""
+    """Parse `name=value&name=value` with percent escapes."""
     pairs = (one.partition("=") for one in written.split("&") if one)
     return {unquote(name): unquote(value) for name, _, value in pairs}
 
 
 def find_flow(written: str, *, imports: bool = True) -> Flow:
-    """Find what the command line calls FILE: a document, `path.py[:flow]` or `module:flow`.
+    """Find FILE of the command line: a document, `path.py[:flow]` or `module:flow`.
 
-    Behind the path of a document may stand its format, and what that is told: `duet.json#branch=nightly`,
-    `flow.json#format=hifide`. Raises FormatError, FlowInvalid or PackError; Python targets are imported in
-    any case.
+    The path of a document may be followed by its format and options: `duet.json#branch=nightly`,
+    `flow.json#format=hifide`. Raises FormatError, FlowInvalid or PackError; Python targets are always
+    imported.
     """
     target = target_of(written)
     match target.kind:
@@ -144,7 +144,7 @@ def find_flow(written: str, *, imports: bool = True) -> Flow:
 
 
 def with_options(written: str, options: Mapping[str, str]) -> str:
-    """Write a target with more options behind it."""
+    """Return a target with more options."""
     if not options:
         return written
     target = target_of(written)
@@ -159,7 +159,9 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
         return flows[name]
     if not flows:
         raise PackError(target, "holds no flow")
-    plain = [flow for flow in flows.values() if not isinstance(flow, TypedFlow)]  # which are parts of others
+    plain = [
+        flow for flow in flows.values() if not isinstance(flow, TypedFlow)
+    ]  # typed flows are parts of others
     for found in (plain, [*flows.values()]):
         if len({id(flow) for flow in found}) == 1:
             return found[0]
@@ -191,21 +193,21 @@ def with_branch(target: str, branch: str | None) -> str:
 
 @contextmanager
 def refusing(target: str) -> Iterator[None]:
-    """Raise whatever is raised in the block, which runs somebody's code, as Refused."""
+    """Raise any error in the block, which runs user code, as Refused."""
     try:
         yield
     except (KeyboardInterrupt, Interrupted):
         raise
-    except BaseException as error:  # somebody's module may raise a class of its own
+    except BaseException as error:  # user code may raise any class
         trace = "".join(traceback.format_exception(error))
         raise Refused(problems_of(target, error), trace=trace) from error
 
 
 def target_kept(target: str) -> str:
-    """Return a target as a run keeps it: with the whole path of its file, so that it is found anywhere."""
+    """Return a target in the form that a run stores: with the absolute path of its file."""
     parts = target_of(target)
     if parts.kind is Kind.MODULE:
-        return target  # which is found as it was
+        return target
     return f"{Path(parts.place).absolute()}{target[len(parts.place) :]}"
 
 
@@ -223,7 +225,7 @@ def make_importable(target: str) -> None:
 
 
 def problems_of(target: str, error: BaseException) -> list[Problem]:
-    """List what is wrong, each problem with its place."""
+    """Return the problems of an error, each with its location."""
     match error:
         case FlowInvalid():
             return [placed(problem, target) for problem in error.problems]
@@ -238,7 +240,7 @@ def problems_of(target: str, error: BaseException) -> list[Problem]:
 
 
 def placed(problem: str, file: str) -> Problem:
-    """Take the problem of a flow apart, which begins with line and column where they are known."""
+    """Parse a problem of a flow, which begins with line and column if they are known."""
     text, line, column = read_place(problem)
     return Problem(text, file, line, column)
 
@@ -249,7 +251,7 @@ def _place_of(error: BaseException) -> str:
 
 
 def flow_of(run: StoredRun, file: str | None) -> Flow:
-    """Load the flow of a run, from where the run says that it is unless somebody knows better."""
+    """Load the flow of a run, from `file` or else from the target of the run."""
     target = file or run.target
     if not target:
         problem = f"run {run.id} does not say where its flow {run.flow!r} is; give it with --flow FILE"
@@ -271,6 +273,6 @@ def flow_of(run: StoredRun, file: str | None) -> Flow:
 
 
 def _names_a_file(target: str) -> bool:
-    """Tell whether there is something where the flow was, though it may be broken now."""
+    """Return whether the file of a target exists, even if it is broken."""
     parts = target_of(target)
     return parts.kind is not Kind.MODULE and Path(parts.place).exists()

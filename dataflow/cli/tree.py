@@ -1,4 +1,4 @@
-"""The live tree on a terminal: a line a node, never more than the terminal has."""
+"""The live tree on a terminal: a line for each node, as many as fit."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ MOST_COUNTED: Final = 2_000  # rows
 
 
 def can_be_live() -> bool:
-    """Tell whether standard error is a terminal that lines can be redrawn on."""
+    """Return whether standard error is a terminal that can be redrawn."""
     console = Console(stderr=True)
     return is_terminal(sys.stderr) and console.is_interactive and not console.is_dumb_terminal
 
 
 def describe(row: Row) -> str:
-    """Say how far a row has come: `5/7 done`, `round 2 of 5`, `running`."""
+    """Describe the progress of a row: `5/7 done`, `round 2 of 5`, `running`."""
     state, done = row.state, row.ended[NodeState.DONE]
     ends = sum(row.ended.values())
     if state is NodeState.PAUSED and len(row.asking) == 1 and ends == 0:
@@ -91,7 +91,7 @@ def describe(row: Row) -> str:
 class Tree:
     """A progress that redraws itself while its block runs. Use it from one thread; another one draws."""
 
-    #: Asks that were told when they opened: the tree is gone when the run has ended.
+    #: Asks that were printed when they opened: none, as the tree disappears at the end of the run.
     asked: Final = frozenset[str]()
 
     def __init__(
@@ -123,20 +123,20 @@ class Tree:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # the terminal may be gone
+        with suppress(OSError):  # the terminal may have been closed
             self._live.stop()
 
     def see(self, event: Event) -> None:
-        """Take in an event."""
+        """Update the tree by an event."""
         with self._lock:
             self._board.apply(event)
 
     def running(self) -> list[str]:
-        """Return what is running, without rounds and items."""
+        """Return the keys of running nodes, without rounds and items."""
         return list(self._board.active)
 
     def draw(self) -> Text:
-        """Draw what there is now into the size that the terminal has now."""
+        """Draw the current state in the current size of the terminal."""
         width, height = self._console.size
         now = datetime.now(UTC)
         with self._lock:
@@ -172,9 +172,9 @@ def _line(name: str, row: Row, now: datetime, column: int) -> Text:
 
 
 def _summary(board: Board, shown: list[Row]) -> str:
-    """Count what is not shown by its state."""
+    """Count the hidden rows by state."""
     hidden = len(board.rows) - len(shown)
-    if len(board.rows) > MOST_COUNTED:  # counting them would take longer than a redraw may
+    if len(board.rows) > MOST_COUNTED:  # counting would take longer than a redraw
         return f"{hidden} more"
     states = Counter(row.state for row in board.rows.values())
     states.subtract(row.state for row in shown)

@@ -1,4 +1,4 @@
-"""Logs of a run in the format of another system, and log settings."""
+"""Progress of a run in the log format of another system, and log records of nodes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from dataflow.formats.foreign import Format, Records, Words
 
 
-__all__ = ["Worded", "shown_logs", "spoken", "worded"]
+__all__ = ["ForeignProgress", "foreign_progress", "log_format_of", "shown_logs"]
 
 LOGGER: Final = "dataflow.control"
 
 
-def spoken(name: str, wiring: Wiring) -> Format:
-    """Return the format whose words tell a flow; raises Refused for one without words, or of another flow."""
+def log_format_of(name: str, wiring: Wiring) -> Format:
+    """Return the format of `--log-format`; raises Refused for an unknown one, or one of another system."""
     from dataflow.formats.foreign import (
         MADE_OF,
         formats,  # loads the formats
@@ -44,14 +44,14 @@ def spoken(name: str, wiring: Wiring) -> Format:
     return having[name]
 
 
-def worded(name: str, wiring: Wiring, *, is_kept: bool) -> Worded:
-    """Return the progress in the words of a format; raises Refused as `spoken`, and without a document form.
+def foreign_progress(name: str, wiring: Wiring, *, is_kept: bool) -> ForeignProgress:
+    """Return the progress in a log format; raises Refused, also for a flow without a document form.
 
-    A run that is kept is also kept as the system does, in the current folder like the store.
+    A stored run also has the records of that system, in the current folder like the store.
     """
     from dataflow.formats.native.writer import dump  # what writes documents
 
-    found = spoken(name, wiring)
+    found = log_format_of(name, wiring)
     assert found.words is not None, "formats without words are left out"
     try:
         document = dump(wiring)
@@ -59,20 +59,20 @@ def worded(name: str, wiring: Wiring, *, is_kept: bool) -> Worded:
         refusals = [Problem(f"--log-format {name}: {problem}") for problem in error.problems]
         raise Refused(refusals, ExitCode.USAGE) from error
     records = found.records(document, Path()) if is_kept and found.records is not None else None
-    return Worded(found.words(document), records)
+    return ForeignProgress(found.words(document), records)
 
 
-class Worded:
-    """A progress that writes the lines of a format to standard error, and keeps the records that it has."""
+class ForeignProgress:
+    """A progress that writes the log lines of a format to standard error, and its records to files."""
 
     def __init__(self, words: Words, records: Records | None = None) -> None:
         self._words = words
         self._records = records
         self._open: dict[str, None] = {}
-        self.asked: set[str] = set()  # none: the words tell of asks in their own way
+        self.asked: set[str] = set()  # none: a log format has its own lines for asks
 
     def see(self, event: Event) -> None:
-        """Take in an event."""
+        """Write the lines and records of an event."""
         if event.kind is EventKind.NODE_STARTED:
             self._open[event.path] = None
         elif event.kind is EventKind.NODE_FINISHED:
@@ -82,7 +82,7 @@ class Worded:
         self._keep(event)
 
     def _keep(self, event: Event) -> None:
-        """Have the records written; once that is not possible the run goes on without them."""
+        """Write the records of an event; after an error the run continues without them."""
         if self._records is None:
             return
         try:
@@ -92,17 +92,17 @@ class Worded:
             tell(visible(f"warning: the records of the run end here: {error}"))
 
     def end(self, outputs: Mapping[str, Any]) -> None:
-        """Write what stands at the end."""
+        """Write the last lines."""
         for line in self._words.end(outputs):
             tell(visible(line))
 
     def running(self) -> list[str]:
-        """Return the paths of what is running."""
+        """Return the paths of running firings."""
         return list(self._open)
 
 
-class _Told(logging.Handler):
-    """Tells records on standard error, each with the path of the firing that has made it."""
+class _Printing(logging.Handler):
+    """Prints log records to standard error, each with the path of its firing."""
 
     def emit(self, record: logging.LogRecord) -> None:
         place = getattr(record, "path", record.name)
@@ -111,8 +111,8 @@ class _Told(logging.Handler):
 
 @contextmanager
 def shown_logs() -> Iterator[None]:
-    """Show what nodes log, from the level info on, while the block runs."""
-    logger, handler = logging.getLogger(LOGGER), _Told(logging.INFO)
+    """Print log records of nodes, from level info on, during the block."""
+    logger, handler = logging.getLogger(LOGGER), _Printing(logging.INFO)
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(min(logger.getEffectiveLevel(), logging.INFO))

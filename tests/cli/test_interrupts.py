@@ -128,7 +128,7 @@ def test_a_process_that_is_done_does_not_wait_for_threads(
     exits: tuple[list[int], threading.Event],
 ) -> None:
     codes, happened = exits
-    Interrupts(owns_process=True).told(1)
+    Interrupts(owns_process=True).reported(1)
     assert happened.wait(60)
     assert codes == [1]
 
@@ -136,5 +136,5 @@ def test_a_process_that_is_done_does_not_wait_for_threads(
 def test_a_caller_of_the_command_is_never_ended(exits: tuple[list[int], threading.Event]) -> None:
     before = set(threading.enumerate())
     with Interrupts() as interrupts, interrupts.held():
-        interrupts.told(1)
+        interrupts.reported(1)
         assert set(threading.enumerate()) <= before  # one of another test may end meanwhile

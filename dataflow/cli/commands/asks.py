@@ -1,4 +1,4 @@
-"""`dataflow asks` and `dataflow answer`: what runs wait for, and giving it to them (S11.2)."""
+"""`dataflow asks` and `dataflow answer`: list open asks, and answer them (S11.2)."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ __all__ = ["answer", "asks"]
 
 def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
-    from dataflow.cli.asks import ask_lines  # these only where they are needed
+    from dataflow.cli.asks import ask_lines  # loaded on first use
     from dataflow.inspection.open_asks import asks_of
 
     place = read_store(store)
     with refusing_runs():
         found = asks_of(place)
     if as_json:
-        from dataflow.cli.json_output import write_json  # as above
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
-        told = [{"run": ask.run, **ask.as_json(), "answered": ask.is_answered} for ask in found]
-        write_json(sys.stdout, {"asks": told})
+        rows = [{"run": ask.run, **ask.as_json(), "answered": ask.is_answered} for ask in found]
+        write_json(sys.stdout, {"asks": rows})
         return
     if found:
         write(sys.stdout, "\n".join(visible(ask_lines(ask, names_run=True)) for ask in found))
@@ -62,7 +62,7 @@ def answer(
     A run that is being executed takes them when its next step is written; any other goes on with them when
     it is resumed.
     """
-    from dataflow.cli.asks import read_answers  # as above
+    from dataflow.cli.asks import read_answers  # loaded on first use
     from dataflow.inspection.open_asks import asks_of
     from dataflow.stores import Answer
 
@@ -78,7 +78,7 @@ def answer(
         place.answer(found.id, *(Answer(id, json.dumps(value), by) for id, value in values.items()))
     left = [ask.id for ask in open_asks if not ask.is_answered and ask.id not in values]
     if as_json:
-        from dataflow.cli.json_output import write_json  # as above
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
         write_json(
             sys.stdout, {"run": found.id, "status": found.status, "answered": list(values), "open": left}
@@ -98,8 +98,8 @@ def _needed(asks: Sequence[OpenAsk]) -> str:
 
 
 def _user() -> str:
-    """Name who gives the answer."""
+    """Return the name of the user."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # nobody has this number
+    except (KeyError, OSError):  # the user id has no name
         return ""

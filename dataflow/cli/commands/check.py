@@ -22,7 +22,7 @@ __all__ = ["check"]
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a check has found."""
+    """The findings of a check."""
 
     file: str
     nodes: int
@@ -64,7 +64,7 @@ def check(
 
 
 def examined(file: str, *, imports: bool) -> Findings:
-    """Check a flow as far as that is asked for; raises Refused if there is none."""
+    """Check a flow, with its Python if `imports`; raises Refused if there is no flow."""
     flow = load(file, imports=imports)
     with refusing(file):
         graph = flow.examine()

@@ -63,7 +63,7 @@ def convert(
 
 
 def left_behind(document: Mapping[str, Any], folder: Path, output: Path) -> str | None:
-    """Tell what a document names in the folder of its original, if it is written into another one."""
+    """Return a note on the files that a document written elsewhere needs from the original folder."""
     if output.resolve().parent == folder.resolve():
         return None
     names = named_beside(document, folder)
@@ -84,7 +84,7 @@ def named_beside(document: Mapping[str, Any], folder: Path) -> list[str]:
 
 
 def _texts(document: Mapping[str, Any]) -> Iterator[str]:
-    """Go through all values that are texts, in the order of the document."""
+    """Yield all strings, in the order of the document."""
     left: list[Any] = [document]
     while left:
         match left.pop():
@@ -95,7 +95,7 @@ def _texts(document: Mapping[str, Any]) -> Iterator[str]:
             case list() as part:
                 left.extend(reversed(part))
             case _:
-                pass  # numbers and the like name nothing
+                pass  # numbers and booleans
 
 
 def _is_beside(text: str, folder: Path) -> bool:
@@ -104,20 +104,22 @@ def _is_beside(text: str, folder: Path) -> bool:
         return True
     if PurePath(text).is_absolute():
         return False
-    return _is_file(folder / text) or ("/" in text and _is_folder(folder / text))  # a name alone is a word
+    return _is_file(folder / text) or (
+        "/" in text and _is_folder(folder / text)
+    )  # a name without a slash is a word
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # what is no name of a file, as a long text
+    except (OSError, ValueError):  # not a file name, as a long text
         return False
 
 
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # as above
+    except (OSError, ValueError):  # not a file name
         return False
 
 

@@ -1,4 +1,4 @@
-"""`dataflow diff`: what two runs of the store differ in, first cause first (S13.6)."""
+"""`dataflow diff`: list the differences of two stored runs, the first cause first (S13.6)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def diff(
     runs do not differ, 1 they do, 2 wrong usage.
     """
     from dataflow.inspection.diff import compare_runs
-    from dataflow.inspection.json_values import StoredValues  # these only where they are needed
+    from dataflow.inspection.json_values import StoredValues  # loaded on first use
 
     place = open_store(store)
     runs = [find_run(place, run, store).id for run in (first, second)]
     try:
         with refusing_runs():
             found = compare_runs(place, *runs)
-    except Refused as refused:  # it is not that they differ
+    except Refused as refused:  # not the exit code of a difference
         raise Refused(refused.problems, ExitCode.USAGE) from refused
     if as_json:
         from dataflow.cli.json_output import write_json

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from dataflow.base.wording import choices, nearest
-from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of, secret_of
-from dataflow.cli.commands.resume import EditedOption, check_edited, check_told, read_past
+from dataflow.cli.arguments import STDIN, Given, read_value, split_entry
+from dataflow.cli.commands.resume import EditedOption, check_edited, check_options, read_past
 from dataflow.cli.options import (
     EventsOption,
     JsonOption,
@@ -21,13 +21,12 @@ from dataflow.cli.options import (
     TraceOption,
 )
 from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_stream, tell
-from dataflow.cli.session import Sitting
+from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
 from dataflow.cli.targets import flow_of
 from dataflow.cli.words import shown_logs
-from dataflow.errors import FlowInvalid, SecretMissing, ValueMismatch
-from dataflow.types.validation import check_json
+from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +80,7 @@ def fork(
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
-        sitting = Sitting(interrupts, out, options)
+        session = Session(interrupts, out, options)
         known = None
         try:
             check_edited(edited)
@@ -89,21 +88,21 @@ def fork(
             source = find_run(place, run, store)
             flow = options.settled(flow_of(source, file), place)
             plan = flow.compile()
-            check_told(options, plan)
+            check_options(options, plan)
             forked = _forked(flow, place, source, changes or [], cast("Edited", edited))
             known = forked.id
             tell(f"run {forked.id} is a fork of {source.id}")
-            code = sitting.execute(
+            code = session.execute(
                 flow.name, plan, flow.resuming(forked.id), partial(read_past, place, forked)
             )
         except Refused as refused:
-            sitting.tell_refused(refused, known)
+            session.tell_refused(refused, known)
             raise
         raise typer.Exit(code)
 
 
 def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edited: Edited) -> StoredRun:
-    """Write the fork; raises Refused, as a usage error for changes that cannot be."""
+    """Write the fork; raises Refused, as a usage error for invalid changes."""
     from dataflow.durable.fork import FORK, changeable_of, write_fork
 
     with refusing_runs():
@@ -119,11 +118,11 @@ def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edite
 
 
 def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str, Any]:
-    """Read changes, of which `types` lists the keys; raises Refused with everything that is wrong."""
+    """Parse changes to the keys of `types`; raises Refused, as a usage error, with all problems."""
     problems: list[str] = []
     taken: dict[str, Given] = {}
     for entry in given:
-        key, equals, text = _parted(entry, types)
+        key, equals, text = split_entry(entry, types)
         if not equals or not key:
             problems.append(f"--change {one_line(entry, 60)}: write KEY=VALUE")
         elif key not in types:
@@ -136,27 +135,7 @@ def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str,
         problems.append("standard input can be read for one change only")
     values: dict[str, Any] = {}
     if not problems:
-        values = {key: _value(key, one, types[key], problems) for key, one in taken.items()}
+        values = {key: read_value(f"--change {key}", one, types[key], problems) for key, one in taken.items()}
     if problems:
         raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
     return values
-
-
-def _parted(entry: str, keys: Mapping[str, object]) -> tuple[str, str, str]:
-    """Part an entry at its first `=`, unless a key has one."""
-    for key in keys:
-        if "=" in key and entry.startswith(f"{key}="):
-            return key, "=", entry[len(key) + 1 :]
-    return entry.partition("=")
-
-
-def _value(key: str, given: Given, expected: object, problems: list[str]) -> Any:
-    try:
-        text = given.read()
-        if is_secret(expected) and text not in ("", "null"):
-            return secret_of(text)
-        value = json_of(text, expected)
-        return value if expected is str else check_json(value, expected)
-    except (ValueError, OSError, ValueMismatch, SecretMissing) as error:
-        problems.append(f"--change {key}: {reason_of(error)}")
-        return None

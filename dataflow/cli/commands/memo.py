@@ -1,4 +1,4 @@
-"""`dataflow memo`: tell what the store remembers of firings, and forget it (S13.1)."""
+"""`dataflow memo`: list and delete the cached outcomes in the store (S13.1)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ memo = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 
 @memo.callback()
-def tell_of_memo() -> None:
+def memo_commands() -> None:
     """Tell what the store remembers of nodes with memo 'store', or forget it."""
 
 
@@ -39,7 +39,7 @@ def stats(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     with refusing_runs():
         found = _outcomes_in(store).use()
     if as_json:
-        from dataflow.cli.json_output import write_json  # only where it is needed
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
         types = [
             {"type": one.type, "entries": one.entries, "bytes": one.size, "newest": one.newest.isoformat()}
@@ -82,7 +82,7 @@ def clear(
             _check_known(outcomes, node_type, store)
         count = outcomes.clear(node_type, before)
     if as_json:
-        from dataflow.cli.json_output import write_json  # as above
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
         write_json(sys.stdout, {"cleared": count})
     else:
@@ -90,7 +90,7 @@ def clear(
 
 
 def _check_known(outcomes: OutcomeTable, node_type: str, path: str | None) -> None:
-    """Refuse a node type of which nothing is remembered, which is most likely mistyped."""
+    """Refuse a node type without cached outcomes, which is probably misspelt."""
     known, where = [one.type for one in outcomes.use()], store_path(path)
     if node_type in known:
         return

@@ -79,7 +79,7 @@ def _describe(id: str, out: TextIO | None, *, as_json: bool) -> None:
     from dataflow.packs.registry import find_type
 
     make_importable(id)
-    with refusing(""):  # the messages name it
+    with refusing(""):  # the messages name the type
         found = find_type(id)
     if as_json:
         write_json(out, object_of(found))
@@ -144,7 +144,7 @@ def _object_of(pack: InstalledPack, *, tracebacks: bool) -> dict[str, Any]:
 
 
 def _trace_of(pack: InstalledPack) -> str:
-    """Return the traceback of what importing a pack has raised, empty if it has raised nothing."""
+    """Return the traceback of a failed import of a pack; empty if it has not failed."""
     error = None if pack.fault is None else pack.fault.error
     if error is None:
         return ""
@@ -153,12 +153,12 @@ def _trace_of(pack: InstalledPack) -> str:
 
 def text_of(node_type: NodeType) -> str:
     """Describe a node type in lines no wider than the terminal."""
-    told, ports = _with_default_ports(node_type)
+    shown, ports = _with_default_ports(node_type)
     sections = [
         node_type.id,
         *_wrapped(node_type.text),
-        *_section("inputs", map(_input, told.inputs.values())),
-        *_section("outputs", map(_output, told.outputs.values())),
+        *_section("inputs", map(_input, shown.inputs.values())),
+        *_section("outputs", map(_output, shown.outputs.values())),
         *([f"\n{ports}"] if ports else []),
         *_section("config", _fields(node_type.parameters.config)),
         *_section("settings", _settings(node_type)),
@@ -167,18 +167,18 @@ def text_of(node_type: NodeType) -> str:
 
 
 def _with_default_ports(node_type: NodeType) -> tuple[NodeType, str]:
-    """Return the type with the ports of a config that says nothing, if it may, and what to say of them."""
+    """Return the type with the ports of the default config if there is one, and a note on the ports."""
     if node_type.ports_of is None:
         return node_type, ""
     config = node_type.parameters.config
     try:
         return node_type.configured(None if config is None else config()), BY_DEFAULT
-    except (ValidationError, FlowInvalid):  # the config has to say something
+    except (ValidationError, FlowInvalid):  # the config has required fields
         return node_type, BY_CONFIG
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """Fit paragraphs into the terminal; a paragraph that is indented stays as it is."""
+    """Wrap paragraphs to the terminal; an indented paragraph is unchanged."""
     width = _width()
     for number, paragraph in enumerate(text.split("\n\n") if text else []):
         if number:
@@ -225,7 +225,7 @@ def _marked(marks: list[str]) -> str:
 
 
 def _fields(model: type[Config] | None) -> Iterator[str]:
-    """Describe the fields of a config, each with its description."""
+    """Yield the fields of a config, each with its description."""
     for name, field in model.model_fields.items() if model is not None else ():
         about = f"  {field.description}" if field.description else ""
         yield f"{field.alias or name}: {type_name(field.annotation)}{_default_of(field)}{about}"
@@ -234,7 +234,7 @@ def _fields(model: type[Config] | None) -> Iterator[str]:
 def _default_of(field: FieldInfo) -> str:
     if field.default is not PydanticUndefined:
         return f" = {shortened_repr(field.default)}"
-    return "" if field.is_required() else " = ..."  # made when it is needed
+    return "" if field.is_required() else " = ..."  # a default factory
 
 
 def _settings(node_type: NodeType) -> Iterator[str]:
@@ -243,7 +243,7 @@ def _settings(node_type: NodeType) -> Iterator[str]:
 
 
 def _policy(node_type: NodeType) -> dict[str, object]:
-    """Describe the settings as documents write them; what has no document form is shown as it is."""
+    """Return the settings in document form; a value without one is unchanged."""
     given = node_type.policy.given()
     retry = given.get("retry")
     if isinstance(retry, Retry):
@@ -257,15 +257,15 @@ def _policy(node_type: NodeType) -> dict[str, object]:
 
 
 def _schema_of(make: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
-    """Return a JSON Schema, None where somebody's type has none."""
+    """Return a JSON Schema, None for a type without one."""
     try:
         return make()
-    except Exception:  # noqa: BLE001 - a type, or a default in it, may be of somebody's class
+    except Exception:  # noqa: BLE001 - a user class, as type or default, may raise anything
         return None
 
 
 def object_of(node_type: NodeType) -> dict[str, Any]:
-    """Describe a node type as JSON carries it; inputs and config with their JSON Schema if they have one."""
+    """Return the JSON description of a node type; inputs and config with their JSON Schema if any."""
     config = node_type.parameters.config
     node_type, _ = _with_default_ports(node_type)
     return {

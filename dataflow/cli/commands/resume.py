@@ -1,4 +1,4 @@
-"""`dataflow resume`: go on with a run that has paused, failed, was cancelled or interrupted (S11.3)."""
+"""`dataflow resume`: resume a run that has paused, failed, was cancelled or interrupted (S11.3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dataflow.cli.options import (
     TraceOption,
 )
 from dataflow.cli.output import ExitCode, Problem, Refused, result_stream
-from dataflow.cli.session import Sitting
+from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import (
     AnswersArgument,
@@ -33,7 +33,7 @@ from dataflow.cli.storage import (
     refusing_runs,
 )
 from dataflow.cli.targets import flow_of
-from dataflow.cli.words import shown_logs, spoken
+from dataflow.cli.words import log_format_of, shown_logs
 from dataflow.stores import StoredAsk
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dataflow.inspection.stored_run import PastRun
     from dataflow.stores import Store, StoredRun
 
-__all__ = ["EditedOption", "check_edited", "check_told", "read_past", "resume"]
+__all__ = ["EditedOption", "check_edited", "check_options", "read_past", "resume"]
 
 EditedOption: TypeAlias = Annotated[
     str,
@@ -88,7 +88,7 @@ def resume(
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
-        sitting = Sitting(interrupts, out, options)
+        session = Session(interrupts, out, options)
         known = None
         try:
             place = open_store(store)
@@ -99,39 +99,39 @@ def resume(
             given = _given(place, found, answers) if answers else {}
             flow = options.settled(flow_of(found, file), place)
             plan = flow.compile()
-            check_told(options, plan)
-            code = sitting.execute(
+            check_options(options, plan)
+            code = session.execute(
                 flow.name,
                 plan,
                 flow.resuming(found.id, given, edited=cast("Edited", edited)),
                 partial(read_past, place, found),
             )
         except Refused as refused:
-            sitting.tell_refused(refused, known)
+            session.tell_refused(refused, known)
             raise
         raise typer.Exit(code)
 
 
-def check_told(options: Options, plan: FlowPlan) -> None:
-    """Raise Refused for an output that the flow does not have, and for words that are not of its system."""
+def check_options(options: Options, plan: FlowPlan) -> None:
+    """Raise Refused for an output that the flow does not have, and for the log format of another system."""
     unknown = [name for name in options.outputs if name not in plan.outputs]
     if unknown:
         text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
         raise Refused([Problem(text)], ExitCode.USAGE)
     if options.log_format is not None:
-        spoken(options.log_format, plan.wiring)
+        log_format_of(options.log_format, plan.wiring)
 
 
 def read_past(store: Store, run: StoredRun) -> PastRun:
-    """Read what is known of a run."""
-    from dataflow.inspection.stored_run import read_run  # only where it is needed
+    """Read the journal of a run."""
+    from dataflow.inspection.stored_run import read_run  # loaded on first use
 
     with refusing_runs():
         return read_run(store, run)
 
 
 def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
-    from dataflow.cli.asks import read_answers  # these only where they are needed
+    from dataflow.cli.asks import read_answers  # loaded on first use
     from dataflow.inspection.open_asks import asks_of
 
     is_closed = run.status in ("failed", "cancelled")
@@ -141,8 +141,8 @@ def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
 
 
 def _closed_asks(store: Store, run: StoredRun) -> list[OpenAsk]:
-    """List the asks that were closed with a run: they open again, and their time begins anew (S11.5)."""
-    from dataflow.inspection.open_asks import of_store  # as above
+    """List the asks that were closed with a run: they open again, and their time starts again (S11.5)."""
+    from dataflow.inspection.open_asks import of_store  # loaded on first use
     from dataflow.inspection.stored_run import read_run
 
     found = read_run(store, run)
@@ -155,7 +155,7 @@ def _closed_asks(store: Store, run: StoredRun) -> list[OpenAsk]:
 
 
 def check_edited(edited: str) -> None:
-    """Raise Refused for no way to go on with an edited flow."""
+    """Raise Refused for an unknown value of `--edited`."""
     from dataflow.core.policy import Edited
 
     if edited not in get_args(Edited):
@@ -165,9 +165,9 @@ def check_edited(edited: str) -> None:
 
 def _check_status(run: StoredRun) -> None:
     """Raise Refused for a run that cannot be resumed, before its flow is imported."""
-    told = {
+    reasons = {
         "running": "is being executed by somebody else",
         "completed": "has completed; there is nothing to resume",
     }
-    if run.status in told:
-        raise Refused([Problem(f"run {run.id} {told[run.status]}")])
+    if run.status in reasons:
+        raise Refused([Problem(f"run {run.id} {reasons[run.status]}")])

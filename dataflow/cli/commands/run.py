@@ -22,7 +22,7 @@ from dataflow.cli.options import (
     TraceOption,
 )
 from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_stream
-from dataflow.cli.session import Sitting
+from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import StoreOption, open_store
 from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, target_kept, with_branch
@@ -81,7 +81,7 @@ def run(
     )
     interrupts = context.ensure_object(Interrupts)
     with result_stream(alone=options.as_json or options.is_bare) as out, shown_logs():
-        sitting = Sitting(interrupts, out, options)
+        session = Session(interrupts, out, options)
         try:
             if store is not None and no_store:
                 raise Refused([Problem("--store does not go with --no-store")], ExitCode.USAGE)
@@ -90,9 +90,9 @@ def run(
             flow = options.settled(load(file, imports=True), place)
             flow.target = target_kept(file)
             plan = _compiled(file, flow, options)
-            code = sitting.execute(flow.name, plan, _started(file, flow, options, input or [], prompt))
+            code = session.execute(flow.name, plan, _started(file, flow, options, input or [], prompt))
         except Refused as refused:
-            sitting.tell_refused(refused)
+            session.tell_refused(refused)
             raise
         raise typer.Exit(code)
 
@@ -100,7 +100,7 @@ def run(
 def _started(
     file: str, flow: Flow, options: Options, given: list[str], prompt: str | None
 ) -> AbstractAsyncContextManager[Run]:
-    from dataflow.cli.arguments import read_inputs  # only where it is needed
+    from dataflow.cli.arguments import read_inputs  # loaded on first use
 
     values = read_inputs(flow.inputs, given, prompt)
     with refusing(file):
@@ -108,7 +108,7 @@ def _started(
 
 
 def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
-    """Compile the flow, or what a port needs; raises Refused, for a name that is not there as wrong usage."""
+    """Compile the flow, or what a port needs; raises Refused, for an unknown name as a usage error."""
     with refusing(file):
         plan = flow.compile()
     problems = list(_unusable(options, plan))
@@ -125,8 +125,8 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
 
 
 def _check_storable(file: str, plan: FlowPlan) -> None:
-    """Raise Refused for ports whose types no store can keep (S12.3)."""
-    from dataflow.durable.storable import storable_of  # as above
+    """Raise Refused for ports whose types cannot be stored (S12.3)."""
+    from dataflow.durable.storable import storable_of  # loaded on first use
 
     try:
         storable_of(plan)
@@ -137,7 +137,7 @@ def _check_storable(file: str, plan: FlowPlan) -> None:
 
 
 def _unusable(options: Options, plan: FlowPlan) -> Iterator[str]:
-    """Say which options do not go with the flow, or with each other."""
+    """Yield the problems of options that do not fit the flow, or each other."""
     for name in options.outputs:
         if name not in plan.outputs:
             yield f"--output {name}: there is no such output; {choices(plan.outputs)}"

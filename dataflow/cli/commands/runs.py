@@ -57,7 +57,7 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
         found = place.runs()
         asks: Counter[str] = Counter(ask.run for ask in place.asks() if not ask.is_answered)
     if as_json:
-        from dataflow.cli.json_output import write_json  # each of these only where it is needed
+        from dataflow.cli.json_output import write_json  # loaded on first use
         from dataflow.inspection.stored_run import record_object
 
         write_json(sys.stdout, {"runs": [{**record_object(run), "asks": asks[run.id]} for run in found]})
@@ -88,7 +88,7 @@ def show(
 
     Everything is read from the store; the flow is not imported.
     """
-    from dataflow.cli.json_output import write_json  # as above
+    from dataflow.cli.json_output import write_json  # loaded on first use
     from dataflow.cli.past_runs import find_firing, firing_text, run_text
     from dataflow.inspection.stored_run import read_run, run_object
 
@@ -99,7 +99,7 @@ def show(
         described = find_firing(found, place, path)
         write_json(sys.stdout, described) if as_json else write(sys.stdout, firing_text(found, described))
         return
-    from dataflow.inspection.open_asks import asks_of  # as above
+    from dataflow.inspection.open_asks import asks_of  # loaded on first use
 
     with refusing_runs():
         asks = asks_of(place, found.run.id)
@@ -134,7 +134,7 @@ def prune(
     store: StoreOption = None,
 ) -> None:
     """Delete runs that have ended and to which nothing was written for a time."""
-    from dataflow.stores.pruning import prune as prune_store  # as above
+    from dataflow.stores.pruning import prune as prune_store  # loaded on first use
 
     unknown = [one for one in status or () if one not in STATUSES]
     if unknown:
@@ -148,7 +148,7 @@ def prune(
 
 def _tell_deleted(ids: list[str], *, as_json: bool) -> None:
     if as_json:
-        from dataflow.cli.json_output import write_json  # as above
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
         write_json(sys.stdout, {"deleted": ids})
         return
@@ -162,7 +162,7 @@ def cancel(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOpti
 
     A run that is being executed is cancelled where that happens, by Ctrl-C or SIGTERM.
     """
-    from dataflow.durable.ownership import cancel_stored  # only where it is needed
+    from dataflow.durable.ownership import cancel_stored  # loaded on first use
 
     place = open_store(store)
     found = find_run(place, run, store)
@@ -172,7 +172,7 @@ def cancel(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOpti
     with refusing_runs():
         cancel_stored(place, found.id)
     if as_json:
-        from dataflow.cli.json_output import write_json  # as above
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
         write_json(sys.stdout, {"run": found.id, "status": "cancelled"})
         return

@@ -1,4 +1,4 @@
-"""`dataflow why`: tell why a port of a stored run is what it is, back to the decision or failure (S3.3)."""
+"""`dataflow why`: explain the state of a port of a stored run, back to the decision or failure (S3.3)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def why(
 
     Of chains of skips the flow tells more than the journal, and is imported for that.
     """
-    from dataflow.cli.reasons import explain_port  # these only where they are needed
+    from dataflow.cli.reasons import explain_port  # loaded on first use
     from dataflow.inspection.stored_run import read_run
 
     place = open_store(store)
@@ -46,7 +46,7 @@ def why(
         found = read_run(place, find_run(place, run, store))
     explanation = explain_port(place, found, file, port)
     if as_json:
-        from dataflow.cli.json_output import write_json  # as above
+        from dataflow.cli.json_output import write_json  # loaded on first use
 
         lines, reasons = str(explanation).split("\n"), explanation.as_json()
         write_json(sys.stdout, {"run": found.run.id, "port": port, "why": lines, "reasons": reasons})

@@ -125,7 +125,7 @@ class Tool(NamedTuple):
         return (self.at_server or tool_of(self.reference)).spec(name)
 
     def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments as the tool takes them; raises ArgumentsInvalid, or FlowInvalid like `spec`."""
+        """Return the arguments as the tool takes them; raises ArgumentsInvalid and FlowInvalid."""
         if self.subagent is not None:
             return read_arguments(written, Task).model_dump()
         if self.at_server is not None:
