@@ -1,11 +1,9 @@
-"""Parse arguments of commands: values, entries NAME=VALUE, and ages."""
+"""Parse arguments of commands: entries NAME=VALUE, and values of a type."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
-from datetime import timedelta
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, get_args, get_origin
@@ -29,7 +27,6 @@ __all__ = [
     "Given",
     "is_secret",
     "json_of",
-    "read_age",
     "read_inputs",
     "read_value",
     "reason_of",
@@ -38,8 +35,6 @@ __all__ = [
 
 STDIN: Final = "-"
 PROMPT: Final = "prompt"
-_AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Given(NamedTuple):
@@ -197,15 +192,3 @@ def _secret_of(text: str) -> Secret:
         )
     look_up(name)
     return Secret(name)
-
-
-def read_age(option: str, text: str, *, unit: str = "") -> timedelta:
-    """Parse an age, by default in a unit; raises Refused, as a usage error."""
-    found = _AGE.fullmatch(text.strip())
-    try:
-        if found is not None and (found[2] or unit):
-            return timedelta(**{_UNITS[found[2] or unit]: float(found[1])})
-    except OverflowError:
-        pass
-    problem = f"{option} {text}: write a number and a unit, as in 30d, 12h, 90m or 2w"
-    raise Refused([Problem(problem)], ExitCode.USAGE)

@@ -1,9 +1,11 @@
-"""Open the store and find the run of a command; an error lists the available ones (S20)."""
+"""Open the store and find the runs of a command; an error lists the available ones (S20)."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -28,12 +30,15 @@ __all__ = [
     "find_run",
     "missing_store",
     "open_store",
+    "read_age",
     "read_store",
     "refusing_runs",
     "store_path",
 ]
 
 DEFAULT_STORE: Final = ".dataflow/runs.db"
+_AGE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 StoreOption: TypeAlias = Annotated[
     str | None,
@@ -141,3 +146,15 @@ def command_for(verb: str, run: str, *more: str, store: str | None = None, flow:
     if any(name.startswith("-") for name in more):  # else it is parsed as an option
         return shlex.join(["dataflow", *verb.split(), run, *options, "--", *more])
     return shlex.join(["dataflow", *verb.split(), run, *more, *options])
+
+
+def read_age(option: str, text: str, *, unit: str = "") -> timedelta:
+    """Parse an age, by default in a unit; raises Refused, as a usage error."""
+    found = _AGE.fullmatch(text.strip())
+    try:
+        if found is not None and (found[2] or unit):
+            return timedelta(**{_UNITS[found[2] or unit]: float(found[1])})
+    except OverflowError:
+        pass
+    problem = f"{option} {text}: write a number and a unit, as in 30d, 12h, 90m or 2w"
+    raise Refused([Problem(problem)], ExitCode.USAGE)

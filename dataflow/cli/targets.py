@@ -8,6 +8,7 @@ import traceback
 from contextlib import contextmanager
 from enum import Enum, auto
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias, assert_never
 from urllib.parse import quote, unquote, urlencode
 
@@ -15,17 +16,13 @@ import typer
 
 from dataflow.base.wording import choices, read_place
 from dataflow.cli.output import ExitCode, Interrupted, Problem, Refused
-from dataflow.core.functions import importing, is_function_name
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
-from dataflow.flows import Flow
-from dataflow.formats.foreign import NO_OPTIONS
-from dataflow.loading import import_file, read_document
-from dataflow.typed_flows import TypedFlow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
+    from dataflow.flows import Flow
     from dataflow.stores import StoredRun
 
 
@@ -73,7 +70,7 @@ class Target(NamedTuple):
     kind: Kind
     place: str
     name: str = ""
-    options: Mapping[str, str] = NO_OPTIONS
+    options: Mapping[str, str] = MappingProxyType({})
 
 
 def target_of(written: str) -> Target:
@@ -90,6 +87,8 @@ def target_of(written: str) -> Target:
 
 
 def _without_options(written: str) -> Target:
+    from dataflow.core.functions import is_function_name  # loaded on first use
+
     path, colon, name = written.rpartition(":")
     if Path(written).suffix == ".py":
         return Target(Kind.FILE, written)
@@ -124,6 +123,10 @@ def find_flow(written: str, *, imports: bool = True) -> Flow:
     `flow.json#format=hifide`. Raises FormatError, FlowInvalid or PackError; Python targets are always
     imported.
     """
+    from dataflow.core.functions import importing  # loaded on first use, as they take a while
+    from dataflow.flows import Flow
+    from dataflow.loading import import_file, read_document
+
     target = target_of(written)
     match target.kind:
         case Kind.FILE:
@@ -152,6 +155,9 @@ def with_options(written: str, options: Mapping[str, str]) -> str:
 
 
 def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
+    from dataflow.flows import Flow  # loaded on first use
+    from dataflow.typed_flows import TypedFlow
+
     flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
     if name:
         if name not in flows:

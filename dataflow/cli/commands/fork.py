@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from dataflow.base.wording import choices, nearest
-from dataflow.cli.arguments import STDIN, Given, read_value, split_entry
 from dataflow.cli.commands.resume import EditedOption, check_edited, check_options, read_past
 from dataflow.cli.options import (
     EventsOption,
@@ -119,6 +118,8 @@ def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edite
 
 def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str, Any]:
     """Parse changes to the keys of `types`; raises Refused, as a usage error, with all problems."""
+    from dataflow.cli.arguments import STDIN, Given, read_value, split_entry  # loaded on first use
+
     problems: list[str] = []
     taken: dict[str, Given] = {}
     for entry in given:

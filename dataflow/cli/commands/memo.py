@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dataflow.base.wording import choices, counted, moment, nearest, visible
-from dataflow.cli.arguments import read_age
 from dataflow.cli.output import ExitCode, Problem, Refused, one_line, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
     StoreOption,
     missing_store,
+    read_age,
     read_store,
     refusing_runs,
     store_path,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dataflow.base.wording import counted, moment, visible
-from dataflow.cli.arguments import read_age
 from dataflow.cli.output import ExitCode, Problem, Refused, duration, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
@@ -19,6 +18,7 @@ from dataflow.cli.storage import (
     find_run,
     missing_store,
     open_store,
+    read_age,
     read_store,
     refusing_runs,
     store_path,
