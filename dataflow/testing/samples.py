@@ -39,7 +39,7 @@ def blob_of(data: bytes) -> dict[str, bytes]:
 
 
 def answer_to(ask: str = "a") -> Answer:
-    """Return the answer of a person to an ask, given by its path."""
+    """Return the answer of a person to an ask."""
     return Answer(ask, '{"value":"yes"}', by="Ada")
 
 
