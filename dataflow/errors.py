@@ -27,7 +27,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Final, Literal
 
-from dataflow.base.failure import error_told
+from dataflow.base.failure import error_line
 from dataflow.base.wording import conceal, counted, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
@@ -327,4 +327,4 @@ class AnswerRefused(DataflowError):
 def _described(failure: Failure) -> str:
     """Describe a failure with the firing that failed, if any, and its attempt if it was not the first."""
     place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
-    return f"{place}: {error_told(failure)}" if place else error_told(failure)
+    return f"{place}: {error_line(failure)}" if place else error_line(failure)

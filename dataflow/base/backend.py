@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Event",
     "Nursery",
-    "caller",
     "cancellation_types",
     "current_task",
     "forget_cancellation",
@@ -27,9 +26,10 @@ __all__ = [
     "in_event_loop",
     "new_event",
     "on_asyncio",
-    "parted",
     "scope_type",
-    "waker",
+    "split_cancellation",
+    "threadsafe_call",
+    "threadsafe_callback",
     "yield_once",
 ]
 
@@ -148,7 +148,7 @@ def current_task() -> Cancellable:
     return UNCOUNTED if task is None else task
 
 
-def parted(
+def split_cancellation(
     error: BaseException, cancellation: tuple[type[BaseException], ...]
 ) -> tuple[BaseException | None, BaseException | None]:
     """Split an exception group, as trio's nurseries raise it, into its cancellations and the rest."""
@@ -180,7 +180,7 @@ def forget_cancellation() -> None:
         task.uncancel()
 
 
-def caller() -> Callable[[Callable[[], object]], None]:
+def threadsafe_call() -> Callable[[Callable[[], object]], None]:
     """Return a function that schedules a callback in this event loop and may be called from any thread.
 
     After the event loop has ended the callback is dropped.
@@ -205,6 +205,6 @@ def caller() -> Callable[[Callable[[], object]], None]:
     return call
 
 
-def waker(callback: Callable[[], object]) -> Callable[[], None]:
+def threadsafe_callback(callback: Callable[[], object]) -> Callable[[], None]:
     """Return a function that any thread may call to run the callback in this event loop."""
-    return partial(caller(), callback)
+    return partial(threadsafe_call(), callback)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Failure",
     "Interruption",
-    "error_told",
+    "error_line",
     "failure_of",
     "is_interruption",
     "takes_failure",
@@ -44,7 +44,7 @@ class Failure(NamedTuple):
     traceback: str
 
 
-def error_told(failure: Failure) -> str:
+def error_line(failure: Failure) -> str:
     """Write the error of a failure on one line, as Python does: its class, and its message if it has one."""
     return f"{failure.type}: {failure.message}" if failure.message else failure.type
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from dataflow.base.backend import waker
+from dataflow.base.backend import threadsafe_callback
 from dataflow.base.wording import visible
 from dataflow.cli.output import ExitCode, Problem, Refused, is_terminal, tell, write
 from dataflow.cli.storage import refusing_runs
@@ -175,7 +175,7 @@ async def execute(
     reason = ""
     async with executing as run:
         events = run.events(inputs=with_inputs)
-        interrupts.on_signal(waker(partial(run.cancel, "cancelled by a signal")))
+        interrupts.on_signal(threadsafe_callback(partial(run.cancel, "cancelled by a signal")))
         async for event in events:
             if not see(event) and not reason:
                 reason = UNREAD

@@ -29,10 +29,10 @@ __all__ = [
     "classes_in",
     "end_of",
     "form_of",
-    "let_go",
     "name_of",
     "opener_of",
     "path_of",
+    "released_error",
     "scopes_of",
     "types_given",
 ]
@@ -257,7 +257,7 @@ def end_of(node: PlanNode) -> RootPort:
     return RootPort(node, DONE, node.outputs.get(DONE))
 
 
-def let_go(port: object) -> DataflowError:
+def released_error(port: object) -> DataflowError:
     """Return the error for a value that the run has released (S8.5)."""
     return DataflowError(
         f"the value of port {name_of(port)} was let go when its last reader had come to its end; make "

@@ -377,7 +377,7 @@ def _unread(plan: ScopePlan) -> frozenset[int]:
         for node in plan.nodes
         if _is_stored(node)
         for slot in node.outputs.values()
-        if not plan.is_told[slot]
+        if not plan.has_other_readers[slot]
         and slot not in elsewhere
         and plan.readers[slot]
         and all(_is_stored(plan.nodes[reader]) for reader in plan.readers[slot])

@@ -211,8 +211,8 @@ class MemoSlots:
 class ScopePlan:
     """The plan of one scope.
 
-    Indexed by slot: `initial`, `readers`, `calls`, `is_told`, `shared`, `holders`; by node: `nodes`, `quick`,
-    `ends`, `waits`, `held`.
+    Indexed by slot: `initial`, `readers`, `calls`, `has_other_readers`, `shared`, `holders`; by node: `nodes`,
+    `quick`, `ends`, `waits`, `held`.
     """
 
     nodes: tuple[PlanNode, ...] = ()
@@ -221,7 +221,8 @@ class ScopePlan:
     calls: list[tuple[int, ...] | None] = field(
         default_factory=list
     )  # the same nodes, if all are simple calls
-    is_told: bytearray = field(default_factory=bytearray)  # whether others than `readers` depend on the slot
+    # whether others than `readers` depend on the slot
+    has_other_readers: bytearray = field(default_factory=bytearray)
     early: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> merges, and maps over edges
     indexed: frozenset[int] = frozenset()  # slots that a map over edges reads from another map (S7.4)
     lazy: dict[int, tuple[int, ...]] = field(default_factory=dict)  # slot -> nodes with a lazy port for it
@@ -248,7 +249,7 @@ class ScopePlan:
     memo: MemoSlots | None = None  # only if nodes of the flow have a memo
     names: list[str] = field(default_factory=list)  # of the slots, in messages
     at_end: frozenset[int] = frozenset()  # slots that are read after the end of a scope instance
-    _holding: Holding | None = None
+    _slot_references: SlotReferences | None = None
 
     @property
     def held(self) -> Sequence[Sequence[int]]:
@@ -260,11 +261,11 @@ class ScopePlan:
         """The number of references to each slot; see `Frame.holders`."""
         return self._references().holders
 
-    def _references(self) -> Holding:
+    def _references(self) -> SlotReferences:
         """Count the references on first use: few runs release values."""
-        if self._holding is None:
-            self._holding = holding_of(self)
-        return self._holding
+        if self._slot_references is None:
+            self._slot_references = slot_references_of(self)
+        return self._slot_references
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -292,14 +293,14 @@ def nested_plan(flow: Nested) -> FlowPlan:
     return plan
 
 
-class Holding(NamedTuple):
+class SlotReferences(NamedTuple):
     """The slots that each node refers to, and the number of references to each slot."""
 
     held: Sequence[Sequence[int]]  # by node: the slots that it reads or fills, itself or inside
     holders: list[int]  # by slot
 
 
-def holding_of(plan: ScopePlan) -> Holding:
+def slot_references_of(plan: ScopePlan) -> SlotReferences:
     """Count the references to the values of a scope; constants and final reads are never released."""
     held = [{*node.outputs.values(), *(s for feed in node.feeds for s in feed.slots)} for node in plan.nodes]
     for slot, inner in plan.exports.items():
@@ -310,7 +311,7 @@ def holding_of(plan: ScopePlan) -> Holding:
         1 + counted[slot] + (value is not UNSETTLED or slot in plan.at_end)
         for slot, value in enumerate(plan.initial)
     ]
-    return Holding([sorted(slots) for slots in held], holders)
+    return SlotReferences([sorted(slots) for slots in held], holders)
 
 
 @dataclass(frozen=True, slots=True)

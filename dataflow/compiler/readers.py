@@ -238,9 +238,9 @@ def _find_quick_calls(plan: ScopePlan) -> None:
     special = {*plan.lazy, *plan.early, *plan.exports, *plan.awaited, *plan.awaited_nexts}
     if plan.test is not None:
         special.add(plan.test)
-    plan.is_told = bytearray(len(plan.initial))
+    plan.has_other_readers = bytearray(len(plan.initial))
     for slot in special:
-        plan.is_told[slot] = 1
+        plan.has_other_readers[slot] = 1
     others = {node.index for node in plan.nodes if not (node.is_plain and isinstance(node.action, Call))}
     plan.calls = list(plan.readers)
     for slot, readers in enumerate(plan.readers) if special or others else ():

@@ -26,7 +26,7 @@ from dataflow.compiler.graph import (
     Terminal,
     Vertex,
 )
-from dataflow.compiler.scopes import Crossing, body_of, resolved, scope_of, wires_of, wires_within
+from dataflow.compiler.scopes import EdgeTracer, body_of, resolved, scope_of, wires_of, wires_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,22 +43,22 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
         for vertex in ordered:
             vertex.scope = graph.root
         return
-    crossing = Crossing()
-    entering = _entering(ordered, crossing)
+    tracer = EdgeTracer()
+    entering = _entering(ordered, tracer)
     for vertex in ordered:
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
             vertex.scope = _nearest_to_all(vertex)
             continue
         wires = [(scope_of(wire), wire) for wire in wires_of(vertex)]
         if isinstance(vertex.action, LoopAction | MapAction):
-            wires += _read_within(vertex, entering.get(vertex, {}), crossing)
+            wires += _read_within(vertex, entering.get(vertex, {}), tracer)
         vertex.scope = _innermost(graph, vertex, wires)
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
     graph.outputs = {name: _outside_of_edges(wire) for name, wire in graph.outputs.items()}
 
 
-def _entering(ordered: Sequence[Vertex], crossing: Crossing) -> dict[Vertex, dict[Vertex, list[Terminal]]]:
+def _entering(ordered: Sequence[Vertex], tracer: EdgeTracer) -> dict[Vertex, dict[Vertex, list[Terminal]]]:
     """List by loop or map in block form, and by reader, the edges into its body from outside."""
     entering: dict[Vertex, dict[Vertex, list[Terminal]]] = defaultdict(lambda: defaultdict(list))
     for vertex in ordered:
@@ -66,7 +66,7 @@ def _entering(ordered: Sequence[Vertex], crossing: Crossing) -> dict[Vertex, dic
             begin, home = _declared_in(wire), vertex.home
             if begin is None:
                 continue
-            around = crossing.around(begin)
+            around = tracer.around(begin)
             while home.owner is not None and home not in around:
                 entering[home.owner][vertex].append(wire)
                 home = home.owner.home
@@ -82,32 +82,32 @@ def _declared_in(wire: Terminal) -> Scope | None:
 
 
 def _read_within(
-    opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], crossing: Crossing
+    opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], tracer: EdgeTracer
 ) -> Iterator[tuple[Scope | None, Terminal]]:
     """List the sources outside of a loop or map in block form that its body reads, with their scopes.
 
     A map over edges in the body is in the maps that all its edges are in; the others give it lists (S7.4).
     """
     for vertex, wires in entering.items():
-        outside = [wire for wire in wires if not _is_inside(wire, opener, crossing)]
+        outside = [wire for wire in wires if not _is_inside(wire, opener, tracer)]
         if not isinstance(vertex.action, MapAction) or not vertex.action.is_every:
             yield from ((scope_of(wire), wire) for wire in outside)
         elif len(outside) == len(list(wires_of(vertex))):
             scopes = [scope for wire in outside if (scope := scope_of(wire)) is not None]
             yield _common_scope(scopes), outside[0]
     for wire in wires_within(opener):
-        if not _is_inside(wire, opener, crossing):
+        if not _is_inside(wire, opener, tracer):
             yield scope_of(wire), wire
 
 
-def _is_inside(wire: Terminal, opener: Vertex, crossing: Crossing) -> bool:
+def _is_inside(wire: Terminal, opener: Vertex, tracer: EdgeTracer) -> bool:
     """Return whether a wire begins inside the body of a loop or map in block form."""
     body, scope = body_of(opener), scope_of(wire)
     if scope is None:
         return True  # a constant, or a vertex of the body, which is placed after its owner
     if scope is body or scope.owner is None:
         return scope is body
-    return body in crossing.around(scope.owner.home)
+    return body in tracer.around(scope.owner.home)
 
 
 def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Terminal]]) -> Scope:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Crossing",
+    "EdgeTracer",
     "body_of",
     "every_wire",
     "in_order",
@@ -89,7 +89,7 @@ def in_order(graph: Graph) -> list[Vertex]:
     """
     after: dict[Vertex, list[Vertex]] = defaultdict(list)
     waits = dict.fromkeys(graph.vertices, 0)
-    crossing = Crossing()
+    tracer = EdgeTracer()
     for vertex in graph.vertices:
         home, distant = vertex.home, []
         for given in vertex.inputs.values():
@@ -105,7 +105,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                 else:
                     distant.append(wire)
         if distant or home.owner is not None or not isinstance(vertex.action, CallAction):
-            for earlier, later in _precedences(vertex, distant, crossing):
+            for earlier, later in _precedences(vertex, distant, tracer):
                 after[earlier].append(later)
                 waits[later] += 1
     ordered = [vertex for vertex in graph.vertices if not waits[vertex]]
@@ -123,7 +123,7 @@ def in_order(graph: Graph) -> list[Vertex]:
 
 
 def _precedences(
-    vertex: Vertex, wires: list[Terminal], crossing: Crossing
+    vertex: Vertex, wires: list[Terminal], tracer: EdgeTracer
 ) -> Iterator[tuple[Vertex, Vertex]]:
     """Yield the pairs of vertices, earlier and later, that result from a vertex and these edges into it."""
     if vertex.home.owner is not None:
@@ -131,14 +131,14 @@ def _precedences(
     if isinstance(vertex.action, CollectAction):
         wires = [*wires, vertex.action.source]
     for wire in wires:
-        for source in crossing.behind(wire):
+        for source in tracer.behind(wire):
             yield source, vertex
-            if (owner := crossing.entered(vertex, source)) is not None:
+            if (owner := tracer.entered(vertex, source)) is not None:
                 yield source, owner
     body = body_of(vertex)
     for wire in wires_within(vertex):
-        for source in crossing.behind(wire):
-            if source is not vertex and body not in crossing.around(source.home):
+        for source in tracer.behind(wire):
+            if source is not vertex and body not in tracer.around(source.home):
                 yield source, vertex
 
 
@@ -204,7 +204,7 @@ def scope_of(terminal: Terminal) -> Scope | None:
             return None
 
 
-class Crossing:
+class EdgeTracer:
     """Follows the edges of one graph across blocks, with cached results."""
 
     def __init__(self) -> None:

@@ -106,13 +106,13 @@ class Reporter:
         "_listeners",
         "_redact",
         "_thread",
+        "includes_inputs",
         "is_listening",
         "is_tracing",
         "now",
-        "recording",
+        "recorder",
         "run",
         "seq",
-        "tells_inputs",
     )
 
     def __init__(
@@ -124,11 +124,11 @@ class Reporter:
     ) -> None:
         self.is_listening = False
         self.is_tracing = False  # each call has a span (S19)
-        self.tells_inputs = False  # events include the inputs of nodes
+        self.includes_inputs = False  # events include the inputs of nodes
         self.run = run
         self._thread = get_ident()
         self._call = call  # calls back in the run's event loop, from any thread
-        self.recording: Recorder | None = None  # stores events before listeners get them
+        self.recorder: Recorder | None = None  # stores events before listeners get them
         self.now = clock  # the time of the day, in UTC
         self.seq = seq  # of the last event; continues when a run is resumed
         self._has_ended = False
@@ -138,10 +138,10 @@ class Reporter:
     def listen(self) -> Stream[Event]:
         """Return a stream of the events from now on; it is empty if the run has ended."""
         stream: Stream[Event] = Stream()
-        self.tell(stream)
+        self.add_listener(stream)
         return stream
 
-    def tell(self, listener: Listener) -> None:
+    def add_listener(self, listener: Listener) -> None:
         """Add a listener; if the run has ended it is only closed."""
         if self._has_ended:
             listener.close()
@@ -155,7 +155,7 @@ class Reporter:
 
     def _forget(self, gone: ReferenceType[Listener]) -> None:
         self._listeners = tuple(one for one in self._listeners if one is not gone)
-        self.is_listening = self.has_listeners or self.recording is not None
+        self.is_listening = self.has_listeners or self.recorder is not None
 
     @property
     def has_listeners(self) -> bool:
@@ -165,11 +165,11 @@ class Reporter:
     @property
     def is_behind(self) -> bool:
         """Whether events have yet to be stored and passed to the listeners."""
-        return self.recording is not None and self.recording.is_behind
+        return self.recorder is not None and self.recorder.is_behind
 
-    def record(self, recording: Recorder) -> None:
+    def record(self, recorder: Recorder) -> None:
         """Let a recorder store every event."""
-        self.recording, self.is_listening = recording, True
+        self.recorder, self.is_listening = recorder, True
 
     def _listening(self) -> Iterator[Listener]:
         for reference in self._listeners:
@@ -178,8 +178,8 @@ class Reporter:
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Report an event. Call it only while `is_listening`."""
-        if self.recording is not None:
-            self.recording.emit(kind, path, data)
+        if self.recorder is not None:
+            self.recorder.emit(kind, path, data)
             return
         self.seq += 1
         if self._redact is not None:
@@ -202,8 +202,8 @@ class Reporter:
 
     def settled(self) -> None:
         """Report that a port has settled without an event, such as that of a join."""
-        if self.recording is not None:
-            self.recording.settled()
+        if self.recorder is not None:
+            self.recorder.settled()
         else:
             self.give(None)
 

@@ -27,13 +27,13 @@ __all__ = [
     "USER_INPUT_ID",
     "Ask",
     "Request",
+    "metadata_without_ask",
     "ports_left",
     "read_answer",
     "read_inputs",
     "read_request",
     "read_some",
     "schema_of",
-    "told_metadata",
 ]
 
 #: The id of the node type that only asks.
@@ -160,7 +160,7 @@ def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> o
         raise AnswerRefused(id, f"{where}{deeper}") from None
 
 
-def told_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def metadata_without_ask(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a paused node without the description of its ask."""
     return {name: value for name, value in metadata.items() if name != ASK}
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.failure import error_told
+from dataflow.base.failure import error_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,11 +18,11 @@ __all__ = [
     "DONE",
     "ENDED",
     "FAILED",
-    "LET_GO",
     "NOT_RUN",
     "NO_EDGE",
     "PAUSED",
     "READY",
+    "RELEASED",
     "RUNNING",
     "SKIPPED",
     "STATES",
@@ -97,15 +97,15 @@ class _Unsettled:
 UNSETTLED: Final = _Unsettled()
 
 
-class _LetGo:
+class _Released:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "LET_GO"
+        return "RELEASED"
 
 
 #: The content of a slot whose value was released, as it has no more readers (S8.5).
-LET_GO: Final = _LetGo()
+RELEASED: Final = _Released()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +128,7 @@ class Errored:
 
     @property
     def reason(self) -> str:
-        return f"{self.failure.path} failed: {error_told(self.failure)}"
+        return f"{self.failure.path} failed: {error_line(self.failure)}"
 
 
 #: The token of an edge in an iteration where it does not count (S6.3): an edge from outside after the first

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.to_thread import current_default_thread_limiter
 
-from dataflow.base.backend import forget_event_loop, waker
+from dataflow.base.backend import forget_event_loop, threadsafe_callback
 from dataflow.core.firing import CURRENT
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def call_in_thread(
         limiter.release_on_behalf_of(call)
         finished.set()
 
-    wake = waker(end)
+    wake = threadsafe_callback(end)
 
     def work() -> None:
         try:

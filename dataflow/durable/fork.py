@@ -59,7 +59,7 @@ OF_RUN: Final = frozenset(
     {EventKind.RUN_STARTED, EventKind.RUN_PAUSED, EventKind.RUN_RESUMED, EventKind.RUN_FINISHED}
 )
 #: Warnings that belong to one execution session.
-OF_SITTING: Final = frozenset({"torn_record", "answer_refused"})
+OF_SESSION: Final = frozenset({"torn_record", "answer_refused"})
 #: Events that count the attempts at a subflow, which name its scope instances.
 ATTEMPTS: Final = frozenset({EventKind.NODE_STARTED, EventKind.ATTEMPT_FAILED})
 #: Events that a fork keeps of an ask that it answers differently.
@@ -154,12 +154,12 @@ class _Forking:
         writer = Writer(storable.classes, self._blobs.__setitem__)
         inputs = self._inputs(plan, storable, wanted.inputs)
         answers = self._answers(changeable, writer, wanted.answers)
-        told = _configs_as_json(wanted, changeable, configs)
-        as_json = {f"{address}{CONFIG}{name}": value for (address, name), value in told.items()}
+        recorded = _configs_as_json(wanted, changeable, configs)
+        as_json = {f"{address}{CONFIG}{name}": value for (address, name), value in recorded.items()}
         started = self._started(
             plan, writer, inputs, {key: as_json.get(key, changes[key]) for key in changes}
         )
-        if earlier := self._configs(told):
+        if earlier := self._configs(recorded):
             started["configs"] = writer.write(earlier, "the configs")
         reach = reach_of(
             plan,
@@ -174,10 +174,10 @@ class _Forking:
         blobs = {**blobs_in(records[1:], self._store.blob), **blobs_in(records[:1], self._blob)}
         return _Fork(plan, records, {**blobs, **self._blobs})
 
-    def _configs(self, told: Mapping[tuple[str, str], object]) -> dict[str, dict[str, object]]:
+    def _configs(self, recorded: Mapping[tuple[str, str], object]) -> dict[str, dict[str, object]]:
         """Return the config fields changed by earlier forks and by this one, by address."""
         changed = configs_told(self._past, self._store)
-        for (address, name), value in told.items():
+        for (address, name), value in recorded.items():
             changed.setdefault(address, {})[name] = value
         return changed
 
@@ -193,15 +193,17 @@ class _Forking:
         declared = plan.wiring.inputs
         changed = read_inputs(plan.name, {name: declared[name] for name in given}, given)
         make_known(changed.values())
-        told = self._reader(storable).read(self._past.told["inputs"], f"the inputs of run {self._past.run}")
-        inputs_of(plan, {**told, **changed})
+        recorded = self._reader(storable).read(
+            self._past.told["inputs"], f"the inputs of run {self._past.run}"
+        )
+        inputs_of(plan, {**recorded, **changed})
         return changed
 
     def _answers(
         self, changeable: Changeable, writer: Writer, given: Mapping[str, object]
     ) -> dict[str, dict[str, Any]]:
         """Read the answers and return their records by ask id; raise AnswerRefused."""
-        told: dict[str, dict[str, Any]] = {}
+        recorded: dict[str, dict[str, Any]] = {}
         for id, value in given.items():
             left = changeable.left_by(id)
             assert left is not None, "else it is no key"
@@ -209,21 +211,21 @@ class _Forking:
                 values = writer.write(read_answer(id, left, value), id)
             except ValueRefused as refused:
                 raise AnswerRefused(id, str(refused)) from refused
-            told[id] = {"by": "fork", "values": values, "time": self._time}
-        return told
+            recorded[id] = {"by": "fork", "values": values, "time": self._time}
+        return recorded
 
     def _started(
         self, plan: FlowPlan, writer: Writer, inputs: Mapping[str, Any], changes: Mapping[str, object]
     ) -> dict[str, Any]:
         """Build the first record of the fork: the first record of the run, with the changes applied."""
-        told = self._past.told
+        recorded = self._past.told
         written = {name: writer.write(value, f"$in.{name}") for name, value in inputs.items()}
         forked = {"run": self._past.run, "changes": writer.write(dict(changes), "changes")}
         return {
-            **told,
+            **recorded,
             "flow": plan.name,
-            "inputs": {**told["inputs"], **written},
-            "target": self._flow.target or told.get("target", ""),
+            "inputs": {**recorded["inputs"], **written},
+            "target": self._flow.target or recorded.get("target", ""),
             "shape": writer.write(storable_of(plan).shape, "the shape"),
             "reads": writer.write(storable_of(plan).reads, "what nodes read"),
             "forked": forked,
@@ -256,16 +258,16 @@ def _configs_as_json(
     wanted: Changes, changeable: Changeable, made: Mapping[tuple[str, ...], Config]
 ) -> dict[tuple[str, str], object]:
     """Return the changed config fields as JSON, by address and name; a resumed fork reads them."""
-    told: dict[tuple[str, str], object] = {}
+    recorded: dict[tuple[str, str], object] = {}
     for address, fields in wanted.configs.items():
         config = made[changeable.configs[address].steps]
         for name in fields:
             try:
-                told[address, name] = config.model_dump(mode="json", include={name})[name]
+                recorded[address, name] = config.model_dump(mode="json", include={name})[name]
             except PydanticSerializationError as error:
                 problem = f"'{address}{CONFIG}{name}': a fork keeps it as JSON, which it cannot be: {error}"
                 raise FlowInvalid(address, [problem], FORK) from error
-    return told
+    return recorded
 
 
 def _write(store: Store, target: str, past: Past, fork: _Fork) -> Taken:
@@ -338,7 +340,7 @@ class _JournalCopy:
 
     def _stands(self, record: Record, data: Mapping[str, Any]) -> bool:
         kind, path = record.kind, record.path
-        if kind in OF_RUN or (kind == EventKind.WARNING and data["code"] in OF_SITTING):
+        if kind in OF_RUN or (kind == EventKind.WARNING and data["code"] in OF_SESSION):
             return False
         if self.reach.has_whole(path):
             return False

@@ -59,7 +59,7 @@ class JournalWriter:
 
     def __init__(self, reporter: Reporter, journal: Journal, classes: Classes) -> None:
         self.journal = journal
-        self.told: Told | None = None  # what was reported before the run was resumed
+        self.reported: ReportedBefore | None = None  # what was reported before the run was resumed
         self.arrived: Collection[str] = ()  # asks whose answers were pending when the run was resumed
         # called if a fact that cannot be rejected cannot be written
         self.on_refused: Callable[[ValueRefused], None] | None = None
@@ -93,9 +93,9 @@ class JournalWriter:
         """Raise ValueRefused for a value that cannot be written."""
         self._writer.write(value, place)
 
-    def begin_again(self, told: Told) -> None:
+    def begin_again(self, reported: ReportedBefore) -> None:
         """Hold back events that were not reported before, until `go_on`."""
-        self.told, self._held = told, []
+        self.reported, self._held = reported, []
 
     def go_on(
         self, data: Mapping[str, Any], interrupted: Iterable[tuple[str, Mapping[str, Any]]] = ()
@@ -110,7 +110,7 @@ class JournalWriter:
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
         """Record one fact, unless the journal has it already."""
-        if self.told is not None and self.told.has(kind, path, data):
+        if self.reported is not None and self.reported.has(kind, path, data):
             return
         if self._held is not None:
             self._held.append((kind, path, data))
@@ -163,12 +163,12 @@ class JournalWriter:
         """Write the end of a node whose output values are encoded already."""
         prepared, self._prepared = self._prepared, {}
         ports = {
-            port: {"value": prepared[port]} if port in prepared and "value" in told else told
-            for port, told in data["ports"].items()
+            port: {"value": prepared[port]} if port in prepared and "value" in outcome else outcome
+            for port, outcome in data["ports"].items()
         }
-        kept = {port: told for port, told in ports.items() if port not in prepared}
+        kept = {port: outcome for port, outcome in ports.items() if port not in prepared}
         rest = self._object({**data, "ports": kept}, place)
-        rest["ports"].update({_escaped(port): told for port, told in ports.items() if port in prepared})
+        rest["ports"].update({_escaped(port): outcome for port, outcome in ports.items() if port in prepared})
         return rest
 
     def _object(self, data: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def _escaped(port: str) -> str:
     return f"${port}" if port.startswith("$") else port
 
 
-class Told(Protocol):
+class ReportedBefore(Protocol):
     """The events that the journal of a resumed run holds already."""
 
     def has(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> bool:

@@ -122,15 +122,15 @@ class Past:
     failures: frozenset[str] = frozenset()  # firings whose failures are unhandled: see `unhandled_in`
     all_done: bool = True  # every ended node is done: nothing has to be taken back when more begins
     is_torn: bool = False  # its newest record was cut off and dropped
-    sitting: datetime | None = None  # when the newest execution session began
+    session_began: datetime | None = None  # when the newest execution session began
     last: datetime | None = None  # when the newest record was made
 
     @property
-    def since_sitting(self) -> float:
+    def session_elapsed(self) -> float:
         """The seconds from the beginning of the newest execution session to the newest record."""
-        if self.sitting is None or self.last is None:
+        if self.session_began is None or self.last is None:
             return 0.0
-        seconds = (self.last - self.sitting).total_seconds()
+        seconds = (self.last - self.session_began).total_seconds()
         return max(0.0, seconds)  # records copied by a fork are older than its execution sessions
 
     @property
@@ -212,7 +212,7 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
         torn = None if _fold(past, record) else record
     past.is_torn = torn is not None
     if past.status is RunStatus.RUNNING:
-        past.elapsed += past.since_sitting
+        past.elapsed += past.session_elapsed
     return past
 
 
@@ -317,12 +317,12 @@ def _checked(failure: Any) -> Any:
 def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
     match kind:
         case EventKind.RUN_STARTED:
-            past.flow, past.told, past.started, past.sitting = data["flow"], data, time, time
+            past.flow, past.told, past.started, past.session_began = data["flow"], data, time, time
         case EventKind.RUN_RESUMED:
             if past.status is RunStatus.RUNNING:
-                past.elapsed += past.since_sitting
+                past.elapsed += past.session_elapsed
             past.forget_failures()
-            past.status, past.sitting = RunStatus.RUNNING, time
+            past.status, past.session_began = RunStatus.RUNNING, time
             past.forget(data.get("forgotten", ()))
             past.told = {**past.told, **{name: data[name] for name in OF_FLOW if name in data}}
         case EventKind.RUN_PAUSED:
@@ -333,7 +333,7 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
                 past.elapsed = data["elapsed"]
             elif past.status is RunStatus.RUNNING:
                 past.last = time
-                past.elapsed += past.since_sitting
+                past.elapsed += past.session_elapsed
             past.status, past.failures = RunStatus(data["status"]), frozenset(data.get("failures", ()))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 
-from dataflow.base.backend import caller
+from dataflow.base.backend import threadsafe_call
 from dataflow.base.failure import text_of_error
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
@@ -20,7 +20,7 @@ from dataflow.core.threads import call_in_thread
 from dataflow.durable.edits import invalidated_by
 from dataflow.durable.journal import Journal, JournalWriter
 from dataflow.durable.journal_view import began, fold, unhandled_in
-from dataflow.durable.replay import Replay, replay
+from dataflow.durable.replay import Replay, replay_run
 from dataflow.durable.storable import make_known, storable_of, throwaway_writer
 from dataflow.errors import AnswerRefused, DataflowError, RunTaken, StoreError
 from dataflow.runtime.run import PreparedRun
@@ -101,17 +101,17 @@ def _scheduler(
 ) -> Scheduler:
     """Build the scheduler of a stored run; release the run if its journal thread cannot be started."""
     assert settings.store is not None, "the flow has a store"
-    call = caller()
+    call = threadsafe_call()
     reporter = reporter_for(settings, plan.name, run, call, seq)
     try:
         journal = Journal(settings.store, run, hold, call)
     except BaseException:  # no more threads can be started
         hold.release()
         raise
-    recording = JournalWriter(reporter, journal, storable.classes)
-    reporter.record(recording)
+    writer = JournalWriter(reporter, journal, storable.classes)
+    reporter.record(writer)
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
-    scheduler.recording, scheduler.is_plain = recording, False
+    scheduler.journal_writer, scheduler.is_plain = writer, False
     return scheduler
 
 
@@ -182,9 +182,9 @@ async def go_on(
     try:
         return await _restore(scheduler, storable, taken, answers, edited)
     except BaseException:
-        assert scheduler.recording is not None, "the run is in a store"
+        assert scheduler.journal_writer is not None, "the run is in a store"
         with anyio.CancelScope(shield=True):
-            await scheduler.recording.journal.close()
+            await scheduler.journal_writer.journal.close()
         raise
 
 
@@ -224,19 +224,19 @@ async def _restore(
     edited: Edited,
 ) -> PreparedRun:
     _, past, inbox = taken
-    store, recording, plan = scheduler.settings.store, scheduler.recording, scheduler.plan
+    store, writer, plan = scheduler.settings.store, scheduler.journal_writer, scheduler.plan
     assert store is not None
-    assert recording is not None
+    assert writer is not None
     reader = Reader(storable.classes, store.blob, str(store))
     stored = reader.read(past.told["shape"], f"the flow of run {past.run}")
     past.failures = unhandled_in(plan, past)
     forgotten, changed_code = invalidated_by(plan, storable.shape, past, stored, edited)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
     inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
-    restoring = scheduler.restoring = Replay(scheduler, past, forgotten, reader.read)
-    recording.begin_again(restoring.recalling)
-    held = await replay(scheduler, restoring, inputs)
-    recording.arrived = {answer.ask for answer in inbox}
+    replay = scheduler.replay = Replay(scheduler, past, forgotten, reader.read)
+    writer.begin_again(replay.reported)
+    held = await replay_run(scheduler, replay, inputs)
+    writer.arrived = {answer.ask for answer in inbox}
     read: dict[str, ReadAnswer] = {}
     for answer in inbox:
         try:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 
-__all__ = ["Replay", "look_at", "replay"]
+__all__ = ["Replay", "look_at", "replay_run"]
 
 #: Final states of lazy nodes that show that they were demanded.
 ASKED_FOR: Final = frozenset({NodeState.DONE, NodeState.SKIPPED})
@@ -60,7 +60,7 @@ class Replay:
         self.past = past
         self._read = read
         self._left = dict(past.firings)  # not settled again so far
-        self.recalling = ReportedEvents(past)
+        self.reported = ReportedEvents(past)
         self._reopened: list[str] = []
         self._shut: set[str] = set()  # asks that were closed since nothing leads to them yet
         self._whole: set[str] = set()  # loops, maps and subflows that were settled without being opened
@@ -86,7 +86,7 @@ class Replay:
 
     def go_live(self) -> None:
         """Report the asks that are open or closed after the replay; new events happen from now on."""
-        self.recalling.is_replaying = False
+        self.reported.is_replaying = False
         scheduler = self.scheduler
         for id in self._reopened:
             if id in scheduler.asking.open:
@@ -178,8 +178,8 @@ class Replay:
         if firing.metadata:
             frame.note_metadata(node.index, self._read(firing.metadata))
         if firing.memo is not None:
-            kind, told = firing.memo
-            frame.note_memo(node.index, read_memo_report(kind, self._read(told)))
+            kind, report = firing.memo
+            frame.note_memo(node.index, read_memo_report(kind, self._read(report)))
         action = node.action
         if isinstance(action, Call):
             outputs = {}
@@ -223,7 +223,7 @@ class Replay:
             self.scheduler.reporter.is_listening = True
         if ask.values is not None:
             asking.answer(path, ReadAnswer(values, ask.by))
-        elif ask.closed is not None and self.recalling.is_replaying:
+        elif ask.closed is not None and self.reported.is_replaying:
             self._reopened.append(path)
         elif ask.closed is not None or path in self._shut:
             asking.report(asking.open[path])
@@ -246,13 +246,13 @@ class Replay:
         return True
 
 
-async def replay(scheduler: Scheduler, restoring: Replay, inputs: dict[str, Any]) -> list[FiringId]:
+async def replay_run(scheduler: Scheduler, replay: Replay, inputs: dict[str, Any]) -> list[FiringId]:
     """Start a run and settle its recorded firings; return the firings without a recorded outcome.
 
     Other tasks of the event loop run in between.
     """
     unknown = scheduler.start(inputs)
-    while scheduler.has_more or (scheduler.has_items and restoring.has_items_left):
+    while scheduler.has_more or (scheduler.has_items and replay.has_items_left):
         await checkpoint()
         unknown += scheduler.advance() if scheduler.has_more else scheduler.begin_items()
     return unknown
@@ -266,8 +266,8 @@ async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) ->
     past = await call_in_thread(_read, (store, run))
     reader = Reader(storable_of(plan).classes, store.blob, str(store))
     scheduler = Scheduler(plan, settings, Reporter(run), anyio.current_time, memo_for(plan))
-    restoring = scheduler.restoring = Replay(scheduler, past, (), reader.read)
-    await replay(scheduler, restoring, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
+    replay = scheduler.replay = Replay(scheduler, past, (), reader.read)
+    await replay_run(scheduler, replay, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     asks = scheduler.asking.asks
     return Result(run, past.status.value, {}, asks=asks, _plan=plan, _root=scheduler.root)
 

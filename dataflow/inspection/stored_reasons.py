@@ -17,7 +17,15 @@ from dataflow.core.wiring import INPUT
 from dataflow.durable.ownership import plan_of_run
 from dataflow.durable.storable import FlowReads, ports_in, storable_of
 from dataflow.inspection.stored_run import INTERRUPTED, stored_node
-from dataflow.runtime.reasons import KINDS, Explanation, Finding, ReasonKind, ask_text, explain, kind_of_skip
+from dataflow.runtime.reasons import (
+    KINDS,
+    Explanation,
+    RawReason,
+    ReasonKind,
+    ask_text,
+    explain,
+    kind_of_skip,
+)
 from dataflow.scheduler.hits import read_memo_report
 
 if TYPE_CHECKING:
@@ -107,7 +115,7 @@ class StoredReasons:
             return Explanation((replace(first, text=text, place=name), *rest))
         tokens = [self._settled(port)[1] for port in ports]
         has_value = not ports or any(token is not None and "value" in token for token in tokens)
-        head = Finding(
+        head = RawReason(
             ReasonKind.VALUE if has_value else ReasonKind.UNSETTLED,
             name,
             f"output {name!r} {'has a value' if has_value else 'has no value'}",
@@ -115,7 +123,7 @@ class StoredReasons:
         )
         return explain("", lambda thing: head if thing == "" else self._look(thing))
 
-    def _look(self, thing: Any) -> Finding:
+    def _look(self, thing: Any) -> RawReason:
         match thing:
             case _Firing(path):
                 return self._of_firing(path)
@@ -126,13 +134,13 @@ class StoredReasons:
                 seconds = ask.told.get("expires")
                 until = "" if seconds is None else moment(ask.opened + timedelta(seconds=seconds))
                 prompt = str(self._found.stored.readable(ask.told["prompt"]))
-                return Finding(ReasonKind.ASK, id, ask_text(id, prompt, moment(ask.opened), until))
+                return RawReason(ReasonKind.ASK, id, ask_text(id, prompt, moment(ask.opened), until))
             case _Decided(path, reason):
                 return self._of_decision(path, reason)
             case _:
                 raise AssertionError("nothing else is looked at")
 
-    def _of_firing(self, path: str) -> Finding:
+    def _of_firing(self, path: str) -> RawReason:
         """Return the outcome of a firing, or what it waits for."""
         firing = self._past.firings.get(path)
         if firing is None:
@@ -142,10 +150,12 @@ class StoredReasons:
         head = f"{path} is {node.state}{self._memo_of(firing)}"
         if reason := node.reason:
             own = kind_of_skip(reason)
-            return Finding(own if own is not ReasonKind.SKIP else kind, path, head, [_Decided(path, reason)])
+            return RawReason(
+                own if own is not ReasonKind.SKIP else kind, path, head, [_Decided(path, reason)]
+            )
         if firing.state is None:
-            return Finding(kind, path, head, [_Ask(id) for id in self._asks_at(path)])
-        return Finding(kind, path, head)
+            return RawReason(kind, path, head, [_Ask(id) for id in self._asks_at(path)])
+        return RawReason(kind, path, head)
 
     def _memo_of(self, firing: PastFiring) -> str:
         """Describe the result of the cache lookup of a firing."""
@@ -155,17 +165,17 @@ class StoredReasons:
         read = self._found.stored.readable
         return f", {read_memo_report(kind, {name: read(value) for name, value in details.items()})}"
 
-    def _of_not_begun(self, path: str) -> Finding:
+    def _of_not_begun(self, path: str) -> RawReason:
         if self._found.run.status in ENDED:
             text = f"{path} is not_run: the run was {self._found.run.status} before it could begin"
-            return Finding(ReasonKind.NOT_RUN, path, text)
+            return RawReason(ReasonKind.NOT_RUN, path, text)
         waits = [
             _Port(port, "it waits for")
             for port in self._reads.nodes.get(path, ())
             if self._is_awaited(path, port)
         ]
         text = f"{path} is waiting" if waits else f"{path} is waiting: nothing has started it yet"
-        return Finding(ReasonKind.WAITING, path, text, waits)
+        return RawReason(ReasonKind.WAITING, path, text, waits)
 
     def _is_awaited(self, path: str, port: str) -> bool:
         """Return whether a node that has not begun waits for a port: one from outside that has not settled.
@@ -194,35 +204,35 @@ class StoredReasons:
             address = next(last, address)
         return address, self._token(address, name)
 
-    def _of_port(self, name: str, how: str) -> Finding:
+    def _of_port(self, name: str, how: str) -> RawReason:
         """Return the outcome of a port, alone or as a dependency of something else."""
         path, token = self._settled(name)
         maker = _Firing(self._maker(path))
         if how:
-            return Finding(ReasonKind.WAITING, name, f"{how} {name}", [maker])
+            return RawReason(ReasonKind.WAITING, name, f"{how} {name}", [maker])
         if token is None:
-            return Finding(ReasonKind.UNSETTLED, name, f"{name!r} has no value so far", [maker])
+            return RawReason(ReasonKind.UNSETTLED, name, f"{name!r} has no value so far", [maker])
         if "value" in token:
-            return Finding(ReasonKind.VALUE, name, f"{name!r} has a value")
+            return RawReason(ReasonKind.VALUE, name, f"{name!r} has a value")
         read = self._found.stored.readable
         if "skip" in token:
             reason = str(read(token["skip"]))
-            return Finding(kind_of_skip(reason), name, f"{name!r} has no value", [_Decided(path, reason)])
+            return RawReason(kind_of_skip(reason), name, f"{name!r} has no value", [_Decided(path, reason)])
         error = read(token["error"])
         is_failure = isinstance(error, dict)
         text = f"{error['path']} failed: {error['type']}: {error['message']}" if is_failure else str(error)
-        return Finding(ReasonKind.FAILURE, name, f"{name!r} has no value", [_Decided(path, text)])
+        return RawReason(ReasonKind.FAILURE, name, f"{name!r} has no value", [_Decided(path, text)])
 
-    def _of_decision(self, path: str, reason: str) -> Finding:
+    def _of_decision(self, path: str, reason: str) -> RawReason:
         """Return the reason of the end of a firing; the cause of a skip is a port that it reads."""
         firing = self._past.firings.get(path)
         if firing is None or firing.state is not NodeState.SKIPPED:
             is_skip = firing is not None and firing.state is NodeState.DONE
             text = f"{path}: {reason}" if is_skip else reason
-            return Finding(kind_of_skip(reason) if is_skip else ReasonKind.FAILURE, path, text)
+            return RawReason(kind_of_skip(reason) if is_skip else ReasonKind.FAILURE, path, text)
         read = self._reads.nodes.get(address_of(path), ())
         causes = dict.fromkeys(cause for port in read for cause in self._skips(port, path))
-        return Finding(kind_of_skip(reason), path, f"{path}: {reason}", list(causes)[:1])
+        return RawReason(kind_of_skip(reason), path, f"{path}: {reason}", list(causes)[:1])
 
     def _skips(self, port: str, reader: str) -> Iterator[_Decided]:
         """Yield why a port that a firing reads has no value: in its own item and iteration, or around it."""

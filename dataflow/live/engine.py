@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
-from dataflow.base.backend import caller, new_event
+from dataflow.base.backend import new_event, threadsafe_call
 from dataflow.base.copies import own_copy
 from dataflow.core.states import UNSETTLED, is_dead, value_of
 from dataflow.errors import DataflowError, Paused, RunFailed
@@ -38,7 +38,9 @@ class LiveEngine:
     """Runs the firings of a live session's scheduler, in the task group that `spawn` starts tasks in."""
 
     def __init__(self, plan: FlowPlan, settings: Settings, inputs: Mapping[str, Any], spawn: Spawn) -> None:
-        reporter = reporter_for(settings, plan.name, f"live-{urandom(4).hex()}", caller(), what="session")
+        reporter = reporter_for(
+            settings, plan.name, f"live-{urandom(4).hex()}", threadsafe_call(), what="session"
+        )
         self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
         self.reusing = scheduler.live = Reuse(scheduler, self._settled)
         self.freshness = self.reusing.freshness
@@ -90,10 +92,10 @@ class LiveEngine:
 
         def change() -> None:
             scheduler.plan, root.plan = plan, plan.root
-            if scheduler.memoizing is not None:
-                scheduler.memoizing.forget_plan()
+            if scheduler.memos is not None:
+                scheduler.memos.forget_plan()
             elif (memo := memo_for(plan)) is not None:
-                scheduler.memoizing = memo(scheduler)
+                scheduler.memos = memo(scheduler)
             for slot, constant in enumerate(plan.root.initial):
                 if constant is not UNSETTLED:
                     root.values[slot] = constant
@@ -101,7 +103,7 @@ class LiveEngine:
             self.replaced_in.update(dict.fromkeys(changed, self.reusing.revision))
             self.reusing.replaced(changed)
 
-        lacked = scheduler.memoizing is not None and scheduler.memoizing.lacks_store
+        lacked = scheduler.memos is not None and scheduler.memos.lacks_store
         self._begin_revision(change)
         if not lacked:
             warn_of_memo(scheduler)

@@ -54,7 +54,7 @@ class Freshness:
         self.root = root = scheduler.root
         self.links = links_of(root.plan)
         self.stages = bytearray(len(root.plan.nodes))  # STALE
-        self._activation = _Reset(scheduler, begins)
+        self._reset = _Reset(scheduler, begins)
         self.wanted: Counter[int] = Counter()  # the number of waiters of each node
         self._again: set[int] = set()  # superseded nodes that active nodes wait for
         root.states[:] = bytes([NOT_RUN]) * len(root.states)
@@ -169,14 +169,14 @@ class Freshness:
         for index in (*new, *deferred):
             self.stages[index] = ACTIVE
             self._again.discard(index)
-        self._activation.activate(new, deferred)
+        self._reset.activate(new, deferred)
         if asked:
             nodes = root.plan.nodes
             slots = [slot for index in sorted(asked) for slot in nodes[index].outputs.values()]
             root.has_ended = False
             self.scheduler.pulling.demand(root, slots)
         for index in new:
-            self._activation.begin(root.plan.nodes[index])
+            self._reset.begin(root.plan.nodes[index])
 
     def _stale_of(self, nodes: set[int]) -> list[int]:
         """Return those of the nodes that run again, in declared order."""

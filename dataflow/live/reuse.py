@@ -292,7 +292,7 @@ def _function_of(node: PlanNode) -> object:
 
 
 def _is_read(plan: ScopePlan, slot: int) -> bool:
-    return bool(plan.readers[slot]) or bool(plan.is_told[slot]) or slot in plan.collects
+    return bool(plan.readers[slot]) or bool(plan.has_other_readers[slot]) or slot in plan.collects
 
 
 class _Begun(NamedTuple):

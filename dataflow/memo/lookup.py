@@ -148,14 +148,14 @@ class Memos:
         """Return the time before which cached outcomes have expired."""
         return None if memo.ttl is None else self.scheduler.reporter.now() - timedelta(seconds=memo.ttl)
 
-    def why_missed(self, sought: MemoLookup, table: ProcessMemo) -> str:
+    def why_missed(self, lookup: MemoLookup, table: ProcessMemo) -> str:
         """Explain why a table in memory does not have the outcome."""
         known = [
             Candidate(key, one.parts, one.created)
-            for key, one in table.newest(sought.call.type.id, MOST_CANDIDATES)
+            for key, one in table.newest(lookup.call.type.id, MOST_CANDIDATES)
         ]
-        now, cache_key = self.scheduler.reporter.now(), sought.cache_key
-        return why_missed(cache_key.key, cache_key.parts, known, now, sought.memo.ttl)
+        now, cache_key = self.scheduler.reporter.now(), lookup.cache_key
+        return why_missed(cache_key.key, cache_key.parts, known, now, lookup.memo.ttl)
 
     def report_hit(self, frame: Frame, node: PlanNode, hit: Hit) -> None:
         """Report a hit, and keep its metadata and content hashes."""
@@ -182,9 +182,9 @@ class Memos:
         """Report that an outcome is not cached, or not looked up."""
         self._report(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
 
-    def miss(self, sought: MemoLookup, reason: str) -> None:
+    def miss(self, lookup: MemoLookup, reason: str) -> None:
         """Report a miss."""
-        self._report(EventKind.MEMO_MISSED, sought.frame, sought.node, sought.reach, reason)
+        self._report(EventKind.MEMO_MISSED, lookup.frame, lookup.node, lookup.reach, reason)
 
     def _report(self, kind: EventKind, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
         frame.note_memo(node.index, MemoReport(kind, reach, reason))
@@ -194,7 +194,7 @@ class Memos:
         """Return the ports whose values may stay in the store, since only nodes read them."""
         scheduler, slots = self.scheduler, frame.plan.memo
         is_reported = scheduler.reporter.has_listeners or (
-            scheduler.recording is not None and not self.is_at_home
+            scheduler.journal_writer is not None and not self.is_at_home
         )
         if is_reported or slots is None:
             return frozenset()
@@ -203,7 +203,7 @@ class Memos:
     @property
     def is_at_home(self) -> bool:
         """Whether the run is stored in the store with the cache."""
-        return self.scheduler.recording is not None and self._store is self.scheduler.settings.store
+        return self.scheduler.journal_writer is not None and self._store is self.scheduler.settings.store
 
     def digests_read(self, frame: Frame, node: PlanNode, outputs: Mapping[str, Any]) -> dict[str, bytes]:
         """Hash the outputs that nodes with a memo read: those look them up next."""
@@ -258,7 +258,7 @@ class Seeker(Protocol):
 class MemoLookup:
     """The lookup of one cache key in one table, for one firing."""
 
-    memoizing: Memos
+    memos: Memos
     frame: Frame
     node: PlanNode
     call: Call
@@ -278,9 +278,9 @@ class MemoLookup:
         `has_returned` reports whether a finished call has returned by itself and in time. At the end of each
         attempt, whatever its outcome, the lead passes to the first waiter.
         """
-        flights, key = self.table.flights, self.cache_key.key
+        calls, key = self.table.calls, self.cache_key.key
         current.is_seeking = True
-        while (waiting := flights.join(key)) is not None:
+        while (waiting := calls.join(key)) is not None:
             current.suspends()
             outcome = await waiting.outcome()
             if outcome is not None:
@@ -299,14 +299,14 @@ class MemoLookup:
                 await lead.keep(result)
             return result
         finally:
-            flights.land(key, lead.outcome)
+            calls.land(key, lead.outcome)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoMemo:
     """A firing that is not cached, and has not waited for its slots either."""
 
-    memoizing: Memos
+    memos: Memos
     frame: Frame
     node: PlanNode
 
@@ -318,51 +318,51 @@ class NoMemo:
     ) -> Any:
         """Return the result of `calling`, once there are slots for it."""
         current.is_seeking = True
-        await self.memoizing.begin(current, self.frame, self.node.index)
+        await self.memos.begin(current, self.frame, self.node.index)
         return await calling()
 
 
 class _Leader:
     """The leader of a single-flight computation: it looks up the outcome, or computes it."""
 
-    __slots__ = ("current", "memoizing", "outcome", "reason", "sought")
+    __slots__ = ("current", "lookup", "memos", "outcome", "reason")
 
-    def __init__(self, sought: MemoLookup, current: Seeker) -> None:
-        self.memoizing = sought.memoizing
-        self.sought = sought
+    def __init__(self, lookup: MemoLookup, current: Seeker) -> None:
+        self.memos = lookup.memos
+        self.lookup = lookup
         self.current = current
         self.outcome: Outcome | None = None  # the result for the waiters
         self.reason = ""  # why the lookup missed
 
     async def look(self) -> Hit | None:
         """Look the outcome up."""
-        sought, memoizing = self.sought, self.memoizing
-        table = sought.table
+        lookup, memos = self.lookup, self.memos
+        table = lookup.table
         if not isinstance(table, StoredMemo):
-            since = memoizing.since(sought.memo)  # it may have been cached just now
-            known = table.recall(sought.cache_key.key, since, is_counted=False)
+            since = memos.since(lookup.memo)  # it may have been cached just now
+            known = table.recall(lookup.cache_key.key, since, is_counted=False)
             if known is not None:
                 table.count_as_hit()
                 return known.hit
-            self.reason = memoizing.why_missed(sought, table)
+            self.reason = memos.why_missed(lookup, table)
             return None
         self.current.suspends()
-        unread = memoizing.unread(sought.frame, sought.node)
-        now = memoizing.scheduler.reporter.now()
-        look = partial(table.look, sought.cache_key, sought.call.type.id, unread, now, sought.memo.ttl)
+        unread = memos.unread(lookup.frame, lookup.node)
+        now = memos.scheduler.reporter.now()
+        look = partial(table.look, lookup.cache_key, lookup.call.type.id, unread, now, lookup.memo.ttl)
         found = await call_in_thread(look)
         self.reason = found.reason
         if found.problem:
             self._warn(found.problem)
         if found.outcome is None:
             return None
-        written = found.written if memoizing.is_at_home else None
-        return hit_of(found.outcome, sought.reach, written)
+        written = found.written if memos.is_at_home else None
+        return hit_of(found.outcome, lookup.reach, written)
 
     async def begin(self) -> None:
         """Report the miss, read the inputs that stayed in the store, and wait for slots."""
-        sought, memoizing = self.sought, self.memoizing
-        frame, node = sought.frame, sought.node
+        lookup, memos = self.lookup, self.memos
+        frame, node = lookup.frame, lookup.node
         values = frame.values
         for slot in {slot for feed in node.feeds for slot in feed.slots}:
             token = values[slot]
@@ -371,18 +371,18 @@ class _Leader:
                 value = await call_in_thread(_read, (token, values))
                 if values[slot] is token:
                     values[slot] = value
-        memoizing.miss(sought, self.reason)
-        await memoizing.begin(self.current, frame, node.index)
+        memos.miss(lookup, self.reason)
+        await memos.begin(self.current, frame, node.index)
 
     async def keep(self, result: Any) -> None:
         """Cache the outcome of a call and pass it to the waiters; ignore other results."""
         outcome = self._outcome(result)
         if outcome is None:
             return
-        sought, table = self.sought, self.sought.table
-        if sought.call.type.shape is Shape.RAW and not result.remembered:
+        lookup, table = self.lookup, self.lookup.table
+        if lookup.call.type.shape is Shape.RAW and not result.remembered:
             reason = "the node says that this is not to be remembered"
-            self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
+            self.memos.skip(lookup.frame, lookup.node, lookup.reach, reason)
             return
         if isinstance(table, StoredMemo):
             await self._store(table, outcome)
@@ -390,21 +390,21 @@ class _Leader:
         used_up = next((port for port, value in outcome.outputs.items() if isinstance(value, Iterator)), None)
         if used_up is not None:
             reason = f"output {used_up!r} is used up by the first who reads it"
-            self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
+            self.memos.skip(lookup.frame, lookup.node, lookup.reach, reason)
             return
-        digests = self.memoizing.digests_read(sought.frame, sought.node, outcome.outputs)
+        digests = self.memos.digests_read(lookup.frame, lookup.node, outcome.outputs)
         self._note(outcome, digests)
         assert self.outcome is not None, "it has just been noted"
-        entry = Entry(sought.call.type.id, sought.cache_key.parts, hit_of(self.outcome, sought.reach))
-        table.remember(sought.cache_key.key, entry)
+        entry = Entry(lookup.call.type.id, lookup.cache_key.parts, hit_of(self.outcome, lookup.reach))
+        table.remember(lookup.cache_key.key, entry)
 
     async def _store(self, table: StoredMemo, outcome: Outcome) -> None:
-        sought, place = self.sought, self.sought.node.id
+        lookup, place = self.lookup, self.lookup.node.id
 
         def keep() -> tuple[Mapping[str, bytes], str]:
             digests = table.digests_of(outcome.outputs)
             whole = replace(outcome, digests=digests)
-            return digests, table.keep(sought.cache_key, sought.call.type.id, whole, place, sought.memo.ttl)
+            return digests, table.keep(lookup.cache_key, lookup.call.type.id, whole, place, lookup.memo.ttl)
 
         self.current.suspends()
         try:
@@ -413,11 +413,11 @@ class _Leader:
             digests, reason = {}, ""
             self._warn(str(error))
         if reason:
-            self.memoizing.skip(sought.frame, sought.node, sought.reach, reason)
+            self.memos.skip(lookup.frame, lookup.node, lookup.reach, reason)
         self._note(outcome, digests)  # waiters receive it even if it could not be stored
 
     def _note(self, outcome: Outcome, digests: Mapping[str, bytes]) -> None:
-        frame, outputs = self.sought.frame, self.sought.node.outputs
+        frame, outputs = self.lookup.frame, self.lookup.node.outputs
         for port, made in digests.items():
             if port in outputs:
                 frame.note_digest(outputs[port], made)
@@ -425,26 +425,26 @@ class _Leader:
 
     def _outcome(self, result: Any) -> Outcome | None:
         """Return the outcome of a result, as copies that no code changes."""
-        sought = self.sought
-        node, frame = sought.node, sought.frame
+        lookup = self.lookup
+        node, frame = lookup.node, lookup.frame
         try:
-            if sought.call.type.shape is Shape.RAW and result.status == "paused":
+            if lookup.call.type.shape is Shape.RAW and result.status == "paused":
                 return None
-            given = outputs_of(node.id, sought.call.type, result)
+            given = outputs_of(node.id, lookup.call.type, result)
         except Exception:  # noqa: BLE001 - the firing fails with it where it is settled
             return None
         outputs = {port: own_copy(value) for port, value in given.items() if value is not SKIP}
         metadata: Any = own_copy(frame.metadata.get(node.index, {}))
-        reporter = self.memoizing.scheduler.reporter
+        reporter = self.memos.scheduler.reporter
         origin = Origin(reporter.run, frame.path_of(node), reporter.now())
         begun = begun_by(f"{origin.run}/{origin.path}", outputs)
         return Outcome(outputs, metadata, origin, begun=begun)
 
     def _warn(self, problem: str) -> None:
-        sought = self.sought
-        path = sought.frame.path_of(sought.node)
+        lookup = self.lookup
+        path = lookup.frame.path_of(lookup.node)
         text = f"{path} cannot use what the store remembers: {problem}"
-        self.memoizing.scheduler.warn(path, "memo_failed", text)
+        self.memos.scheduler.warn(path, "memo_failed", text)
 
 
 def _read(token: Remembered, values: Sequence[Any]) -> Any:

@@ -39,7 +39,7 @@ __all__ = ["StoredMemo"]
 BESIDE: Final = frozenset({"text", "blob", "history"})
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
-_flights: Final[WeakKeyDictionary[OutcomeTable, SingleFlight]] = WeakKeyDictionary()
+_calls: Final[WeakKeyDictionary[OutcomeTable, SingleFlight]] = WeakKeyDictionary()
 _noting: Final = Lock()
 
 
@@ -50,7 +50,7 @@ class StoredMemo:
     """
 
     def __init__(self, store: Store, table: OutcomeTable, classes: Classes, run: str) -> None:
-        self.flights = _flights_of(table)
+        self.calls = _calls_of(table)
         self._store = store
         self._table = table
         self._classes = classes
@@ -203,12 +203,12 @@ class Found:
     problem: str = ""  # an error of the store, to be reported
 
 
-def _flights_of(table: OutcomeTable) -> SingleFlight:
+def _calls_of(table: OutcomeTable) -> SingleFlight:
     """Return the running computations for a table, shared by all runs of this process."""
     with _noting:
-        found = _flights.get(table)
+        found = _calls.get(table)
         if found is None:
-            found = _flights[table] = SingleFlight()
+            found = _calls[table] = SingleFlight()
         return found
 
 

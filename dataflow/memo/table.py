@@ -7,7 +7,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dataflow.base.backend import new_event, waker
+from dataflow.base.backend import new_event, threadsafe_callback
 from dataflow.core.policy import check_whole
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ProcessMemo:
 
     def __init__(self, *, most: int = MOST) -> None:
         check_whole("most", most, 1)
-        self.flights = SingleFlight()
+        self.calls = SingleFlight()
         self._most = most
         self._lock = Lock()
         self._entries: OrderedDict[str, Entry] = OrderedDict()  # by key, the most recently used last
@@ -125,41 +125,41 @@ class SingleFlight:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._flying: dict[str, _Call] = {}
+        self._running: dict[str, _Call] = {}
 
     def join(self, key: str) -> Waiting | None:
         """Take the lead and return None, or a waiter if the key has a leader. A leader has to `land`."""
         with self._lock:
-            flight = self._flying.get(key)
-            if flight is not None:
-                return Waiting(flight)
-            self._flying[key] = _Call()
+            call = self._running.get(key)
+            if call is not None:
+                return Waiting(call)
+            self._running[key] = _Call()
             return None
 
     def land(self, key: str, outcome: Any = None) -> None:
         """Give up the lead and wake the waiters with the outcome; None lets the next of them lead."""
         with self._lock:
-            flight = self._flying.pop(key)
-            flight.outcome = outcome
-        for wake in flight.wake:
+            call = self._running.pop(key)
+            call.outcome = outcome
+        for wake in call.wake:
             wake()
 
 
 class Waiting:
     """A waiter for a computation that another caller leads."""
 
-    __slots__ = ("_flight", "_has_landed")
+    __slots__ = ("_call", "_has_landed")
 
-    def __init__(self, flight: _Call) -> None:
+    def __init__(self, call: _Call) -> None:
         """Register with the computation, which the caller keeps from ending meanwhile."""
-        self._flight = flight
+        self._call = call
         self._has_landed = new_event()
-        flight.wake.append(waker(self._has_landed.set))
+        call.wake.append(threadsafe_callback(self._has_landed.set))
 
     async def outcome(self) -> Any:
         """Wait for the outcome; None if the computation gave none."""
         await self._has_landed.wait()
-        return self._flight.outcome
+        return self._call.outcome
 
 
 class _Call:

@@ -16,8 +16,8 @@ from dataflow.base.backend import (
     current_task,
     forget_cancellation,
     on_asyncio,
-    parted,
     scope_type,
+    split_cancellation,
     yield_once,
 )
 from dataflow.base.failure import is_interruption
@@ -67,27 +67,27 @@ class AttemptRunner:
 
     def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Begin a firing in a worker, or settle it immediately; return the firings that became ready."""
-        memoizing, settling = self._scheduler.memoizing, self._scheduler.settling
-        if memoizing is not None and memoizing.has_slots(frame, index):
+        memos, settling = self._scheduler.memos, self._scheduler.settling
+        if memos is not None and memos.has_slots(frame, index):
             return []  # another worker runs it, and resumes now
         if frame.states[index] != READY or settling.is_superseded(frame, index):
             return settling.passed_over(frame, index)
         node = frame.plan.nodes[index]
         action = node.action
         assert isinstance(action, Call), "only calls become ready"
-        sought = None if memoizing is None else memoizing.seek(frame, node, action)
-        if isinstance(sought, Hit):
-            return settling.remembered(frame, index, sought)
+        lookup = None if memos is None else memos.seek(frame, node, action)
+        if isinstance(lookup, Hit):
+            return settling.remembered(frame, index, lookup)
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = Attempt(worker, frame, index, frame.attempt_of(index))
         calling = partial(self._calling, worker, current, action, self.context.copy())
-        if sought is None:
+        if lookup is None:
             worker.begin(current, _started(current, calling))
         else:
             has_returned = partial(self._has_simply_returned, worker, current)
-            worker.begin(current, sought.found_or_called(current, calling, has_returned))
+            worker.begin(current, lookup.found_or_called(current, calling, has_returned))
         return []
 
     async def finish(self, worker: Worker, current: Attempt) -> list[FiringId]:
@@ -123,7 +123,7 @@ class AttemptRunner:
             await self._pass_on_cancellation(worker)
             await self._has_cancelled_itself(worker)
             return self._raised(worker, current, error)
-        cancelled, rest = parted(error, self._cancellation)
+        cancelled, rest = split_cancellation(error, self._cancellation)
         if cancelled is not None and self._is_cancelling(worker):
             _keep_error(self._scheduler, current, rest)
             raise cancelled from None
@@ -264,9 +264,9 @@ def _started(current: Attempt, calling: Callable[[], Coroutine[Any, Any, Any]]) 
 
 def _calling(worker: Worker, current: Attempt, action: Call, context: Context) -> Coroutine[Any, Any, Any]:
     """Return the coroutine that calls the function of a firing, within its timeout."""
-    calling, recording = call(current, action, context), worker.scheduler.recording
-    if action.policy.effect is True and recording is not None:
-        calling = _once_committed(recording.journal.committed, current, calling)
+    calling, writer = call(current, action, context), worker.scheduler.journal_writer
+    if action.policy.effect is True and writer is not None:
+        calling = _once_committed(writer.journal.committed, current, calling)
     return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
 
 

@@ -14,7 +14,7 @@ from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
 from dataflow.core.firing import CURRENT, Firing, FiringSource
-from dataflow.core.inputs import told_metadata
+from dataflow.core.inputs import metadata_without_ask
 from dataflow.core.ports import NodeOutput
 from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
@@ -221,17 +221,17 @@ def _record(current: Attempt, result: Any) -> None:
     """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raise ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
-        told: Any = told_metadata(result.metadata) if is_paused else dict(result.metadata)
-        told = own_copy(told) if told else told
-        recording = current.worker.scheduler.recording
-        if recording is not None and told:
+        metadata: Any = metadata_without_ask(result.metadata) if is_paused else dict(result.metadata)
+        metadata = own_copy(metadata) if metadata else metadata
+        writer = current.worker.scheduler.journal_writer
+        if writer is not None and metadata:
             try:
-                recording.check(told, f"metadata of {current.frame.plan.nodes[current.index].id}")
+                writer.check(metadata, f"metadata of {current.frame.plan.nodes[current.index].id}")
             except ValueRefused:
                 if result.status != "error":
                     raise
                 return  # the error that the node reports matters more
-        current.frame.note_metadata(current.index, told)
+        current.frame.note_metadata(current.index, metadata)
 
 
 async def _read_pieces(current: Attempt, pieces: AsyncIterator[Any]) -> list[Any]:

@@ -41,7 +41,7 @@ class Engine:
         self.workers = Workers(scheduler, spawn, self.look_around)
         self.status = RunStatus.RUNNING
         self.ended = new_event()
-        self.keeping = None if scheduler.recording is None else StoredEnd(self)
+        self.stored_end = None if scheduler.journal_writer is None else StoredEnd(self)
         self.spawn = spawn
         self.cancel_reason: str | None = None
         self._start = start
@@ -60,7 +60,8 @@ class Engine:
             return
         if not self.scheduler.root.failures:  # a run that is failing already fails
             self.cancel_reason = reason
-        if self.keeping is None or not self.keeping.is_pausing:  # else it is cancelled once that is decided
+        # while it is pausing it is cancelled only once that is decided
+        if self.stored_end is None or not self.stored_end.is_pausing:
             self._announce()
             self.stop(reason)
 
@@ -73,8 +74,8 @@ class Engine:
 
     async def answer(self, answers: Mapping[str, object]) -> None:
         """Answer open asks; raise AnswerRefused, and then apply none of the answers."""
-        if self.keeping is not None:
-            await self.keeping.decided()
+        if self.stored_end is not None:
+            await self.stored_end.decided()
         if self.has_concluded:
             what = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
             raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {what}")
@@ -100,8 +101,8 @@ class Engine:
     async def close(self) -> None:
         """Record how the run ended, also if its tasks were ended from outside (S9.6)."""
         self._end_from_outside()
-        if self.keeping is not None:
-            await self.keeping.close()
+        if self.stored_end is not None:
+            await self.stored_end.close()
 
     def _end_from_outside(self) -> None:
         self._is_left = True
@@ -142,13 +143,13 @@ class Engine:
 
     def _pause(self) -> None:
         """Pause, unless an answer has arrived meanwhile: nothing else can run (S11.1)."""
-        if self.has_concluded or (self.keeping is not None and self.keeping.is_pausing):
+        if self.has_concluded or (self.stored_end is not None and self.stored_end.is_pausing):
             return
         self.scheduler.timing.stop()
         self.workers.act()
         data = pause_data(self.scheduler)
-        if self.keeping is not None:
-            self.keeping.pause(data)
+        if self.stored_end is not None:
+            self.stored_end.pause(data)
             return
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.RUN_PAUSED, "", data)
@@ -187,10 +188,10 @@ class Engine:
         if self.reporter.is_listening:
             data = {"status": status.value, **failure_data(self.scheduler)}
             self.reporter.emit(EventKind.RUN_FINISHED, "", data)
-        if self.keeping is None or self._is_left:
+        if self.stored_end is None or self._is_left:
             self.end(status)
         else:
-            self.spawn(partial(self.keeping.end, status))
+            self.spawn(partial(self.stored_end.end, status))
 
     def end(self, status: RunStatus) -> None:
         """Close the shared resources and end the execution session, whose records are written by now."""
@@ -206,7 +207,7 @@ class Engine:
             self._end(status)
 
     def _end(self, status: RunStatus) -> None:
-        self.status = RunStatus.FAILED if self.keeping is not None and self.keeping.broken else status
+        self.status = RunStatus.FAILED if self.stored_end is not None and self.stored_end.broken else status
         self._start.let_go()
         self.reporter.ended(self.status)
         self.reporter.close()
@@ -217,16 +218,16 @@ class StoredEnd:
     """The part of an engine that handles the store of its run."""
 
     def __init__(self, engine: Engine) -> None:
-        recording = engine.scheduler.recording
-        assert recording is not None, "the run lives in a store"
-        self.recording = recording
+        writer = engine.scheduler.journal_writer
+        assert writer is not None, "the run lives in a store"
+        self.journal_writer = writer
         self.broken: BaseException | None = None  # what kept the run from being written
         self.is_pausing = False  # whether the run may pause is being decided
         self._engine = engine
         self._decided: Event | None = None  # set when that is decided
-        self._arrived = set(recording.arrived)  # asks whose pending answers were seen
-        recording.journal.attend(self._committed, self.cannot_write)
-        recording.on_refused = self.cannot_write
+        self._arrived = set(writer.arrived)  # asks whose pending answers were seen
+        writer.journal.attend(self._committed, self.cannot_write)
+        writer.on_refused = self.cannot_write
 
     def pause(self, data: Mapping[str, Any]) -> None:
         """Decide whether the run may pause, and pause it (S11.2)."""
@@ -244,7 +245,7 @@ class StoredEnd:
         answers: Sequence[Answer] = ()
         with anyio.CancelScope(shield=True):
             try:
-                answers = await self.recording.pause(data)
+                answers = await self.journal_writer.pause(data)
             except DataflowError as error:
                 self.broken = self.broken or error
             goes_on = bool(answers) or self.broken is not None or engine.cancel_reason is not None
@@ -270,7 +271,7 @@ class StoredEnd:
             engine.look_around()
 
     def _committed(self, seq: int, answers: Sequence[Answer]) -> None:
-        self.recording.committed(seq)
+        self.journal_writer.committed(seq)
         # an ask whose answer was removed may be answered again
         self._arrived &= {answer.ask for answer in answers}
         # else the answers keep the run from pausing, and are taken then
@@ -310,6 +311,6 @@ class StoredEnd:
         """Write the remaining records and release the run, even during a cancellation."""
         with anyio.CancelScope(shield=True):
             try:
-                await self.recording.journal.close()
+                await self.journal_writer.journal.close()
             except DataflowError as error:
                 self.broken = self.broken or error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from dataflow.base.wording import moment
 from dataflow.compiler.plan import JoinOf
-from dataflow.core.states import LET_GO, STATES, UNSETTLED, Errored, NodeState, Skip
+from dataflow.core.states import RELEASED, STATES, UNSETTLED, Errored, NodeState, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ __all__ = [
     "KINDS",
     "NOT_OPENED",
     "Explanation",
-    "Finding",
+    "RawReason",
     "Reason",
     "ReasonKind",
     "ask_text",
@@ -142,7 +142,7 @@ class Explanation:
         ]
 
 
-class Finding(NamedTuple):
+class RawReason(NamedTuple):
     """The explanation of one thing, and its causes."""
 
     kind: ReasonKind
@@ -151,15 +151,15 @@ class Finding(NamedTuple):
     causes: Sequence[Any] = ()
 
 
-def explain(start: K, look: Callable[[K], Finding]) -> Explanation:
+def explain(start: K, look: Callable[[K], RawReason]) -> Explanation:
     """Build an explanation by calling `look` for a thing and for each of its causes, each once."""
     numbers: dict[K, int] = {start: 0}
-    found: list[Finding] = []
+    found: list[RawReason] = []
     todo = [start]
     for thing in todo:  # grows while it is walked
-        finding = look(thing)
-        found.append(finding)
-        for cause in finding.causes:
+        reason = look(thing)
+        found.append(reason)
+        for cause in reason.causes:
             if cause not in numbers:
                 numbers[cause] = len(todo)
                 todo.append(cause)
@@ -196,14 +196,14 @@ def explain_token(
     """
     if isinstance(token, Skip | Errored):
         kind = ReasonKind.FAILURE if isinstance(token, Errored) else kind_of_skip(token.reason)
-        head = Finding(kind, name, f"{name} has no value", [token])
+        head = RawReason(kind, name, f"{name} has no value", [token])
     elif token is UNSETTLED:
         text = f"{name} did not settle: the run was {status}"
-        head = Finding(ReasonKind.UNSETTLED, name, text, waits)
-    elif token is LET_GO:
-        head = Finding(ReasonKind.VALUE, name, f"{name} had a value, which was let go")
+        head = RawReason(ReasonKind.UNSETTLED, name, text, waits)
+    elif token is RELEASED:
+        head = RawReason(ReasonKind.VALUE, name, f"{name} had a value, which was let go")
     else:
-        head = Finding(ReasonKind.VALUE, name, f"{name} has a value")
+        head = RawReason(ReasonKind.VALUE, name, f"{name} has a value")
     finder = _Finder(asks)
     return explain("", lambda thing: head if thing == "" else finder.look(thing))
 
@@ -211,7 +211,7 @@ def explain_token(
 def explain_earlier(path: str, state: NodeState) -> Explanation:
     """Explain a firing that a resumed run has not opened again: its causes are not kept."""
     text = f"{path} is {state.value} since an earlier sitting, {NOT_OPENED}"
-    return explain("", lambda _: Finding(KINDS[state], path, text))
+    return explain("", lambda _: RawReason(KINDS[state], path, text))
 
 
 class _Finder:
@@ -220,7 +220,7 @@ class _Finder:
     def __init__(self, asks: Sequence[Ask]) -> None:
         self._asks: Mapping[str, Ask] = {ask.id: ask for ask in asks}
 
-    def look(self, thing: Thing) -> Finding:
+    def look(self, thing: Thing) -> RawReason:
         match thing:
             case Skip() | Errored():
                 return _of_token(thing)
@@ -231,12 +231,12 @@ class _Finder:
             case (frame, slot, label):
                 return _of_slot(frame, slot, label)
 
-    def _of_ask(self, id: str) -> Finding:
+    def _of_ask(self, id: str) -> RawReason:
         ask = self._asks[id]
         until = "" if ask.expires is None else moment(ask.expires)
-        return Finding(ReasonKind.ASK, id, ask_text(id, ask.prompt, until=until))
+        return RawReason(ReasonKind.ASK, id, ask_text(id, ask.prompt, until=until))
 
-    def _of_firing(self, frame: Frame, node: PlanNode) -> Finding:
+    def _of_firing(self, frame: Frame, node: PlanNode) -> RawReason:
         path, state = frame.path_of(node), STATES[frame.states[node.index]]
         memo = f", {frame.memos[node.index]}" if node.index in frame.memos else ""
         kind, head = KINDS[state], f"{path} is {state.value}{memo}"
@@ -244,23 +244,23 @@ class _Finder:
         if reason is not None and state not in (NodeState.WAITING, NodeState.PAUSED, NodeState.RUNNING):
             is_of_its_own = isinstance(reason, Skip) and kind_of_skip(reason.reason) is not ReasonKind.SKIP
             kind = kind_of_skip(reason.reason) if is_of_its_own else kind
-            return Finding(kind, path, head, [reason])
+            return RawReason(kind, path, head, [reason])
         match state:
             case NodeState.WAITING if node.index in frame.undemanded:
-                return Finding(ReasonKind.NOT_DEMANDED, path, f"{head}: nothing has asked for it so far")
+                return RawReason(ReasonKind.NOT_DEMANDED, path, f"{head}: nothing has asked for it so far")
             case NodeState.WAITING:
-                return Finding(kind, path, head, list(_waits(frame, node)))
+                return RawReason(kind, path, head, list(_waits(frame, node)))
             case NodeState.PAUSED | NodeState.RUNNING:
-                return Finding(kind, path, head, [*self._asks_at(path), *_waits(frame, node)])
+                return RawReason(kind, path, head, [*self._asks_at(path), *_waits(frame, node)])
             case _:
-                return Finding(kind, path, head)
+                return RawReason(kind, path, head)
 
     def _asks_at(self, path: str) -> list[str]:
         """Return the open asks of a firing, or of what is inside it."""
         return [id for id in self._asks if id == path or id.startswith((f"{path}/", f"{path}[", f"{path}~"))]
 
 
-def _of_token(token: Skip | Errored) -> Finding:
+def _of_token(token: Skip | Errored) -> RawReason:
     is_whole = isinstance(token, Errored) or not token.place
     text = token.reason if is_whole else f"{token.place}: {token.reason}"
     kind = ReasonKind.FAILURE if isinstance(token, Errored) else kind_of_skip(token.reason)
@@ -268,7 +268,7 @@ def _of_token(token: Skip | Errored) -> Finding:
     cause = token.cause
     while isinstance(cause, Errored) and cause.reason == text and not cause.besides:
         cause = cause.cause  # its text is printed already
-    return Finding(kind, token.place, text, [*besides, *(() if cause is None else (cause,))])
+    return RawReason(kind, token.place, text, [*besides, *(() if cause is None else (cause,))])
 
 
 def makers_of(frame: Frame, slot: int) -> Iterator[tuple[Frame, int]]:
@@ -292,7 +292,7 @@ def _waits(frame: Frame, node: PlanNode) -> Iterator[tuple[Frame, int, str]]:
                 yield frame, slot, label
 
 
-def _of_slot(frame: Frame, slot: int, label: str) -> Finding:
+def _of_slot(frame: Frame, slot: int, label: str) -> RawReason:
     """Explain a wait for a slot, by the node that has to settle it."""
     text = f"it waits for {label}"
     where: Frame | None = frame
@@ -302,7 +302,7 @@ def _of_slot(frame: Frame, slot: int, label: str) -> Finding:
             causes = (
                 list(_waits(where, maker)) if isinstance(maker.action, JoinOf) else [(where, maker.index)]
             )
-            return Finding(ReasonKind.WAITING, label, text, causes)
+            return RawReason(ReasonKind.WAITING, label, text, causes)
         outer = next((outer for outer, own in where.plan.imports if own == slot), None)
         where, slot = (None, slot) if outer is None else (where.parent, outer)
-    return Finding(ReasonKind.WAITING, label, text)
+    return RawReason(ReasonKind.WAITING, label, text)

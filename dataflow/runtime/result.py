@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
-from dataflow.compiler.addresses import Addresses, RootPort, let_go, name_of
+from dataflow.compiler.addresses import Addresses, RootPort, name_of, released_error
 from dataflow.compiler.plan import LoopOf
 from dataflow.core.ports import DONE, MISSING, Signal
-from dataflow.core.states import LET_GO, STATES, UNSETTLED, Errored, NodeState, Skip, chain, is_dead, value_of
+from dataflow.core.states import (
+    RELEASED,
+    STATES,
+    UNSETTLED,
+    Errored,
+    NodeState,
+    Skip,
+    chain,
+    is_dead,
+    value_of,
+)
 from dataflow.errors import DataflowError, RunTaken
 
 if TYPE_CHECKING:
@@ -92,8 +102,8 @@ class Result:
         """
         output = self._addresses.output(port)
         token = value_of(self._token(output or self._addresses.port(port)))
-        if token is LET_GO:
-            raise let_go(port)
+        if token is RELEASED:
+            raise released_error(port)
         if is_dead(token) or token is UNSETTLED:
             name = f"port {name_of(port)}" if output is None else f"output {port!r}"
             raise DataflowError(self._no_value(name, output or self._addresses.port(port)))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import own_copy
 from dataflow.base.wording import choices
-from dataflow.compiler.addresses import Addresses, address_of, let_go, name_of
+from dataflow.compiler.addresses import Addresses, address_of, name_of, released_error
 from dataflow.compiler.plan import Call, LoopOf
 from dataflow.core.events import EventKind, Stream
 from dataflow.core.signature import Shape
-from dataflow.core.states import LET_GO, UNSETTLED, RunStatus, is_dead, value_of
+from dataflow.core.states import RELEASED, UNSETTLED, RunStatus, is_dead, value_of
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.runtime.engine import Engine
 from dataflow.runtime.result import PausedRun, Result
@@ -82,7 +82,7 @@ class Run:
         all listeners. Listeners share an event: do not change its data.
         """
         reporter = self._engine.reporter
-        reporter.tells_inputs = reporter.tells_inputs or inputs
+        reporter.includes_inputs = reporter.includes_inputs or inputs
         return reporter.listen()
 
     @overload
@@ -104,10 +104,10 @@ class Run:
         if found.slot is None:
             ports = () if found.node is None else found.node.outputs
             raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(ports)}")
-        if self._engine.scheduler.root.values[found.slot] is LET_GO:
-            raise let_go(port)
+        if self._engine.scheduler.root.values[found.slot] is RELEASED:
+            raise released_error(port)
         stream = PieceStream(self._engine.scheduler.root, found.slot, found, self._engine.reporter)
-        self._engine.reporter.tell(stream)
+        self._engine.reporter.add_listener(stream)
         return stream
 
     async def answer(self, answers: Mapping[str, object]) -> None:
@@ -140,8 +140,8 @@ class Run:
 
 def outcome(engine: Engine) -> Result:
     """Return the result of an execution session that has ended; raise RunFailed for a failed run (S9.5)."""
-    if engine.keeping is not None and engine.keeping.broken is not None:
-        raise engine.keeping.broken
+    if engine.stored_end is not None and engine.stored_end.broken is not None:
+        raise engine.stored_end.broken
     scheduler = engine.scheduler
     is_paused = engine.status is RunStatus.PAUSED
     result = Result(
@@ -152,8 +152,8 @@ def outcome(engine: Engine) -> Result:
         scheduler.asking.asks if is_paused else (),
         _plan=engine.plan,
         _root=scheduler.root,
-        _earlier={} if scheduler.restoring is None else scheduler.restoring.inner_states,
-        _paused=PausedRun(scheduler) if is_paused and engine.keeping is None else None,
+        _earlier={} if scheduler.replay is None else scheduler.replay.inner_states,
+        _paused=PausedRun(scheduler) if is_paused and engine.stored_end is None else None,
     )
     if engine.status is not RunStatus.FAILED:
         return result
@@ -253,7 +253,7 @@ class PieceStream:
         token = self._root.values[self._slot]
         if token is UNSETTLED or self._pieces.has_ended:
             return
-        if not is_dead(token) and token is not LET_GO and not self._has_pieces:
+        if not is_dead(token) and token is not RELEASED and not self._has_pieces:
             value: Any = own_copy(value_of(token))
             for piece in value if self._is_list and isinstance(value, list) else [value]:
                 self._pieces.put(piece)

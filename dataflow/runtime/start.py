@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import anyio
 
-from dataflow.base.backend import caller
+from dataflow.base.backend import threadsafe_call
 from dataflow.base.copies import own_copy
 from dataflow.base.failure import Failure
 from dataflow.core.events import EventKind, Reporter
@@ -51,7 +51,7 @@ async def prepare_anew(
     plan: FlowPlan, inputs: dict[str, Any], settings: Settings, run_id: str
 ) -> PreparedRun:
     """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
-    reporter = reporter_for(settings, plan.name, run_id, caller())
+    reporter = reporter_for(settings, plan.name, run_id, threadsafe_call())
     scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
     return PreparedRun(scheduler, FirstStart(inputs))
 
@@ -76,7 +76,7 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
     read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
     paused.take()
     seq = scheduler.reporter.seq
-    scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, caller(), seq)
+    scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, threadsafe_call(), seq)
     scheduler.timing.go_on(anyio.current_time)
     return PreparedRun(scheduler, ResumedStart(read))
 
@@ -129,15 +129,15 @@ class ResumedStart:
     elapsed: float | None = None  # seconds of execution before, if the clock does not know
 
     def announce(self, scheduler: Scheduler) -> None:
-        if scheduler.recording is not None:
-            restoring = scheduler.restoring
-            scheduler.recording.go_on(
-                self.told, () if restoring is None else _interrupted_in(restoring.past.firings)
+        if scheduler.journal_writer is not None:
+            replay = scheduler.replay
+            scheduler.journal_writer.go_on(
+                self.told, () if replay is None else _interrupted_in(replay.past.firings)
             )
         elif scheduler.reporter.is_listening:
             scheduler.reporter.emit(EventKind.RUN_RESUMED, "", self.told)
-        if scheduler.restoring is not None:
-            scheduler.restoring.go_live()
+        if scheduler.replay is not None:
+            scheduler.replay.go_live()
         for code, text, taken in self.warnings:
             scheduler.warn("", code, text, **({"taken": list(taken)} if taken else {}))
 
@@ -225,7 +225,7 @@ def warn_of_settings(scheduler: Scheduler) -> None:
 
 def warn_of_memo(scheduler: Scheduler) -> None:
     """Warn if nodes use the cache of a store, and there is none."""
-    if scheduler.memoizing is None or not scheduler.memoizing.lacks_store:
+    if scheduler.memos is None or not scheduler.memos.lacks_store:
         return
     what = "run" if scheduler.live is None else "session"
     text = (

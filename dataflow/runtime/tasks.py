@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import anyio
 
-from dataflow.base.backend import Nursery, cancellation_types, in_event_loop, on_asyncio, waker
+from dataflow.base.backend import Nursery, cancellation_types, in_event_loop, on_asyncio, threadsafe_callback
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
@@ -157,7 +157,7 @@ def _run_in_thread(started: AbstractAsyncContextManager[Run], name: str) -> Resu
             if variable not in contextvars.copy_context():
                 variable.set(value)
         async with started as run:
-            cancel.append(waker(lambda: run.cancel("interrupted")))
+            cancel.append(threadsafe_callback(lambda: run.cancel("interrupted")))
             return await run
 
     def work() -> None:

@@ -58,7 +58,7 @@ class TracedReporter(Reporter):
         self._links = Links()
 
     def emit(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
-        if self.recording is None:
+        if self.recorder is None:
             self._trace(kind, path, data)
         super().emit(kind, path, data)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dataflow.compiler.plan import MapOf
 from dataflow.core.events import EventKind
 from dataflow.core.states import NOT_RUN, RUNNING, SKIPPED, UNSETTLED, WAITING, Errored, Skip, is_dead
-from dataflow.scheduler.frames import Arriving, OpenedMap
+from dataflow.scheduler.frames import ArrivedItems, OpenedMap
 from dataflow.scheduler.scopes import AT_ONCE
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class Arrivals:
         elif state == WAITING and has_all:
             self._passed_over(frame, node)
         if frame.states[node.index] == RUNNING:
-            arriving = _arriving(frame, node)
-            arriving.is_complete = arriving.is_complete or has_all
+            arrived = _arrived_items(frame, node)
+            arrived.is_complete = arrived.is_complete or has_all
             self._take(frame, node, live)
 
     def _passed_over(self, frame: Frame, node: PlanNode) -> None:
@@ -67,7 +67,7 @@ class Arrivals:
         """Open the map with the first edge that has a value; the number of items is not known yet."""
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
-        opened = OpenedMap((), {}, passed_on=passed_on(frame, node), arriving=Arriving())
+        opened = OpenedMap((), {}, passed_on=passed_on(frame, node), arrived=ArrivedItems())
         opened.collected = {own: [] for own in lists_of(action)}
         frame.note_opened(node.index, opened)
         edges = len(node.feeds[0].slots)
@@ -82,13 +82,13 @@ class Arrivals:
 
     def _take(self, frame: Frame, node: PlanNode, live: dict[int, Any]) -> None:
         """Begin items for the arrivals on edges, by their positions; known arrivals are ignored."""
-        opened, arriving, slots = _opened(frame, node), _arriving(frame, node), node.feeds[0].slots
+        opened, arrived, slots = _opened(frame, node), _arrived_items(frame, node), node.feeds[0].slots
         for place, token in live.items():
             is_inmost = slots[place] not in frame.plan.indexed
             for name, value in _arrivals_of(place, token, is_inmost=is_inmost):
-                if name not in arriving.positions:
-                    arriving.positions[name] = len(arriving.positions)
-                    arriving.due.append((name, value))
+                if name not in arrived.positions:
+                    arrived.positions[name] = len(arrived.positions)
+                    arrived.due.append((name, value))
                     for tokens in opened.collected.values():
                         tokens.append(Skip("", ""))
         self._begin_some(frame, node)
@@ -102,11 +102,11 @@ class Arrivals:
         (parameter,) = action.lists
         opened.is_beginning = False
         for _ in range(AT_ONCE):
-            if not opened.arriving or not opened.arriving.due or _has_stopped(frame, node, opened):
+            if not opened.arrived or not opened.arrived.due or _has_stopped(frame, node, opened):
                 break
-            name, value = opened.arriving.due.popleft()
+            name, value = opened.arrived.due.popleft()
             item = opening.new_frame(action.body, frame, node.index, name)
-            item.position = opened.arriving.positions[name]
+            item.position = opened.arrived.positions[name]
             opened.live[item.number] = item
             opened.frames.append(item)
             opening.begin(item, [(parameter, value)])
@@ -114,19 +114,19 @@ class Arrivals:
 
     def go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Schedule further items, or end the map if no more can arrive."""
-        if frame.states[node.index] != RUNNING or opened.arriving is None or opened.is_beginning:
+        if frame.states[node.index] != RUNNING or opened.arrived is None or opened.is_beginning:
             return
         has_stopped = _has_stopped(frame, node, opened)
-        if opened.arriving.due and not has_stopped:
+        if opened.arrived.due and not has_stopped:
             opened.is_beginning = True
             self.scheduler.maps.begins.append(partial(self._begin_some, frame, node))
-        elif not opened.live and (has_stopped or opened.arriving.is_complete):
-            self._end(frame, node, opened, opened.arriving)
+        elif not opened.live and (has_stopped or opened.arrived.is_complete):
+            self._end(frame, node, opened, opened.arrived)
 
     def stop(self, frame: Frame, index: int) -> None:
         """Have a map end that is being closed; it may have no item whose end would do that."""
         opened = frame.opened.get(index)
-        if isinstance(opened, OpenedMap) and opened.arriving is not None:
+        if isinstance(opened, OpenedMap) and opened.arrived is not None:
             step = partial(self.go_on, frame, frame.plan.nodes[index], opened)
             self.scheduler.opening.do_later(step)
 
@@ -147,11 +147,11 @@ class Arrivals:
                 further = _arrivals_of(frame.name, found, is_inmost=False)
                 todo.append((frame.parent, outer, further))
 
-    def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap, arriving: Arriving) -> None:
+    def _end(self, frame: Frame, node: PlanNode, opened: OpenedMap, arrived: ArrivedItems) -> None:
         """End the map; its lists have the order of the edges, however they settled."""
-        order = _in_order(frame, node, arriving)
+        order = _in_order(frame, node, arrived)
         places = {position: place for place, position in enumerate(order)}
-        positions = arriving.positions
+        positions = arrived.positions
         names = sorted(positions, key=lambda name: places[positions[name]])
         opened.names = names
         opened.collected = {own: [tokens[one] for one in order] for own, tokens in opened.collected.items()}
@@ -172,10 +172,10 @@ def _opened(frame: Frame, node: PlanNode) -> OpenedMap:
     return opened
 
 
-def _arriving(frame: Frame, node: PlanNode) -> Arriving:
-    arriving = _opened(frame, node).arriving
-    assert arriving is not None, "it learns of its items as they come"
-    return arriving
+def _arrived_items(frame: Frame, node: PlanNode) -> ArrivedItems:
+    arrived = _opened(frame, node).arrived
+    assert arrived is not None, "it learns of its items as they come"
+    return arrived
 
 
 def _is_live(token: Any) -> bool:
@@ -205,16 +205,16 @@ def _passed_further(frame: Frame, slot: int) -> Iterable[int]:
     return [own for own in frame.plan.collects[slot] if own in opened.passed_on]
 
 
-def _in_order(frame: Frame, node: PlanNode, arriving: Arriving) -> list[int]:
+def _in_order(frame: Frame, node: PlanNode, arrived: ArrivedItems) -> list[int]:
     """Return the positions of the items in the order of their edges, and of the maps that feed these."""
     listed: dict[str, None] = {}
     for place, slot in enumerate(node.feeds[0].slots):
         token = frame.values[slot]
         if _is_live(token):
             arrivals = _arrivals_of(place, token, is_inmost=slot not in frame.plan.indexed)
-            listed.update((name, None) for name, _ in arrivals if name in arriving.positions)
-    rest = sorted(arriving.positions.keys() - listed.keys(), key=_natural_order)  # their edges have failed
-    return [arriving.positions[name] for name in (*listed, *rest)]
+            listed.update((name, None) for name, _ in arrivals if name in arrived.positions)
+    rest = sorted(arrived.positions.keys() - listed.keys(), key=_natural_order)  # their edges have failed
+    return [arrived.positions[name] for name in (*listed, *rest)]
 
 
 def lists_of(action: MapOf) -> list[int]:

@@ -76,8 +76,8 @@ class Asking:
         """Open the ask of a raw node that paused; raise NodeFailed for an invalid one."""
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
-        if self.scheduler.recording is not None:
-            _check_written(self.scheduler.recording.check, node.id, request, given)
+        if self.scheduler.journal_writer is not None:
+            _check_written(self.scheduler.journal_writer.check, node.id, request, given)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
     def open_ask(
@@ -145,9 +145,9 @@ class Asking:
         if self._is_over(one):
             raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
         values = read_answer(id, one.left, value, is_json=is_json)
-        if self.scheduler.recording is not None:
+        if self.scheduler.journal_writer is not None:
             try:
-                self.scheduler.recording.check(values, id)
+                self.scheduler.journal_writer.check(values, id)
             except ValueRefused as refused:
                 raise AnswerRefused(id, str(refused)) from refused
         return ReadAnswer(values, by)

@@ -135,8 +135,8 @@ class Racing:
         if frame.states[node.index] != WAITING or node.index in frame.undemanded:
             return
         feed, path = node.feeds[0], frame.path_of(node)
-        restoring = self.scheduler.restoring
-        if restoring is not None and (winner := restoring.past.races.get(path)) in feed.labels:
+        replay = self.scheduler.replay
+        if replay is not None and (winner := replay.past.races.get(path)) in feed.labels:
             settled = feed.slots[feed.labels.index(winner)]
             if frame.values[settled] is UNSETTLED:
                 return
@@ -202,8 +202,8 @@ class Racing:
 
     def _has_not_run(self, frame: Frame, node: PlanNode) -> bool:
         """Return whether the journal records that a node lost the race before it began."""
-        restoring = self.scheduler.restoring
-        return restoring is not None and restoring.past.state_of(frame.path_of(node)) is NodeState.NOT_RUN
+        replay = self.scheduler.replay
+        return replay is not None and replay.past.state_of(frame.path_of(node)) is NodeState.NOT_RUN
 
     def _cancel(self, frame: Frame, node: PlanNode, cause: Skip) -> None:
         self.scheduler.to_act = True

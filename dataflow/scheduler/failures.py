@@ -172,8 +172,8 @@ class Failing:
 
     def close_beside(self, frame: Frame, cause: Errored) -> None:
         """Close a sibling of a failed scope instance, once its recorded outcomes have settled (S11.3)."""
-        restoring = self.scheduler.restoring
-        if restoring is not None and restoring.recalling.is_replaying:
+        replay = self.scheduler.replay
+        if replay is not None and replay.reported.is_replaying:
             self.frames.append((frame, cause))
         else:
             self.close(frame, cause)

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.compiler.plan import FlowOf
-from dataflow.core.states import LET_GO, READY, WAITING, is_dead
+from dataflow.core.states import READY, RELEASED, WAITING, is_dead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Arriving",
+    "ArrivedItems",
     "FiringId",
     "Frame",
     "Opened",
@@ -239,7 +239,7 @@ class Frame:
         for slot in slots:
             holders[slot] -= 1
             if not holders[slot] and not is_dead(self.values[slot]):
-                self.values[slot] = LET_GO
+                self.values[slot] = RELEASED
 
     def has_stopped(self, index: int) -> bool:
         """Return whether a node must not run any more: its scope instance was closed, or it lost a race."""
@@ -260,7 +260,7 @@ class Frame:
 
 
 @dataclass(slots=True, eq=False)
-class Arriving:
+class ArrivedItems:
     """The arrivals at a map over edges so far (S7.4)."""
 
     # of items by their names, in the order of arrival
@@ -284,14 +284,14 @@ class OpenedMap:
     # number of missing items of lists that may be read early
     missing: dict[int, int] = field(default_factory=dict)
     passed_on: frozenset[int] = frozenset()  # outputs whose values other maps read one by one
-    arriving: Arriving | None = None  # of a map over edges, whose items arrive one by one
+    arrived: ArrivedItems | None = None  # of a map over edges, whose items arrive one by one
 
     def release(self) -> None:
         """Release the values; the scope instances, with their states and reasons, stay (S8.5)."""
         self.lists = {}
         self.failures = {}
         self.collected = {}
-        self.arriving = None
+        self.arrived = None
 
 
 @dataclass(slots=True, eq=False)

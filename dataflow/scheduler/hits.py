@@ -62,7 +62,7 @@ class Hit(NamedTuple):
     """
 
     outcome: Outcome
-    told: MemoReport
+    report: MemoReport
     written: Mapping[str, Json] | None = None
 
     def begun_at(self, key: str) -> Hit:
@@ -73,7 +73,7 @@ class Hit(NamedTuple):
             for port, value in outcome.outputs.items()
         }
         digests = {port: made for port, made in outcome.digests.items() if port not in outcome.begun}
-        return Hit(replace(outcome, outputs=outputs, digests=digests), self.told)
+        return Hit(replace(outcome, outputs=outputs, digests=digests), self.report)
 
 
 def hit_of(outcome: Outcome, reach: Reach, written: Mapping[str, Json] | None = None) -> Hit:

@@ -91,8 +91,8 @@ class Loops:
 
     def _known(self, frame: Frame, node: PlanNode, rounds: int) -> bool | None:
         """Return whether the test ended the loop after so many iterations, if recorded (S11.3)."""
-        restoring = self.scheduler.restoring
-        goes_on = None if restoring is None else restoring.past.loop_goes_on(frame.path_of(node), rounds)
+        replay = self.scheduler.replay
+        goes_on = None if replay is None else replay.past.loop_goes_on(frame.path_of(node), rounds)
         return None if goes_on is None else not goes_on
 
     def tested(self, body: Frame) -> None:

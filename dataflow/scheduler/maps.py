@@ -76,7 +76,7 @@ class Maps:
 
     def _go_on(self, frame: Frame, node: PlanNode, opened: OpenedMap) -> None:
         """Schedule further items, or end the map if none is left."""
-        if opened.arriving is not None:
+        if opened.arrived is not None:
             self.arrivals.go_on(frame, node, opened)
             return
         if opened.is_beginning:

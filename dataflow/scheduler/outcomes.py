@@ -60,8 +60,8 @@ class Settling:
         if scheduler.admission is None:
             return newly
         scheduler.admission.ended((frame, index))
-        if scheduler.memoizing is not None:
-            return scheduler.memoizing.admit(newly, scheduler.admission)
+        if scheduler.memos is not None:
+            return scheduler.memos.admit(newly, scheduler.admission)
         return scheduler.admission.admit(newly)
 
     def _end_item(self, item: Frame, index: int, slot: int, value: Any) -> list[FiringId]:
@@ -88,7 +88,7 @@ class Settling:
             return self.remembered(frame, index, result)
         scheduler.begin_step(frame, index)
         node, end = frame.plan.nodes[index], frame.plan.ends[index]
-        is_written = scheduler.recording is not None
+        is_written = scheduler.journal_writer is not None
         if end is not None and result is not SKIP and not is_written:
             scheduler.put(frame, end.out, result)
             scheduler.finish(frame, node, DONE)
@@ -102,8 +102,8 @@ class Settling:
             outputs = outputs_of(node.id, call.type, result)
             if scheduler.live is not None:
                 outputs = scheduler.live.cut_off(frame, node, outputs)
-            if scheduler.recording is not None:
-                scheduler.recording.prepare(node.id, outputs)
+            if scheduler.journal_writer is not None:
+                scheduler.journal_writer.prepare(node.id, outputs)
         except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
             return self.fail(frame, index, error)
         scheduler.releasing.succeeded(frame, node, call, outputs)
@@ -134,21 +134,21 @@ class Settling:
         if hit.outcome.begun:
             hit = hit.begun_at(f"{scheduler.reporter.run}/{frame.path_of(node)}")
         outputs = hit.outcome.outputs
-        assert scheduler.memoizing is not None, "it has given the outcome"
+        assert scheduler.memos is not None, "it has given the outcome"
         if scheduler.is_plain and plan.ends[index] is not None:
-            scheduler.memoizing.report_hit(frame, node, hit)
+            scheduler.memos.report_hit(frame, node, hit)
             return self.succeed(frame, index, _own(plan, node, "out", outputs.get("out", SKIP)))
         scheduler.begin_step(frame, index)
         call = node.action
         assert isinstance(call, Call), "only calls have a memo"
-        if scheduler.recording is not None and hit.written is None:
+        if scheduler.journal_writer is not None and hit.written is None:
             try:
-                scheduler.recording.prepare(node.id, outputs)
+                scheduler.journal_writer.prepare(node.id, outputs)
             except ValueRefused as error:  # another run could keep it, this one cannot
                 return self.fail(frame, index, error)
-        scheduler.memoizing.report_hit(frame, node, hit)
-        if scheduler.recording is not None and hit.written is not None:
-            scheduler.recording.take_over(hit.written)
+        scheduler.memos.report_hit(frame, node, hit)
+        if scheduler.journal_writer is not None and hit.written is not None:
+            scheduler.journal_writer.take_over(hit.written)
         if scheduler.live is not None:
             scheduler.live.called -= 1
         own = {port: _own(plan, node, port, value) for port, value in outputs.items()}

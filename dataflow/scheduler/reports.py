@@ -29,7 +29,7 @@ def report_start(reporter: Reporter, frame: Frame, index: int) -> None:
     node = frame.plan.nodes[index]
     call: Any = node.action  # only calls become ready
     data = {"type": call.type.id, "attempt": frame.attempt_of(index)}
-    if reporter.tells_inputs:
+    if reporter.includes_inputs:
         data["inputs"] = inputs_of(frame, node, call)
     reporter.emit(STARTED, frame.path_of(node), data)
 

@@ -58,8 +58,8 @@ class Scheduler:
         self.settings = settings
         self.clock = Clock(clock)  # the time of the run, in seconds; it stops while the run is paused
         self.keep = settings.keep  # values of the root are kept for the result (S8.5)
-        self.recording: JournalWriter | None = None  # of a stored run
-        self.restoring: Replay | None = None  # of a resumed run
+        self.journal_writer: JournalWriter | None = None  # of a stored run
+        self.replay: Replay | None = None  # of a resumed run
         self.live: Reuse | None = None  # of a live session
         self.is_plain = settings.keep  # the fast path applies: only the arrival of values counts
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
@@ -84,7 +84,7 @@ class Scheduler:
         self.standing = Standing(self)
         self.timing = Timing(self, self.clock)
         self.settling = Settling(self)
-        self.memoizing = None if memo is None else memo(self)
+        self.memos = None if memo is None else memo(self)
         self.admission: Admission | RunSlots | None = None
         if plan.has_limits:
             self.admission = Admission(settings, self.timers)
@@ -205,7 +205,7 @@ class Scheduler:
         of the failure name it as their reason.
         """
         settled, failed, due, ended = self._settled, self.failing.frames, self.opening.due, self._ended
-        known = self.restoring if self.live is None else self.live
+        known = self.replay if self.live is None else self.live
         for _ in range(MOST_STEPS):
             if self._abort_reason is not None:
                 reason, self._abort_reason = self._abort_reason, None
@@ -213,7 +213,7 @@ class Scheduler:
                 self.timers.drop_all()
             elif settled:
                 self.pushing.push(*settled.popleft())
-            elif failed and (self.restoring is None or not self.restoring.recalling.is_replaying):
+            elif failed and (self.replay is None or not self.replay.reported.is_replaying):
                 self.failing.close(*failed.popleft())
             elif due:
                 due.popleft()()
@@ -222,7 +222,7 @@ class Scheduler:
             elif known is not None and self._newly:
                 ready, self._newly = sorted(self._newly, key=_declared_order), []
                 known.settle(ready)
-            elif self.restoring is not None and (one := self.restoring.first_to_close(failed)) is not None:
+            elif self.replay is not None and (one := self.replay.first_to_close(failed)) is not None:
                 failed.remove(one)
                 self.failing.close(*one)
             else:
@@ -254,8 +254,8 @@ class Scheduler:
 
 def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list[FiringId]) -> list[FiringId]:
     """Return the firings that may start now, of these and of those that wait for slots (S15.1)."""
-    memoizing = scheduler.memoizing
-    return admission.admit(newly) if memoizing is None else memoizing.admit(newly, admission)
+    memos = scheduler.memos
+    return admission.admit(newly) if memos is None else memos.admit(newly, admission)
 
 
 def _declared_order(firing: FiringId) -> tuple[int, int]:
@@ -275,14 +275,14 @@ class Pushing:
             return
         scheduler, plan, waits = self.scheduler, frame.plan, frame.waits
         token = frame.values[slot]
-        is_odd = is_dead(token)
+        has_dead_input = is_dead(token)
         for reader in plan.readers[slot]:
-            if is_odd:
+            if has_dead_input:
                 frame.note_dead_input(reader)
             waits[reader] -= 1
             if not waits[reader]:
                 scheduler.releasing.release(frame, reader)
-        if plan.is_told[slot]:
+        if plan.has_other_readers[slot]:
             self._propagate(frame, slot, token)
         if slot in plan.collects:
             scheduler.maps.collect(frame, slot, token)

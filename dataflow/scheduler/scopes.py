@@ -46,8 +46,8 @@ class Opening:
         """Open a loop, map or subflow, unless it is settled as a whole from a known outcome."""
         if frame.states[node.index] != WAITING:  # its scope instance was closed meanwhile
             return
-        restoring = self.scheduler.restoring
-        if restoring is not None and restoring.settle_opener(frame, node):
+        replay = self.scheduler.replay
+        if replay is not None and replay.settle_opener(frame, node):
             return
         live = self.scheduler.live
         if live is not None and live.settle_opener(frame, node):
@@ -81,7 +81,7 @@ class Opening:
             self.scheduler.releasing.disabled(frame, plan.nodes[index])
         for slot, token in parameters:
             put(frame, slot, token)
-        if plan.begins_with_parameters and self.scheduler.restoring is None:
+        if plan.begins_with_parameters and self.scheduler.replay is None:
             return
         for outer, slot in plan.imports:
             assert frame.parent is not None, "only inner frames import"
@@ -93,8 +93,8 @@ class Opening:
             self.scheduler.settle_again(frame, plan.settled)
         for index in plan.starts:
             self.scheduler.releasing.release(frame, index)
-        if self.scheduler.restoring is not None and frame.undemanded:
-            self.scheduler.pulling.demand(frame, self.scheduler.restoring.demanded_before(frame))
+        if self.scheduler.replay is not None and frame.undemanded:
+            self.scheduler.pulling.demand(frame, self.scheduler.replay.demanded_before(frame))
         if not frame.unsettled and len(plan.nodes) == len(plan.deferred):
             self.scheduler.has_emptied(frame)
 
@@ -118,8 +118,8 @@ class Nesting:
         frame.note_opened(node.index, OpenedFlow())
         if action.bounds is not None:
             frame.attempts_at(node.index).begun = self.scheduler.clock()
-            if self.scheduler.restoring is not None:
-                number = self.scheduler.restoring.attempt_at_flow(frame.path_of(node))
+            if self.scheduler.replay is not None:
+                number = self.scheduler.replay.attempt_at_flow(frame.path_of(node))
                 frame.attempts_at(node.index).number = number
         self._attempt(frame, node, action)
 
@@ -168,9 +168,9 @@ class Nesting:
             self.scheduler.failing.close(inner, cause)
 
         opened = _opened(frame, node)
-        now, restoring = self.scheduler.clock(), self.scheduler.restoring
+        now, replay = self.scheduler.clock(), self.scheduler.replay
         opened.until = bounds.ends_by(attempts.begun, now)
-        if restoring is not None and (times := restoring.past.flow_times.pop(frame.path_of(node), None)):
+        if replay is not None and (times := replay.past.flow_times.pop(frame.path_of(node), None)):
             left, spent = times  # when the run was paused
             attempts.begun, opened.until = now - spent, now + left
         self.scheduler.standing.bound(inner, opened, end)

@@ -302,7 +302,7 @@ def inside_of(kind: type) -> Inside:
 
 
 def _look_into(kind: type) -> Inside:
-    if issubclass(kind, CLOSED) or _has(kind, "tells_only_its_name"):
+    if issubclass(kind, CLOSED) or _has(kind, "shows_only_its_name"):
         return Inside(kind, is_closed=True)
     held = [found for base in lineage_of(kind) for found in list(_of_class(base, "__dict__").items())]
     slots = tuple((name, slot) for name, slot in held if type(slot) is MemberDescriptorType)

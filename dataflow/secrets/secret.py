@@ -35,7 +35,7 @@ class Secret:
     __slots__ = ("_value", "name")
 
     takes_only_itself: ClassVar = True  # its schema is for JSON: no other Python value is converted
-    tells_only_its_name: ClassVar = True  # so masking does not inspect its fields
+    shows_only_its_name: ClassVar = True  # so masking does not inspect its fields
     name: str
     _value: str | None
 

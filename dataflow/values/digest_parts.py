@@ -36,7 +36,7 @@ from dataflow.values.forms import ABSENT, NOTED, caches_of, slots_of
 from dataflow.values.functions import FUNCTIONS, FunctionGraph
 from dataflow.values.refusals import NO_FIELDS, reason_against, step_into
 
-__all__ = ["TAKINGS", "Apart", "Underivable", "is_known", "parts_of", "register"]
+__all__ = ["TAKINGS", "Apart", "NotDigestible", "is_known", "parts_of", "register"]
 
 #: The field of a context that its content hash leaves out, as no result depends on it.
 SESSION: Final = "session_id"
@@ -55,7 +55,7 @@ _takings: WeakKeyDictionary[type, Taking] = WeakKeyDictionary()
 _registering: Final = threading.Lock()
 
 
-class Underivable(Exception):
+class NotDigestible(Exception):
     """Raised for a value without a content hash, with the reason if there is one."""
 
 
@@ -131,7 +131,7 @@ def _moment(value: datetime) -> list[Any]:
 
 def _zone(value: ZoneInfo) -> Apart:
     if value.key is None:
-        raise Underivable("it is a zone without a key")
+        raise NotDigestible("it is a zone without a key")
     return Apart([value.key], partial(listed, b"Z"), item_step)
 
 
@@ -218,7 +218,7 @@ def register(kind: type, function: Callable[[Any], object]) -> None:
 
 
 def parts_of(kind: type) -> Taking:
-    """Return how instances of a class are taken apart; raises Underivable."""
+    """Return how instances of a class are taken apart; raises NotDigestible."""
     taking = TAKINGS.get(kind) or _takings.get(kind)
     if taking is None:
         with _registering:
@@ -238,7 +238,7 @@ def _chosen(kind: type) -> Taking:
     if base is type:
         return TAKINGS[type]
     if kind is object or not all(map(_is_written_in_python, between)):
-        raise Underivable(_reason_against(kind))
+        raise NotDigestible(_reason_against(kind))
     hidden = caches_of(kind) | {NOTED} | ({SESSION} if issubclass(kind, ExecutionContext) else set())
     return partial(_instance, head, base, hidden, sorted(slots_of(kind) - slots_of(base) - hidden))
 
@@ -250,9 +250,9 @@ def _registered_parts(head: bytes, function: Callable[[Any], object], value: obj
     except Exception as error:
         name = qualified_id(function)
         reason = f"its digester {name} raised {type(error).__name__}: {text_of_error(error)}"
-        raise Underivable(reason.removesuffix(": ")) from error
+        raise NotDigestible(reason.removesuffix(": ")) from error
     if type(content) is type(value):
-        raise Underivable(f"its digester {qualified_id(function)} returned a value of the same type")
+        raise NotDigestible(f"its digester {qualified_id(function)} returned a value of the same type")
     return Apart([content], partial(listed, head), lambda _: "")
 
 

@@ -9,7 +9,7 @@ from dataflow.base.failure import text_of_error
 from dataflow.types.shapes import type_name
 from dataflow.types.validation import described
 from dataflow.values.digest_leaves import LEAVES
-from dataflow.values.digest_parts import TAKINGS, Apart, Underivable, is_known, parts_of, register
+from dataflow.values.digest_parts import TAKINGS, Apart, NotDigestible, is_known, parts_of, register
 from dataflow.values.refusals import MOST_STEPS
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Walk:
                 if made is not None:
                     self.stack[-1].digests.append(made)
                 made = self._continue(self.stack[-1])
-        except Underivable as error:
+        except NotDigestible as error:
             raise NoDigest(self._place(), type_of(self.current), str(error)) from error.__cause__
         assert made is not None, "the last container that was left is the value"
         return made
@@ -96,12 +96,12 @@ class _Walk:
         """Hash a container without inner containers, or push it onto the stack and return None."""
         self.current = value
         if id(value) in self.within:
-            raise Underivable("it is in itself")
+            raise NotDigestible("it is in itself")
         apart = _taken_apart(value)
         made = _of_leaves(apart)
         if made is None:
             if len(self.stack) >= MOST_LEVELS:
-                raise Underivable(f"it is nested deeper than {MOST_LEVELS:,} levels")
+                raise NotDigestible(f"it is nested deeper than {MOST_LEVELS:,} levels")
             self.within.add(id(value))
             self.stack.append(_Open(value, apart))
         elif self.stack:  # the value may contain it again
@@ -142,14 +142,14 @@ def _taken_apart(value: object) -> Apart:
     try:
         taking = TAKINGS.get(kind) or parts_of(kind)
     except TypeError as error:  # a class that has no hash
-        raise Underivable("") from error
+        raise NotDigestible("") from error
     try:
         return taking(value)
-    except Underivable:
+    except NotDigestible:
         raise
     except Exception as error:  # raised by a user's class
         raised = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-        raise Underivable(f"taking it apart raised {raised}") from error
+        raise NotDigestible(f"taking it apart raised {raised}") from error
 
 
 def _of_leaves(apart: Apart) -> bytes | None:

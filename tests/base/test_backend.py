@@ -22,8 +22,8 @@ from dataflow.base.backend import (
     forget_cancellation,
     in_event_loop,
     on_asyncio,
-    parted,
-    waker,
+    split_cancellation,
+    threadsafe_callback,
     yield_once,
 )
 
@@ -95,7 +95,7 @@ async def test_an_error_of_a_spawned_task_cancels_the_others() -> None:
 
 async def test_a_thread_wakes_the_event_loop() -> None:
     woken = anyio.Event()
-    thread = threading.Thread(target=waker(woken.set))
+    thread = threading.Thread(target=threadsafe_callback(woken.set))
     thread.start()
     await woken.wait()
     thread.join()
@@ -106,7 +106,7 @@ def test_a_loop_that_has_ended_is_not_woken(run: Callable[..., Callable[[], None
     called: list[bool] = []
 
     async def main() -> Callable[[], None]:
-        return waker(lambda: called.append(True))
+        return threadsafe_callback(lambda: called.append(True))
 
     wake = run(main())
     wake()
@@ -120,8 +120,8 @@ async def test_a_group_is_parted_into_its_cancellations_and_the_rest() -> None:
         try:
             await checkpoint()
         except kinds as cancellation:
-            cancelled, rest = parted(BaseExceptionGroup("", [ValueError(), cancellation]), kinds)
-            alone = parted(cancellation, kinds)
+            cancelled, rest = split_cancellation(BaseExceptionGroup("", [ValueError(), cancellation]), kinds)
+            alone = split_cancellation(cancellation, kinds)
             raise
     assert scope.cancelled_caught
     assert isinstance(cancelled, BaseExceptionGroup)
@@ -129,8 +129,8 @@ async def test_a_group_is_parted_into_its_cancellations_and_the_rest() -> None:
     assert isinstance(rest, ValueError)
     assert alone[0] is None
     several = ExceptionGroup("", [ValueError(), KeyError()])
-    assert parted(several, kinds)[0] is None
-    assert isinstance(parted(several, kinds)[1], ExceptionGroup)
+    assert split_cancellation(several, kinds)[0] is None
+    assert isinstance(split_cancellation(several, kinds)[1], ExceptionGroup)
 
 
 async def test_a_pending_cancel_request_arrives_when_the_loop_goes_round() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from dataflow import Event, Flow, NodeState, Result, RunFailed
-from dataflow.core.states import LET_GO, UNSETTLED, is_dead
+from dataflow.core.states import RELEASED, UNSETTLED, is_dead
 from tests.behaviour.nodes import Tally, tallying
 
 ENDED: Final = {
@@ -94,7 +94,7 @@ def check_let_go(result: Result) -> None:
 
 
 def is_value(token: Any) -> bool:
-    return not (is_dead(token) or token is UNSETTLED or token is LET_GO)
+    return not (is_dead(token) or token is UNSETTLED or token is RELEASED)
 
 
 def typed(value: Any) -> Any:

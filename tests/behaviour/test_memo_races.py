@@ -305,19 +305,19 @@ async def waits_for_both(x: int) -> int:
 
 class TestFlights:
     async def test_who_leads_tells_those_who_wait(self) -> None:
-        flights = SingleFlight()
-        assert flights.join("a") is None
-        assert flights.join("b") is None
-        waiting = [flights.join("a"), flights.join("a")]
-        flights.land("a", 7)
+        calls = SingleFlight()
+        assert calls.join("a") is None
+        assert calls.join("b") is None
+        waiting = [calls.join("a"), calls.join("a")]
+        calls.land("a", 7)
         assert [await one.outcome() for one in waiting if one is not None] == [7, 7]
-        assert flights.join("a") is None
+        assert calls.join("a") is None
 
     async def test_without_an_outcome_the_next_leads(self) -> None:
-        flights = SingleFlight()
-        flights.join("a")
-        waiting = flights.join("a")
+        calls = SingleFlight()
+        calls.join("a")
+        waiting = calls.join("a")
         assert waiting is not None
-        flights.land("a")
+        calls.land("a")
         assert await waiting.outcome() is None
-        assert flights.join("a") is None
+        assert calls.join("a") is None

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from dataflow import EventKind, Flow, StoreError, node
-from dataflow.base.backend import caller
+from dataflow.base.backend import threadsafe_call
 from dataflow.durable.journal import Entry, Journal
 from dataflow.stores import Batch, Hold, Store, StoredRun
 from tests.support.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
@@ -386,7 +386,7 @@ class TestAfterTheRun:
 
     async def test_what_pauses_after_the_run_was_given_up_does_not_wait(self) -> None:
         hold = Released()
-        journal = Journal(Store.memory(), "a run", cast("Hold", hold), caller())
+        journal = Journal(Store.memory(), "a run", cast("Hold", hold), threadsafe_call())
         await journal.close()
         with anyio.fail_after(10):
             assert await journal.pause(Entry(1, EventKind.RUN_PAUSED.value, "", {})) == ()

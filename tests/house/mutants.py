@@ -33,7 +33,7 @@ MUTANTS: Final = (
     Mutant(
         "a join counts the values that arrive",
         "            waits[reader] -= 1\n",
-        "            waits[reader] -= not is_odd\n",
+        "            waits[reader] -= not has_dead_input\n",
         (TABLE.format("an optional port that is dead beside a live one"),),
     ),
     Mutant(
@@ -287,8 +287,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "those who wait for an outcome compute it too",
-        "            flight.outcome = outcome\n",
-        "            flight.outcome = None\n",
+        "            call.outcome = outcome\n",
+        "            call.outcome = None\n",
         (MEMO.format("races.py::TestFlights::test_who_leads_tells_those_who_wait[asyncio]"),),
     ),
     Mutant(

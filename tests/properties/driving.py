@@ -110,7 +110,7 @@ def drive(flow: Flow, program: Program, choose: random.Random) -> Played:
     assert driver.most_running <= (flow.settings.max_concurrency or MOST_STEPS)
     status = RunStatus.FAILED if scheduler.root.failures else RunStatus.COMPLETED
     engine: Any = SimpleNamespace(
-        plan=plan, scheduler=scheduler, reporter=scheduler.reporter, status=status, keeping=None
+        plan=plan, scheduler=scheduler, reporter=scheduler.reporter, status=status, stored_end=None
     )
     try:
         return Played(outcome(engine), record.fired)

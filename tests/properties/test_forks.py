@@ -53,8 +53,8 @@ async def fork(first: Life, inputs: dict[str, Any], choose: random.Random) -> Li
     """Fork a run with other inputs; the process dies as soon as the fork is written."""
     changes = {f"$in.{name}": value for name, value in inputs.items()}
     prepared = await prepare_forked(first.flow, first.store.run, changes, "refuse")
-    assert prepared.scheduler.recording is not None
-    await prepared.scheduler.recording.journal.close()
+    assert prepared.scheduler.journal_writer is not None
+    await prepared.scheduler.journal_writer.journal.close()
     program = Program(first.program.document, {**first.program.inputs, **inputs})
     taken = Diary.of(first.store.journal())
     second = Life(program, choose, first.store, first.healed, mended=MENDED, taken=taken.done)

@@ -10,7 +10,7 @@ import pytest
 from dataflow import SKIP, Flow, Maybe, collect, each, merge, node, race
 from dataflow.compiler.plan import Call
 from dataflow.core.events import Reporter
-from dataflow.core.states import DONE, LET_GO, READY, RUNNING, STATES, UNSETTLED, Skip
+from dataflow.core.states import DONE, READY, RELEASED, RUNNING, STATES, UNSETTLED, Skip
 from dataflow.scheduler.frames import FiringId, Frame, OpenedMap
 from dataflow.scheduler.scheduler import Scheduler
 
@@ -277,7 +277,7 @@ def test_the_last_value_ends_the_run() -> None:
 def test_a_value_that_is_not_kept_is_let_go() -> None:
     playing = Playing(flow_of(a_chain).using(keep=False)).to_the_end()
     values = [playing.root.values[node.outputs["out"]] for node in playing.root.plan.nodes]
-    assert values == [LET_GO, LET_GO, 3]
+    assert values == [RELEASED, RELEASED, 3]
 
 
 def test_a_value_of_what_was_closed_meanwhile_is_not_passed_on() -> None:
