@@ -9,7 +9,8 @@ from .core.context import ExecutionContext, Tools, merged_context
 from .core.events import Event, EventKind
 from .core.firing import Firing, Span, this_firing
 from .core.inputs import Ask
-from .core.policy import Limit, Memo, Retry, Telemetry
+from .core.limits import Limit
+from .core.policy import Memo, Retry, Telemetry
 from .core.ports import SKIP, Lazy, Maybe, NodeOutput, Port, Ports, Signal
 from .core.states import NodeState
 from .core.turns import Image, Message, ToolCall

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from dataflow.compiler.names import FindFunction, FindType
-    from dataflow.core.policy import Errors, Limit, Telemetry
+    from dataflow.core.limits import Limit
+    from dataflow.core.policy import Errors, Telemetry
     from dataflow.core.wiring import Remark, Wiring
     from dataflow.inspection.diff import Differences
     from dataflow.live.session import Live
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
     from dataflow.stores import Store
-
 
 __all__ = ["Flow"]
 

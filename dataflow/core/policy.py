@@ -1,16 +1,14 @@
-"""Settings of nodes and runs (retries, timeouts, limits, memo), and the gates that limits share."""
+"""Settings of nodes and runs (retries, timeouts, limits, memo)."""
 
 from __future__ import annotations
 
-import math
-import threading
 from dataclasses import dataclass, fields, replace
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from dataflow.base.markers import MISSING, SKIP
 from dataflow.base.wording import choices
 from dataflow.core.functions import check_function
+from dataflow.core.limits import Limit, check_positive, check_positive_or_none, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,13 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NO_POLICY",
-    "TAKEN",
     "EachOptions",
     "Edited",
     "Errors",
-    "Gate",
     "ItemErrors",
-    "Limit",
     "Memo",
     "MemoPolicy",
     "NodeErrors",
@@ -39,8 +34,6 @@ __all__ = [
     "Retry",
     "Settings",
     "Telemetry",
-    "Waiter",
-    "check_whole",
     "memo_of",
     "one_of",
     "policy_of",
@@ -55,24 +48,6 @@ Errors = Literal["fail_fast", "continue"]
 Edited = Literal["refuse", "keep", "recompute"]
 NodeErrors = Literal["fail", "collect"]
 Backoff = Literal["none", "fixed", "exponential"]
-#: What `Gate.take` returns when the caller has the slot.
-TAKEN: Final = 0.0
-
-
-def _positive_or_none(name: str, value: object) -> None:
-    if value is not None:
-        _positive(name, value)
-
-
-def _positive(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a positive number, found {value!r}")
-
-
-def check_whole(name: str, value: object, least: int) -> None:
-    """Raise ValueError unless the value is an integer of `least` or more."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
 
 
 def one_of(name: str, value: object, allowed: object) -> None:
@@ -115,7 +90,7 @@ class Retry:
     ) -> None:
         check_whole("retries", retries, 0)
         one_of("backoff", backoff, Backoff)
-        _positive("first", first)
+        check_positive("first", first)
         given: object = on
         if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
             raise ValueError(f"on must be a tuple of exception types and texts, found {on!r}")
@@ -128,26 +103,6 @@ class Retry:
         object.__setattr__(self, "first", first)
         object.__setattr__(self, "jitter", jitter)
         object.__setattr__(self, "before", before)
-
-
-class Limit:
-    """A concurrency or rate limit; one object used by several flows is shared by their runs.
-
-    `slots` is how many calls may run concurrently, `per_second` how many may start in a second, evenly
-    spaced. Raises ValueError if both are missing. Pass it to `using(limits=)`.
-    """
-
-    __slots__ = ("gate", "per_second", "slots")
-
-    def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
-        if slots is None and per_second is None:
-            raise ValueError("a limit needs slots, per_second or both")
-        if slots is not None:
-            check_whole("slots", slots, 1)
-        _positive_or_none("per_second", per_second)
-        self.slots = slots
-        self.per_second = per_second
-        self.gate = Gate(slots, per_second)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -165,7 +120,7 @@ class Memo:
 
     def __init__(self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()) -> None:
         one_of("reach", reach, Reach)
-        _positive_or_none("ttl", ttl)
+        check_positive_or_none("ttl", ttl)
         given: object = environment
         if not isinstance(given, tuple | list) or not all(isinstance(one, str) and one for one in given):
             raise ValueError(
@@ -282,7 +237,7 @@ class Settings:
         for name, limit in (self.limits or {}).items():
             if not isinstance(limit, Limit):
                 check_whole(f"limit {name!r}", limit, 1)
-        _positive_or_none("timeout", self.timeout)
+        check_positive_or_none("timeout", self.timeout)
 
 
 def telemetry_of(given: object) -> Telemetry | None:
@@ -303,7 +258,7 @@ def policy_of(
     """Build a policy from the keywords of `node` and `with_`; raises ValueError for an invalid one."""
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
-            _positive_or_none(name, given[name])
+            check_positive_or_none(name, given[name])
     for name, allowed in (("memo", MemoPolicy), ("on_error", OnError), ("errors", NodeErrors)):
         if name in given and given[name] is not MISSING and not isinstance(given[name], Memo):
             one_of(name, given[name], allowed)
@@ -319,89 +274,3 @@ def policy_of(
     if retries is MISSING or isinstance(retries, Retry):
         return Policy(retry=retries, enabled=enabled, **given)
     return Policy(retry=Retry(retries), enabled=enabled, **given)
-
-
-class Waiter(Protocol):
-    """A waiter in the queue of a gate. `wake` is called from any thread when it may take again."""
-
-    def wake(self) -> None: ...
-
-
-class Gate:
-    """Slots, a minimum time between starts, and a queue of waiters; thread-safe.
-
-    Waiters are served first come, first served. No waiter keeps a slot while it waits for something else.
-    """
-
-    def __init__(
-        self, slots: int | None, per_second: float | None = None, clock: Callable[[], float] = monotonic
-    ) -> None:
-        self._free: float = math.inf if slots is None else slots
-        self._apart = 0.0 if per_second is None else 1 / per_second
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._line: dict[Waiter, None] = {}
-        self._next_start = -math.inf
-        self._is_starting = False  # the last waiter that took a slot has not started yet
-
-    def take(self, waiter: Waiter) -> float:
-        """Take a slot, or join the queue.
-
-        Returns TAKEN, or the seconds after which to try again; infinite if the waiter will be woken.
-        """
-        with self._lock:
-            wait = self._wait_of(waiter)
-            if wait != TAKEN:
-                self._line.setdefault(waiter)
-                return wait
-            self._line.pop(waiter, None)
-            self._free -= 1
-            self._is_starting = bool(self._apart)
-            first = self._first()
-        _wake(first)
-        return TAKEN
-
-    def started(self) -> None:
-        """Note that the last waiter that took a slot has started; the next may start `_apart` later."""
-        if not self._apart:
-            return
-        with self._lock:
-            if not self._is_starting:
-                return
-            self._is_starting = False
-            self._next_start = self._clock() + self._apart
-            first = self._first()
-        _wake(first)
-
-    def release(self, *, has_begun: bool = True) -> None:
-        """Release a slot; with `has_begun=False` its user never started, which does not count as a start."""
-        with self._lock:
-            self._free += 1
-            if not has_begun:
-                self._is_starting = False
-            first = self._first()
-        _wake(first)
-
-    def leave(self, waiter: Waiter) -> None:
-        """Leave the queue."""
-        with self._lock:
-            if waiter not in self._line:
-                return
-            del self._line[waiter]
-            first = self._first()
-        _wake(first)
-
-    def _wait_of(self, waiter: Waiter) -> float:
-        if self._free < 1 or self._is_starting or (self._line and next(iter(self._line)) is not waiter):
-            return math.inf
-        return max(TAKEN, self._next_start - self._clock())
-
-    def _first(self) -> Waiter | None:
-        """Return the waiter that may try now."""
-        return next(iter(self._line), None) if self._free >= 1 and not self._is_starting else None
-
-
-def _wake(waiter: Waiter | None) -> None:
-    """Wake a waiter; called outside the lock, as it may try again immediately."""
-    if waiter is not None:
-        waiter.wake()

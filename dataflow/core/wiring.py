@@ -159,21 +159,21 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The first source in order that is not a skip (S5.3)."""
+    """The first source in order that is not a skip."""
 
     sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """The list of the active sources in order (S5.3)."""
+    """The list of the active sources in order."""
 
     sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The first source to settle with a value (S5.3)."""
+    """The first source to settle with a value."""
 
     sources: tuple[Source, ...]
 
@@ -188,7 +188,7 @@ class MergeContexts:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """The source unless it is a skip, else the default (S5.3)."""
+    """The source unless it is a skip, else the default."""
 
     source: Source
     default: Source

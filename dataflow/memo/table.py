@@ -8,14 +8,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.backend import new_event, threadsafe_callback
-from dataflow.core.policy import check_whole
+from dataflow.core.limits import check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from dataflow.scheduler.hits import Hit
-
 
 __all__ = ["Entry", "MemoStats", "ProcessMemo", "SingleFlight", "process_memo"]
 

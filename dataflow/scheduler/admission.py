@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call, FlowOf
-from dataflow.core.policy import TAKEN, Gate, Limit
+from dataflow.core.limits import TAKEN, Gate, Limit
 from dataflow.core.ports import MISSING
 from dataflow.core.states import READY, RUNNING
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.timers import Timers
 
-
 __all__ = ["Admission", "Permit", "RunSlots", "nothing_kept", "unused_limits"]
 
 #: The key of a queue: a named limit of the run, a named limit in the settings of a subflow, or the limit of
@@ -33,7 +32,23 @@ Key: TypeAlias = "str | tuple[int, str] | tuple[ScopePlan, int] | None"
 Later: TypeAlias = "Callable[[Callable[[], None]], None]"
 
 
-class Admission:
+class _Slots:
+    """The free slots of a run, which abandoned threads give back when they end."""
+
+    def __init__(self, free: float) -> None:
+        self.later: Later | None = None  # set by the engine
+        self._free = free
+
+    def _returned(self, permit: Permit) -> None:
+        """Take back the slots of an abandoned thread that has ended, in that thread."""
+        if permit.drop() and self.later is not None:
+            self.later(self._take_back)
+
+    def _take_back(self) -> None:
+        self._free += 1
+
+
+class Admission(_Slots):
     """The part of the scheduler that grants slots: a firing has all that it needs, or waits without any.
 
     First come, first served for each limit: a firing that waits for one limit does not hold up firings that
@@ -42,11 +57,10 @@ class Admission:
     """
 
     def __init__(self, settings: Settings, timers: Timers) -> None:
-        self.later: Later | None = None  # set by the engine
+        super().__init__(math.inf if settings.max_concurrency is None else settings.max_concurrency)
         self._timers = timers
         self._limits: Final = settings.limits or {}
         self._is_bounded = settings.max_concurrency is not None
-        self._free: float = math.inf if settings.max_concurrency is None else settings.max_concurrency
         self._queues: dict[Key, _Queue] = {}
         self._open: list[tuple[int, _Queue]] = []
         self._woken: list[_Queue] = []
@@ -215,14 +229,6 @@ class Admission:
         elif self.later is not None:
             self.later(partial(self._reopen, queue))
 
-    def _returned(self, permit: Permit) -> None:
-        """Take back the slots of an abandoned thread that has ended, in that thread."""
-        if permit.drop() and self.later is not None:
-            self.later(self._take_back)
-
-    def _take_back(self) -> None:
-        self._free += 1
-
 
 class _Queue:
     """The firings of a run that wait for the same limit, each with its ticket."""
@@ -258,12 +264,11 @@ def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[s
     ]
 
 
-class RunSlots:
+class RunSlots(_Slots):
     """`Admission` for `max_concurrency` alone: first come, first served."""
 
     def __init__(self, count: int) -> None:
-        self.later: Later | None = None  # set by the engine
-        self._free = count
+        super().__init__(count)
         self._waiting: deque[FiringId] = deque()
         self._holding: set[FiringId] = set()
         self._kept: dict[FiringId, Permit] = {}  # of firings with an abandoned thread
@@ -310,14 +315,6 @@ class RunSlots:
         self._waiting.clear()
         self._holding.clear()
         self._kept.clear()
-
-    def _returned(self, permit: Permit) -> None:
-        """Take back the slot of an abandoned thread that has ended, in that thread."""
-        if permit.drop() and self.later is not None:
-            self.later(self._take_back)
-
-    def _take_back(self) -> None:
-        self._free += 1
 
 
 class Permit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 
-from dataflow.core.policy import TAKEN, Gate
+from dataflow.core.limits import TAKEN, Gate
 
 
 class Waiting:

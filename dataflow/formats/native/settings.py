@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from dataflow.core.functions import NamedFunction, is_function_name, name_of_function
-from dataflow.core.policy import NO_POLICY, EachOptions, Limit, Memo, Policy, Retry, Settings
+from dataflow.core.limits import Limit
+from dataflow.core.policy import NO_POLICY, EachOptions, Memo, Policy, Retry, Settings
 from dataflow.core.wiring import (
     All,
     Collect,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from dataflow.formats.native.parts import LimitPart, PolicyPart, RetryPart, UsingPart
     from dataflow.formats.native.parts import Source as SourcePart
     from dataflow.formats.tree import DocumentPath
-
 
 __all__ = [
     "SourceReader",
