@@ -9,23 +9,23 @@ from typing import Final, Protocol
 __all__ = ["forget_in_children", "may_stay_in_children"]
 
 
-class Forgetting(Protocol):
+class ForkSensitive(Protocol):
     """An object with open files that a forked child must not use."""
 
     def forget(self) -> None:
         """Release the files in the child without affecting the parent."""
 
 
-_OPEN: Final[set[Forgetting]] = set()
+_OPEN: Final[set[ForkSensitive]] = set()
 
 
-def forget_in_children(thing: Forgetting) -> None:
+def forget_in_children(thing: ForkSensitive) -> None:
     """Call `forget` of an object in every child forked from now on; the object is kept alive until then."""
     _watch_forks()
     _OPEN.add(thing)
 
 
-def may_stay_in_children(thing: Forgetting) -> None:
+def may_stay_in_children(thing: ForkSensitive) -> None:
     """Undo `forget_in_children` for an object that has closed its files."""
     _OPEN.discard(thing)
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from dataflow.stores.forks import forget_in_children, may_stay_in_children
+from dataflow.stores.child_processes import forget_in_children, may_stay_in_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -69,7 +69,7 @@ def prepare_memo(connection: sqlite3.Connection) -> None:
 
 
 def find_outcome(key: str, connection: sqlite3.Connection, store: str) -> StoredOutcome | None:
-    """Return an outcome; raise StoreError if it is damaged."""
+    """Return an outcome; raises StoreError if it is damaged."""
     if not has_memo(connection):
         return None
     row = connection.execute(

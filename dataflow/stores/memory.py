@@ -26,7 +26,6 @@ from dataflow.stores.store import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-
 __all__ = ["MemoryOutcomes", "MemoryStore"]
 
 _NAME: Final = "in memory"
@@ -174,7 +173,7 @@ class MemoryStore(Store):
 
 
 def _joined(entry: _Entry, batch: Batch) -> dict[int, Record]:
-    """Return the journal with the records of a batch; raise StoreError for a number that is taken."""
+    """Return the journal with the records of a batch; raises StoreError for a number that is taken."""
     records = dict(entry.records)
     for record in batch.records:
         if record.seq in records:

@@ -21,7 +21,8 @@ def prune(
 ) -> list[str]:
     """Delete the runs of the given statuses that were not written to for a time; return their ids.
 
-    A run that is taken or deleted meanwhile is left out.
+    `older_than` counts from the last write; `now` is for tests. A run that is taken or deleted meanwhile is
+    left out. Raises StoreError.
     """
     before = (datetime.now(UTC) if now is None else now) - older_than
     found = [run.id for run in store.runs() if run.status in statuses and run.updated < before]

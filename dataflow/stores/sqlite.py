@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from os import PathLike
 
-
 __all__ = ["MOST_BYTES", "SqliteOutcomes", "SqliteStore"]
 
 #: The default size limit of cached outcomes with their blobs, in bytes.

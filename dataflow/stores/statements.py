@@ -69,7 +69,7 @@ DELETE FROM blobs WHERE sha256 IN (
 
 
 def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
-    """Add a new run; raise StoreError if its id exists."""
+    """Add a new run; raises StoreError if its id exists."""
     if find_run(run.id, connection) is not None:
         raise StoreError(store, f"has a run {run.id!r} already")
     values = (
@@ -95,7 +95,7 @@ def find_run(run: str, connection: sqlite3.Connection) -> StoredRun | None:
 
 
 def require_run(run: str, connection: sqlite3.Connection, store: str) -> StoredRun:
-    """Return one run with its stored status; raise StoreError if it does not exist."""
+    """Return one run with its stored status; raises StoreError if it does not exist."""
     found = find_run(run, connection)
     if found is None:
         raise missing_run(store, run, [there.id for there in read_runs(connection)])
@@ -158,7 +158,7 @@ def open_asks(connection: sqlite3.Connection) -> list[StoredAsk]:
 
 
 def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None:
-    """Add a pending answer; raise AnswerRefused if its ask has one or is closed (S11.2)."""
+    """Add a pending answer; raises AnswerRefused if its ask has one or is closed (S11.2)."""
     place = (written_text(run), written_text(answer.ask))
     last = connection.execute(_LAST_OF_ASK, place).fetchone()
     if last is not None and last[0] in ASK_ENDED:

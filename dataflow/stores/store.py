@@ -45,7 +45,7 @@ ASK_KINDS: Final = (ASK_OPENED, *ASK_ENDED)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record of a journal: an event, with its time and its data as a JSON object (S12.3, S19)."""
+    """One record of a journal: an event, with its time and its data as a JSON object."""
 
     seq: int
     kind: str
@@ -92,9 +92,8 @@ class Batch:
     """Changes of a run that are committed atomically."""
 
     records: Sequence[Record] = ()
-    blobs: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # by SHA-256 in hex, including blobs that other runs have
+    # by SHA-256 in hex, including blobs that other runs have
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
     status: str | None = None  # of the run from now on
     taken: Sequence[str] = ()  # asks whose pending answers the owner has taken
 
@@ -213,7 +212,7 @@ def already_answered(ask: str) -> AnswerRefused:
 
 
 def checked_blob(store: str, sha256: str, data: bytes | None) -> bytes:
-    """Return a blob; raise StoreError if it was not found, or does not have the hash that names it."""
+    """Return a blob; raises StoreError if it was not found, or does not have the hash that names it."""
     if data is None:
         raise StoreError(store, f"has no blob {sha256}")
     if hashlib.sha256(data).hexdigest() != sha256:
