@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dataflow.builder.declare import Node
     from dataflow.formats.foreign import JsonDict
 
-
 __all__ = ["Gate", "GraphLoop", "entry_port", "find_gates", "find_loops", "gate_type", "reachable"]
 
 #: The maximum number of heads in the id of a gate; the others are counted.

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dataflow.formats.foreign import JsonDict, Notes
     from dataflow.formats.tree import DocumentPath
 
-
 __all__ = ["PartReader", "get_mapping", "get_mappings", "unique_ids"]
 
 M = TypeVar("M", bound=BaseModel)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from dataflow.formats.foreign import JsonDict
 
-
 __all__ = ["free_name", "qualified_model", "write_edge", "write_source"]
 
 _NAMED: Final = re.compile(r"([\w.-]+)[/:](\S+)")

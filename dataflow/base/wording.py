@@ -69,7 +69,7 @@ def on_one_line(text: str) -> str:
 def shortened(text: str, most: int, *, in_clear: bool = False) -> str:
     """Return a text with secrets masked; in one of more than `most` characters a note replaces the middle.
 
-    `in_clear` keeps secrets, for text that is passed on and shown to nobody. The note counts towards `most`,
+    `in_clear` keeps secrets, for text that is passed on and not displayed. The note counts towards `most`,
     and is written even where it is longer than that.
     """
     if not in_clear:

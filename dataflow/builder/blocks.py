@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from dataflow.builder.sources import Operand
 
-
 __all__ = ["Carry", "Exits", "Loop", "OpenBlock", "When", "ids_within", "source_of"]
 
 K = TypeVar("K")

@@ -30,7 +30,6 @@ from dataflow.types.validation import check_json, check_value, described
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-
 __all__ = ["BUILT_IN", "IF", "SWITCH", "Choose", "Decide"]
 
 SHOW: Final = "show"

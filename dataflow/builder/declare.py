@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dataflow.core.ports import InPort, NodeOutput, OutPort
     from dataflow.core.wiring import Nested
 
-
 __all__ = ["Node", "configurable_type", "flow_type", "node", "threaded"]
 
 P = ParamSpec("P")

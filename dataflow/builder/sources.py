@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dataflow.core.ports import Signal
     from dataflow.core.wiring import Source
 
-
 __all__ = [
     "Expression",
     "Handle",

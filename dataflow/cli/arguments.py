@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from dataflow.core.wiring import FlowInput
 
-
 __all__ = [
     "STDIN",
     "Given",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from dataflow.inspection.open_asks import OpenAsk
 
-
 __all__ = ["answers_needed", "ask_lines", "check_answer", "read_answers", "tell_ask", "type_text"]
 
 MOST_SHOWN: Final = 200  # characters of the value that an ask shows

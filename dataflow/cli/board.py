@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dataflow.core.events import Event
     from dataflow.durable.journal_view import Past
 
-
 __all__ = ["Board", "Row", "key_of", "nodes_of_file", "outline"]
 
 #: The parts of a path that distinguish instances of a node: rounds, items, attempts of a subflow (S2.2).

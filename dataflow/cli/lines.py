@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from dataflow.core.events import Event
 
-
 __all__ = ["Lines", "Trace"]
 
 _DISABLED: Final = "disabled"  # the reason why a disabled node is skipped

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dataflow.core.nodetype import NodeType
     from dataflow.core.ports import InPort, OutPort
 
-
 __all__ = ["object_of", "text_of"]
 
 MOST_COLUMNS: Final = 110

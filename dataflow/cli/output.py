@@ -16,7 +16,6 @@ from dataflow.base.wording import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
 __all__ = [
     "MOST_REASON",
     "ExitCode",

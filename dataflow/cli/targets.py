@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dataflow.flows import Flow
     from dataflow.stores import StoredRun
 
-
 __all__ = [
     "BranchOption",
     "FileArgument",

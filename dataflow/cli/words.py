@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Wiring
     from dataflow.formats.foreign import Format, Records, Words
 
-
 __all__ = ["ForeignProgress", "foreign_progress", "log_format_of", "shown_logs"]
 
 LOGGER: Final = "dataflow.control"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan, PlanNode, ScopePlan
     from dataflow.values.classes import Classes
 
-
 __all__ = [
     "Addresses",
     "PlacedScope",

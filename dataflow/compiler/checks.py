@@ -34,7 +34,6 @@ from dataflow.types.validation import check_json, check_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-
 __all__ = ["check"]
 
 

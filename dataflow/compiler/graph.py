@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dataflow.core.ports import InPort, OutPort
     from dataflow.core.wiring import Edge, LoopBlock, LoopTest, Rounds, Wiring
 
-
 __all__ = [
     "PARAMETER_OF",
     "Action",
@@ -128,9 +127,8 @@ class Scope:
     owner: Vertex | None = None  # None for the root
     parameters: dict[str, None] = field(default_factory=dict)  # inputs, loop variables or items, in order
     label: str = ""  # of an `each`: the name of its item in messages
-    labels: dict[str, str] = field(
-        default_factory=dict
-    )  # of a lifted loop: the names of its loop variables in messages
+    # of a lifted loop: the names of its loop variables in messages
+    labels: dict[str, str] = field(default_factory=dict)
     is_lifted: bool = False  # of a loop made of feedback edges (S6.3)
 
     @property

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import ItemErrors
     from dataflow.core.ports import OutPort
 
-
 __all__ = ["Certainty", "Exclusion", "Types", "list_of", "or_failure", "passed_on"]
 
 #: Marks the type of a constant: exact where it is wired, widened where it becomes a loop variable.
@@ -105,9 +104,8 @@ class Types:
         return self._of_leaving(terminal) if declared is None else declared.type
 
     def _of_leaving(self, terminal: Terminal) -> object:
-        left: list[
-            tuple[ItemErrors, bool]
-        ] = []  # what a failing item does, and whether it is a list of items
+        # what a failing item does, and whether it is a list of items
+        left: list[tuple[ItemErrors, bool]] = []
         seen = set[Terminal]()
         while True:
             terminal = resolved(terminal)

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Reach
     from dataflow.core.wiring import Nested
 
-
 __all__ = ["inputs_of_call", "lay_out"]
 
 AFTER: Final = "$after"

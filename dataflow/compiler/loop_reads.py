@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.graph import Graph, RoundEdge, Spot
     from dataflow.core.wiring import Rounds
 
-
 __all__ = [
     "Around",
     "LiftedLoop",

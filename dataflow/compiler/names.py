@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import EachOptions
     from dataflow.core.wiring import Block, LoopTest, Nested, Placed, Reference, Wiring
 
-
 __all__ = ["SCOPES", "Declarations", "FindFunction", "FindType", "Lookup", "Names"]
 
 #: Ids that no node may have.

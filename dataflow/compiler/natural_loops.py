@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.graph import Graph, RoundEdge, Vertex
     from dataflow.compiler.loop_reads import Around, LoopsAround
 
-
 __all__ = ["is_closed_by", "lift", "natural_loops"]
 
 Edge: TypeAlias = "tuple[int, int]"

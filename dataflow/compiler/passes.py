@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from dataflow.core.ports import OutPort
     from dataflow.core.wiring import Source, Wiring
 
-
 __all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine"]
 
 #: The name of a pulled output inside the compiler; outputs of flows cannot have it.

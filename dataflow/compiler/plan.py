@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import EachOptions, Memo, Policy, Reach, Settings
     from dataflow.core.wiring import Nested, Wiring
 
-
 __all__ = [
     "Action",
     "Call",
@@ -211,8 +210,8 @@ class MemoSlots:
 class ScopePlan:
     """The plan of one scope.
 
-    Indexed by slot: `initial`, `readers`, `calls`, `has_other_readers`, `shared`, `holders`; by node: `nodes`,
-    `quick`, `ends`, `waits`, `held`.
+    Indexed by slot: `initial`, `readers`, `calls`, `has_other_readers`, `shared`, `holders`; by node:
+    `nodes`, `quick`, `ends`, `waits`, `held`.
     """
 
     nodes: tuple[PlanNode, ...] = ()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import PlanNode, ScopePlan
     from dataflow.compiler.slots import Slots
 
-
 __all__ = ["connect"]
 
 CALLS: Final = (Call, FlowOf)  # actions with settings

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from dataflow.core.context import MergeFunction
     from dataflow.core.wiring import Block, Edge, Placed, Wiring
 
-
 __all__ = ["resolve"]
 
 #: The name of the item of a map that a source has opened.

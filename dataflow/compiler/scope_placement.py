@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.graph import Spot
 
-
 __all__ = ["find_own_lists", "place"]
 
 

@@ -21,7 +21,6 @@ from dataflow.compiler.graph import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 __all__ = [
     "EdgeTracer",
     "body_of",

@@ -23,7 +23,6 @@ from dataflow.core.states import UNSETTLED
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-
 __all__ = ["Slots"]
 
 OPENERS: Final = (LoopAction, MapAction)

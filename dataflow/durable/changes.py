@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Block, Nested
     from dataflow.durable.journal_view import Past
 
-
 __all__ = [
     "CONFIG",
     "FORK",
@@ -93,7 +92,7 @@ class Changeable:
         return None
 
     def parted(self, changes: Mapping[str, object]) -> Changes:
-        """Split changes by kind; raise FlowInvalid for unknown keys."""
+        """Split changes by kind; raises FlowInvalid for unknown keys."""
         problems = [self._unknown(key) for key in changes if key not in self.types]
         if problems:
             raise FlowInvalid(self._plan.name, problems, FORK)
@@ -123,7 +122,7 @@ class Changeable:
 def changed_configs(
     flow: str, configs: Mapping[str, PlacedConfig], changes: Mapping[str, Mapping[str, object]]
 ) -> dict[tuple[str, ...], Config]:
-    """Build the configs with the changed fields, by the steps to their nodes; raise FlowInvalid."""
+    """Build the configs with the changed fields, by the steps to their nodes; raises FlowInvalid."""
     problems: list[str] = []
     made: dict[tuple[str, ...], Config] = {}
     for address, fields in changes.items():
@@ -160,7 +159,7 @@ class PlacedConfig(NamedTuple):
     def changed(self, fields: Mapping[str, object]) -> Config:
         """Return the config with these fields changed, each given as a value of its type or as JSON.
 
-        Raise ValueMismatch for a field, and FlowInvalid if the config rejects the fields in combination.
+        Raises ValueMismatch for a field, and FlowInvalid if the config rejects the fields in combination.
         """
         model = type(self.config)
         kept = {name: getattr(self.config, name) for name in self.config.model_fields_set}

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
     from dataflow.durable.journal_view import Past
 
-
 __all__ = ["ForkCone", "dependents", "reach_of"]
 
 _FRAMES: Final = re.compile(r"\[[^\]]*\]|~\d+")  # ends of the paths of scope instances

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from dataflow.runtime.run import PreparedRun
     from dataflow.stores import Store
 
-
 __all__ = ["FORK", "blobs_in", "changeable_of", "prepare_forked", "write_fork"]
 
 #: Events about the run as a whole, which a fork records itself.
@@ -86,7 +85,7 @@ async def prepare_forked(
 ) -> PreparedRun:
     """Prepare a fork of a run; the run itself remains unchanged, and an error leaves no fork.
 
-    Raise StoreError, FlowInvalid for impossible changes, AnswerRefused, ValueRefused, FlowEdited.
+    Raises StoreError, FlowInvalid for impossible changes, AnswerRefused, ValueRefused, FlowEdited.
     """
     store = flow.settings.store
     assert store is not None, "the flow has a store"
@@ -99,7 +98,7 @@ async def prepare_forked(
 def write_fork(flow: Definition, run: str, changes: Mapping[str, object], edited: Edited) -> str:
     """Write a fork of a run, to be resumed later, and return its id; blocks.
 
-    Raise the errors of `prepare_forked`.
+    Raises the errors of `prepare_forked`.
     """
     store = flow.settings.store
     assert store is not None, "the flow has a store"
@@ -189,7 +188,7 @@ class _Forking:
         return self._blobs[sha256] if sha256 in self._blobs else self._store.blob(sha256)
 
     def _inputs(self, plan: FlowPlan, storable: Storable, given: Mapping[str, object]) -> dict[str, Any]:
-        """Read the changed inputs; raise FlowInvalid also if other inputs are missing."""
+        """Read the changed inputs; raises FlowInvalid also if other inputs are missing."""
         declared = plan.wiring.inputs
         changed = read_inputs(plan.name, {name: declared[name] for name in given}, given)
         make_known(changed.values())
@@ -202,7 +201,7 @@ class _Forking:
     def _answers(
         self, changeable: Changeable, writer: Writer, given: Mapping[str, object]
     ) -> dict[str, dict[str, Any]]:
-        """Read the answers and return their records by ask id; raise AnswerRefused."""
+        """Read the answers and return their records by ask id; raises AnswerRefused."""
         recorded: dict[str, dict[str, Any]] = {}
         for id, value in given.items():
             left = changeable.left_by(id)

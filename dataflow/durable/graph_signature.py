@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
     from dataflow.core.nodetype import NodeType
 
-
 __all__ = ["FlowShape", "NodeShape", "in_terms_of", "shape_of"]
 
 #: The version of the text that a signature is written as.
@@ -68,7 +67,7 @@ class FlowShape:
 
     @classmethod
     def read(cls, text: str) -> FlowShape:
-        """Read the text of `write`; raise ValueError for any other text."""
+        """Read the text of `write`; raises ValueError for any other text."""
         try:
             document: Any = json.loads(text)
             version, texts, nodes = (document[name] for name in ("shape", "texts", "nodes"))

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dataflow.stores.store import Answer, Hold, Store
     from dataflow.values.classes import Classes
 
-
 __all__ = ["Entry", "Journal", "JournalWriter"]
 
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
@@ -74,7 +73,7 @@ class JournalWriter:
         self._held: list[tuple[EventKind, str, Mapping[str, Any]]] | None = None
 
     def prepare(self, node: str, outputs: Mapping[str, Any]) -> None:
-        """Encode the outputs of a node before anything reads them; raise ValueRefused (S12.3)."""
+        """Encode the outputs of a node before anything reads them; raises ValueRefused (S12.3)."""
         write = self._writer.write
         self._prepared = {}
         try:
@@ -265,7 +264,7 @@ class Journal:
             self._add(entry)
 
     async def committed(self) -> None:
-        """Wait until all records added so far are committed; raise StoreError if they cannot be."""
+        """Wait until all records added so far are committed; raises StoreError if they cannot be."""
         await self._until(self._put)
 
     async def pause(self, entry: Entry) -> Sequence[Answer]:
@@ -277,7 +276,7 @@ class Journal:
         return pause.answers
 
     async def close(self) -> None:
-        """Write the remaining records and release the run; raise StoreError if that failed."""
+        """Write the remaining records and release the run; raises StoreError if that failed."""
         if not self._has_ended:
             self._has_ended = True
             self._add(_End())

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.stores.store import Record
 
-
 __all__ = ["Past", "PastAsk", "PastFiring", "began", "fold", "unhandled_in"]
 
 #: Events that show that the enclosing nodes are running.
@@ -197,7 +196,7 @@ class Past:
 
 
 def fold(run: str, records: Iterable[Record], store: str) -> Past:
-    """Fold a journal; raise StoreError, naming the store, if it cannot be read.
+    """Fold a journal; raises StoreError, naming the store, if it cannot be read.
 
     Unknown kinds of records are ignored: a later release has written them (S20). A newest record that was cut
     off is dropped and reported (S12.2); so is a cut record after which the run was resumed.
@@ -217,7 +216,7 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
 
 
 def began(past: Past) -> Past:
-    """Return the past of a run that has records; raise StoreError for any other."""
+    """Return the past of a run that has records; raises StoreError for any other."""
     if not past.told:
         reason = f"run {past.run} ended before anything of it was written; start it anew"
         raise StoreError(past.store, reason)

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.stores import Answer, Hold, Store
 
-
 __all__ = [
     "Taken",
     "acquire",
@@ -124,7 +123,7 @@ async def prepare_resumed(
 ) -> PreparedRun:
     """Prepare to resume a run from its journal; an error leaves the run unchanged.
 
-    `plan_for` returns the plan of the flow as the run has it. Raise StoreError, RunTaken, FlowEdited,
+    `plan_for` returns the plan of the flow as the run has it. Raises StoreError, RunTaken, FlowEdited,
     AnswerRefused.
     """
     store = settings.store
@@ -258,7 +257,7 @@ async def _restore(
 
 
 def inputs_of(plan: FlowPlan, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inputs of a run that the flow declares; raise FlowInvalid if others are missing."""
+    """Return the inputs of a run that the flow declares; raises FlowInvalid if others are missing."""
     declared = plan.wiring.inputs
     return read_inputs(plan.name, declared, {name: given[name] for name in given if name in declared})
 
@@ -299,10 +298,10 @@ def store_errors(store: Store) -> Iterator[None]:
 
 
 def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
-    """Record that a stored run that has paused, or was interrupted, is cancelled (S11.5).
+    """Record that a stored run that has paused, or was interrupted, is cancelled.
 
-    Its open asks no longer accept answers; a resume opens them again. Blocks, as stores do. Raise RunTaken if
-    the run is being executed or has ended, StoreError if it does not exist.
+    Its open asks no longer accept answers; a resume opens them again. Blocks, as stores do. Raises RunTaken
+    if the run is being executed or has ended, StoreError if it does not exist.
     """
     hold = store.hold(run)
     try:

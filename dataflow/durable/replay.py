@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.stores import Store
 
-
 __all__ = ["Replay", "look_at", "replay_run"]
 
 #: Final states of lazy nodes that show that they were demanded.
@@ -261,7 +260,7 @@ async def replay_run(scheduler: Scheduler, replay: Replay, inputs: dict[str, Any
 async def look_at(plan: FlowPlan, settings: Settings, store: Store, run: str) -> Result:
     """Return what has settled in a run, without its outputs and its unhandled failures.
 
-    The plan must be that of the run's flow. Raise StoreError.
+    The plan must be that of the run's flow. Raises StoreError.
     """
     past = await call_in_thread(_read, (store, run))
     reader = Reader(storable_of(plan).classes, store.blob, str(store))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
     from dataflow.values.classes import Classes
 
-
 __all__ = [
     "FlowReads",
     "Source",
@@ -58,7 +57,7 @@ _KNOWN: Final[WeakKeyDictionary[FlowPlan, Storable]] = WeakKeyDictionary()
 
 
 def storable_of(plan: FlowPlan) -> Storable:
-    """Return what stored runs of a plan share; raise FlowInvalid if a port or a default cannot be stored."""
+    """Return what stored runs of a plan share; raises FlowInvalid if a port or a default cannot be stored."""
     known = _KNOWN.get(plan)
     if known is None:
         types = list(types_given(plan))

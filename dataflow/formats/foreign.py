@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import Places
     from dataflow.formats.tree import DocumentPath, Positions
 
-
 __all__ = [
     "MADE_OF",
     "NO_OPTIONS",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-
 __all__ = ["MOST_BYTES", "decode", "read", "read_data", "read_file", "reason_of"]
 
 MOST_BYTES: Final = 10_000_000

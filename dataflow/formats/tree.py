@@ -164,9 +164,8 @@ class Tree:
     stack: list[_Open] = field(default_factory=list)
     anchors: dict[str, _Anchored | None] = field(default_factory=dict)  # None while it is being filled
     aliased: int = 0  # the size added by aliases so far
-    found: list[tuple[Any, Positions]] = field(
-        default_factory=list
-    )  # the whole document, once it is complete
+    # the whole document, once it is complete
+    found: list[tuple[Any, Positions]] = field(default_factory=list)
     takes_words: bool = False  # read keys that are booleans as strings, and only record the first
     refused: FormatError | None = None  # the first key that was recorded
 

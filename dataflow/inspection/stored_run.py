@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dataflow.inspection.open_asks import OpenAsk
     from dataflow.stores import Record, Store, StoredRun
 
-
 __all__ = [
     "INTERRUPTED",
     "FiringNotBegun",

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
 
-
 __all__ = ["LiveEngine", "Seen", "failed"]
 
 
@@ -257,7 +256,7 @@ class LivePorts:
     async def settled(self, port: RootPort, *, is_patient: bool = False) -> Seen:
         """Wait until a port has settled for the current inputs, or for those of a later revision.
 
-        Raise Paused if an answer is needed, unless patient; DataflowError if the session is over.
+        Raises Paused if an answer is needed, unless patient; DataflowError if the session is over.
         """
         self._engine.check()
         maker = self.maker(port)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["Freshness", "Stage"]
 
 

@@ -25,7 +25,7 @@ __all__ = ["address_in", "check_layout", "places_in", "type_of", "with_replaced"
 
 
 def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
-    """Return the ids of the blocks around a node, and its own id; raise DataflowError for other objects."""
+    """Return the ids of the blocks around a node, and its own id; raises DataflowError for other objects."""
     match node:
         case Step():
             block = node._block  # noqa: SLF001 - hidden from users, not from the engine
@@ -40,7 +40,7 @@ def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
 
 
 def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Nested) -> Wiring:
-    """Return the flow with another function or subflow at a node; raise DataflowError."""
+    """Return the flow with another function or subflow at a node; raises DataflowError."""
     blocks: list[tuple[Block, str, LoopBlock | MapBlock]] = []
     block, path = wiring.block, "/".join(address)
     for id in address[:-1]:
@@ -61,7 +61,7 @@ def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Neste
 
 
 def type_of(function: object) -> NodeType | Nested:
-    """Return what a node runs: the type of a function, or a flow; raise FlowInvalid."""
+    """Return what a node runs: the type of a function, or a flow; raises FlowInvalid."""
     match function:
         case Builder():
             flow: Any = function

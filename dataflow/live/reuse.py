@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId, Frame, Opened
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["PastOutcome", "Reads", "Reuse", "digest_of"]
 
 #: In place of the content hash of a skip, and of a signal that has arrived.

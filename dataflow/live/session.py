@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dataflow.live.engine import Seen
     from dataflow.live.reuse import PastOutcome, Reads
 
-
 __all__ = ["Counts", "Live", "live"]
 
 T = TypeVar("T")
@@ -82,8 +81,8 @@ class Live:
         """Set new values of inputs, all in one revision; inputs that are not named keep their values.
 
         The transitive dependents become stale, and those that are running are cancelled unless declared
-        `effect`. Nothing is computed until a port is read or watched. Raise FlowInvalid for a value that does
-        not fit; then nothing has changed.
+        `effect`. Nothing is computed until a port is read or watched. Raises FlowInvalid for a value that
+        does not fit; then nothing has changed.
         """
         plan, wiring = self._engine.scheduler.plan, self._definition.wiring
         values = read_some(plan.name, wiring.inputs, inputs)
@@ -100,8 +99,8 @@ class Live:
     async def get(self, port: object, /, *more: object) -> Any:
         """Compute the stale nodes that a port needs, and return its value; of several ports a tuple.
 
-        All values are of one revision: the newest at the time of the call, or a later one. Raise RunFailed if
-        a node has failed, Paused if an answer is needed, DataflowError if a port has no value.
+        All values are of one revision: the newest at the time of the call, or a later one. Raises RunFailed
+        if a node has failed, Paused if an answer is needed, DataflowError if a port has no value.
         """
         ports = (port, *more)
         seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
@@ -125,7 +124,7 @@ class Live:
         """Iterate over the values of a port: the current one, and each that differs from the one before.
 
         A slow reader gets the newest value and misses those between. While the port has no value, or an
-        answer is needed, the iterator waits. It ends with the session. Raise RunFailed if a node has failed;
+        answer is needed, the iterator waits. It ends with the session. Raises RunFailed if a node has failed;
         the port can be watched again.
         """
         found, last, engine = self._find(port), None, self._engine
@@ -150,7 +149,7 @@ class Live:
     async def revised(self) -> int:
         """Wait for the next revision, begun by an update or a replacement, and return its number.
 
-        Use it after a failure, before watching the port again. Raise DataflowError once the session is over.
+        Use it after a failure, before watching the port again. Raises DataflowError once the session is over.
         """
         self._engine.check()
         await self._engine.changed.wait()
@@ -158,7 +157,7 @@ class Live:
         return self._engine.reusing.revision
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks by their ids; raise AnswerRefused, and then apply none of the answers.
+        """Answer open asks by their ids; raises AnswerRefused, and then apply none of the answers.
 
         An answer is kept as long as the inputs of its node do not change.
         """
@@ -170,7 +169,7 @@ class Live:
         """Replace the function of a node; only the node and its dependents become stale.
 
         The node is given as a step or as a string like `loop/node`; the function is an async function, a
-        `Node` or a flow with the same ports. Raise DataflowError for an unknown node, FlowInvalid for a
+        `Node` or a flow with the same ports. Raises DataflowError for an unknown node, FlowInvalid for a
         function that does not fit; then nothing has changed.
         """
         engine, wiring = self._engine, self._wiring

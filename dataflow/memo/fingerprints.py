@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dataflow.core.nodetype import NodeType
     from dataflow.scheduler.frames import Frame
 
-
 __all__ = ["Fingerprint", "fingerprint", "input_digests"]
 
 #: How many combinations of ports are kept of a node.
@@ -59,7 +58,7 @@ def fingerprint(
     """Return the cache key of a call: of its code and captured objects, config, environment and inputs.
 
     `inputs` are the content hashes of the ports, in the order of `ports`; `environment` names environment
-    variables. Raise NoDigest, whose place begins with the name of the part.
+    variables. Raises NoDigest, whose place begins with the name of the part.
     """
     known: Any = call.common.known
     if known is None or not known.graph.is_same():
@@ -146,7 +145,7 @@ def _shown(made: bytes) -> str:
 def input_digests(frame: Frame, node: PlanNode, call: Call) -> tuple[tuple[str, ...], list[bytes]]:
     """Hash the inputs of a firing: the ports in the order of their names, and their content hashes.
 
-    Raise NoDigest, and NodeFailed for a value that does not fit its port.
+    Raises NoDigest, and NodeFailed for a value that does not fit its port.
     """
     memo = frame.plan.memo
     assert memo is not None, "the node has a memo"

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["Memos"]
 
 
@@ -448,7 +447,7 @@ class _Leader:
 
 
 def _read(token: Remembered, values: Sequence[Any]) -> Any:
-    """Read a value that has stayed in the store; raise StoreError if it is corrupt.
+    """Read a value that has stayed in the store; raises StoreError if it is corrupt.
 
     Then read all others that have stayed there, which drops the corrupt ones from the cache: the next run
     computes all of them instead of failing at one after the other.

@@ -102,7 +102,7 @@ class StoredMemo:
     ) -> str:
         """Store an outcome; return why it cannot be stored, or an empty string if it is.
 
-        Raise StoreError if the store fails.
+        Raises StoreError if the store fails.
         """
         blobs: dict[str, bytes] = {}
         writer = Writer(self._classes, blobs.__setitem__)
@@ -172,7 +172,7 @@ class StoredMemo:
             return self._reader.read(data, what)
 
     def _late_value(self, key: str, data: Json, what: str) -> Any:
-        """Read a value that has stayed in the store; raise StoreError if it is missing or corrupt."""
+        """Read a value that has stayed in the store; raises StoreError if it is missing or corrupt."""
         try:
             return self._value(data, what)
         except StoreError as error:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["AttemptRunner", "Worker"]
 
 LOG: Final = logging.getLogger("dataflow.attempting")

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = [
     "MOST_BLOCKING",
     "RETURNED",
@@ -92,7 +91,7 @@ class Attempt:
         return self._scheduler.reporter.flow_span(self.frame)
 
     def emit(self, piece: object, port: str) -> None:
-        """Report a piece, unless the attempt has ended; raise NodeFailed for an undeclared port."""
+        """Report a piece, unless the attempt has ended; raises NodeFailed for an undeclared port."""
         node, reporter = self.frame.plan.nodes[self.index], self._scheduler.reporter
         assert isinstance(node.action, Call), "only calls fire"
         ports = node.action.type.outputs
@@ -218,7 +217,7 @@ def _prepare(current: Attempt, action: Call, context: Context) -> None:
 
 
 def _record(current: Attempt, result: Any) -> None:
-    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raise ValueRefused."""
+    """Keep a copy of the metadata of a raw node's firing, whatever its status (S3.2); raises ValueRefused."""
     if isinstance(result, NodeOutput):
         is_paused = result.status == "paused"
         metadata: Any = metadata_without_ask(result.metadata) if is_paused else dict(result.metadata)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.stores.store import Answer
 
-
 __all__ = ["Engine"]
 
 
@@ -73,7 +72,7 @@ class Engine:
             self._conclude()
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks; raise AnswerRefused, and then apply none of the answers."""
+        """Answer open asks; raises AnswerRefused, and then apply none of the answers."""
         if self.stored_end is not None:
             await self.stored_end.decided()
         if self.has_concluded:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dataflow.core.inputs import Ask
     from dataflow.scheduler.frames import Frame
 
-
 __all__ = [
     "KINDS",
     "NOT_OPENED",

@@ -58,7 +58,7 @@ class Result:
     _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
 
     def __getitem__(self, output: str) -> Any:
-        """Return an output; raise KeyError that explains why it has no value, or lists the outputs."""
+        """Return an output; raises KeyError that explains why it has no value, or lists the outputs."""
         if output in self.outputs:
             return self.outputs[output]
         slot = self._plan.outputs.get(output)
@@ -95,7 +95,7 @@ class Result:
         return MappingProxyType(found)
 
     def get(self, port: T) -> T:
-        """Return the value of a port or output; raise DataflowError with the reason if it has none.
+        """Return the value of a port or output; raises DataflowError with the reason if it has none.
 
         The port is a port of the builder, a string like `node.port`, or the name of an output; ports inside a
         loop or map are not available. Each call returns a copy of lists and dicts.
@@ -114,12 +114,12 @@ class Result:
         """Explain the state of a port, or of the node at a path, back to the decision or failure.
 
         The first line is the answer, each further line a cause. A string is read as the path of a node, then
-        as the name of an output, then as `node.port`. Raise DataflowError for anything else.
+        as the name of an output, then as `node.port`. Raises DataflowError for anything else.
         """
         return str(self.explain(port))
 
     def explain(self, port: object) -> Explanation:
-        """Return the explanation of `why` as data: reasons, each with its causes; raise DataflowError."""
+        """Return the explanation of `why` as data: reasons, each with its causes; raises DataflowError."""
         from dataflow.runtime.reasons import (  # most results are not explained
             explain_earlier,
             explain_firing,
@@ -189,7 +189,7 @@ class PausedRun:
         self._scheduler: Scheduler | None = scheduler
 
     def look(self, run: str) -> Scheduler:
-        """Return its scheduler; raise RunTaken if it has been resumed already."""
+        """Return its scheduler; raises RunTaken if it has been resumed already."""
         if self._scheduler is None:
             raise RunTaken("the memory of this process", run, "has been resumed already")
         return self._scheduler

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["PreparedRun", "Run", "executing", "new_run_id", "outcome"]
 
 T = TypeVar("T")
@@ -96,7 +95,7 @@ class Run:
 
         The port is a port or step of the builder, a string like `node.port`, or the name of an output. The
         iterator ends when the port has settled; after a skip or an error without a further item. Open it
-        before the run does anything to miss no piece. Raise DataflowError for an unknown port, or one inside
+        before the run does anything to miss no piece. Raises DataflowError for an unknown port, or one inside
         a map or a loop.
         """
         addresses = Addresses(self._engine.plan)
@@ -111,7 +110,7 @@ class Run:
         return stream
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks by their ids while the run is executed; raise AnswerRefused.
+        """Answer open asks by their ids while the run is executed; raises AnswerRefused.
 
         If one answer is refused, none of them is applied. Resume a paused run with its answers instead.
         """
@@ -133,13 +132,13 @@ class Run:
         return outcome(self._engine)
 
     def raise_unseen(self) -> None:
-        """Raise the failure of a run that nobody awaited, so that it is not lost."""
+        """Raise the failure of a run that was not awaited, so that it is not lost."""
         if self._engine.status is RunStatus.FAILED and not self._was_awaited:
             outcome(self._engine)
 
 
 def outcome(engine: Engine) -> Result:
-    """Return the result of an execution session that has ended; raise RunFailed for a failed run (S9.5)."""
+    """Return the result of an execution session that has ended; raises RunFailed for a failed run (S9.5)."""
     if engine.stored_end is not None and engine.stored_end.broken is not None:
         raise engine.stored_end.broken
     scheduler = engine.scheduler
@@ -183,7 +182,7 @@ async def executing(prepare: Prepare) -> AsyncIterator[Run]:
     """Execute a prepared run while the block runs; leaving the block waits for the run to end.
 
     The block owns one task group with every task of the run. An error in the block cancels the run, and a
-    failure of the run that nobody awaited is raised when the block is left.
+    failure of the run that was not awaited is raised when the block is left.
     """
     prepared = await prepare()
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 class Shared:
     """Resources by key, open in tasks that `spawn` starts; they belong to one event loop.
 
-    `note` is called with failures while a resource is open or closed, which nobody else would report.
+    `note` is called with failures while a resource is open or closed, which are not reported otherwise.
     """
 
     __slots__ = ("_by_key", "_context", "_is_over", "_note", "_spawn")
@@ -55,8 +55,8 @@ class Shared:
     ) -> AsyncIterator[T]:
         """Yield the resource of a key, opening it if necessary; the end of the block does not close it.
 
-        Raise the error of opening it, to all waiters; the next call opens it again. Raise DataflowError once
-        everything is closed.
+        Raises the error of opening it, to all waiters; the next call opens it again. Raises DataflowError
+        once everything is closed.
         """
         if self._is_over:
             raise _over()

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.asks import ReadAnswer
     from dataflow.scheduler.frames import FiringId
 
-
 __all__ = [
     "FirstStart",
     "ResumeWarning",
@@ -59,7 +58,7 @@ async def prepare_anew(
 async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, object]) -> PreparedRun:
     """Prepare to resume a paused run that exists in its result.
 
-    Raise RunTaken if it has been resumed already, AnswerRefused for an answer that does not fit; then it
+    Raises RunTaken if it has been resumed already, AnswerRefused for an answer that does not fit; then it
     remains paused.
     """
     paused = result._paused  # noqa: SLF001 - hidden from users, not from the engine

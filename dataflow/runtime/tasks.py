@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.scheduler.timers import Timer
 
-
 __all__ = ["Sleepers", "Spawn", "owning_tasks", "run_sync"]
 
 #: Starts a task in the run's task group.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Telemetry
     from dataflow.scheduler.frames import Frame
 
-
 __all__ = ["TracedReporter"]
 
 LOG: Final = logging.getLogger("dataflow.telemetry")

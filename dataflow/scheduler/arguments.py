@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dataflow.core.nodetype import NodeType
     from dataflow.scheduler.frames import Frame
 
-
 __all__ = [
     "argument",
     "bind",
@@ -34,7 +33,7 @@ __all__ = [
 
 
 def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
-    """Return the positional and keyword arguments; raise NodeFailed if a checked value does not fit."""
+    """Return the positional and keyword arguments; raises NodeFailed if a checked value does not fit."""
     if call.direct is not None and node.index not in frame.dead_inputs:
         values, shared = frame.values, frame.plan.shared
         return [own_copy(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
@@ -72,7 +71,7 @@ def _of_raw_node(parameters: Sequence[str], keywords: dict[str, Any]) -> dict[st
 
 
 def argument(frame: Frame, node: PlanNode, given: Feed | int) -> Any:
-    """Return the argument of a parameter; raise NodeFailed if a checked value does not fit."""
+    """Return the argument of a parameter; raises NodeFailed if a checked value does not fit."""
     if isinstance(given, int):
         return own_copy(frame.values[given])
     values = [_token(frame, slot) for slot in given.slots if is_live(frame.values[slot], given)]
@@ -98,7 +97,7 @@ def _token(frame: Frame, slot: int) -> Any:
 
 
 def checked(node: PlanNode, feed: Feed, value: Any) -> Any:
-    """Return a value as it enters a port that checks it; raise NodeFailed if it does not fit."""
+    """Return a value as it enters a port that checks it; raises NodeFailed if it does not fit."""
     try:
         return check_value(value, feed.check)
     except ValueMismatch as mismatch:
@@ -108,7 +107,7 @@ def checked(node: PlanNode, feed: Feed, value: Any) -> Any:
 
 
 def check_status(node: str, result: Any) -> NodeOutput:
-    """Return the result of a raw node; raise NodeFailed if it is or reports a failure."""
+    """Return the result of a raw node; raises NodeFailed if it is or reports a failure."""
     if not isinstance(result, NodeOutput):
         raise NodeFailed(node, f"returned {type(result).__name__}; expected a NodeOutput")
     match result.status:
@@ -121,7 +120,7 @@ def check_status(node: str, result: Any) -> NodeOutput:
 
 
 def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]:
-    """Return a value for each output port, or SKIP if it was left out; raise NodeFailed."""
+    """Return a value for each output port, or SKIP if it was left out; raises NodeFailed."""
     match node_type.shape:
         case Shape.SINGLE | Shape.PIECES:
             given: Mapping[str, Any] = {"out": result}
@@ -162,7 +161,7 @@ def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
 
 
 def outputs_given(node: str, node_type: NodeType, result: NodeOutput) -> Mapping[str, Any]:
-    """Return the outputs of a raw node that pauses, with its context; raise NodeFailed."""
+    """Return the outputs of a raw node that pauses, with its context; raises NodeFailed."""
     return _raw(node, node_type, result)
 
 

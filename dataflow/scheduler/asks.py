@@ -73,7 +73,7 @@ class Asking:
         return sorted(self.open.values(), key=_place)
 
     def pause(self, frame: Frame, node: PlanNode, call: Call, output: NodeOutput) -> None:
-        """Open the ask of a raw node that paused; raise NodeFailed for an invalid one."""
+        """Open the ask of a raw node that paused; raises NodeFailed for an invalid one."""
         request = read_request(node.id, output.metadata)
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.journal_writer is not None:
@@ -135,7 +135,7 @@ class Asking:
         return one.ask.expires is not None and one.ask.expires <= self.scheduler.reporter.now()
 
     def read(self, id: str, value: object, by: str, *, is_json: bool = False) -> ReadAnswer:
-        """Read an answer to an open ask; raise AnswerRefused."""
+        """Read an answer to an open ask; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
             ids = [ask.id for ask in self.asks]
@@ -153,7 +153,7 @@ class Asking:
         return ReadAnswer(values, by)
 
     def read_json(self, id: str, text: str, by: str) -> ReadAnswer:
-        """Read an answer given as JSON text, which anyone may have written; raise AnswerRefused."""
+        """Read an answer given as JSON text, which anyone may have written; raises AnswerRefused."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["Pulling", "Racing"]
 
 

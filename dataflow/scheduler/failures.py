@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame, RetryState
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["Failing", "Repeating", "handles_failures", "tolerates_failures"]
 
 Step: TypeAlias = "Callable[[], None]"

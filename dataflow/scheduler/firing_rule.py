@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame, Unhandled
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = [
     "Conflict",
     "Decision",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dataflow.errors import NodeTimeout
     from dataflow.scheduler.timers import Timer
 
-
 __all__ = [
     "ArrivedItems",
     "FiringId",

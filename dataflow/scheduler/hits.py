@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Reach
     from dataflow.values.writer import Json
 
-
 __all__ = [
     "MOST_CANDIDATES",
     "Candidate",

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import FiringId
     from dataflow.scheduler.timers import Timer
 
-
 __all__ = ["Scheduler"]
 
 #: How many steps of the work list run before other tasks of the event loop may run.

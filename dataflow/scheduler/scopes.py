@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Unhandled
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["AT_ONCE", "Nesting", "Opening"]
 
 #: How many items of a map begin in one step of the work list.

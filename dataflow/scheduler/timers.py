@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame, OpenedFlow
     from dataflow.scheduler.scheduler import Scheduler
 
-
 __all__ = ["Clock", "Standing", "Timer", "Timers", "Timing"]
 
 

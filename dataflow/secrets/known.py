@@ -150,7 +150,7 @@ def _filled(
 
 
 def redacted(value: T) -> T:
-    """Mask the known secrets in a value: return the value itself if it has none, else a masked copy (S12.4).
+    """Mask the known secrets in a value: return the value itself if it has none, else a masked copy.
 
     Strings, bytes, the items of lists, tuples, dicts and sets, and the fields of other objects are searched.
     An object that cannot be copied is replaced by its masked text.

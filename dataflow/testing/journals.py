@@ -15,7 +15,6 @@ from dataflow.testing.samples import batch_of, blob_of, new_run, record, refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 __all__ = ["BlobCases", "JournalCases", "RunCases"]
 
 #: Names and data may be any string: node paths, flows, ids of asks.

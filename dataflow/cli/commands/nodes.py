@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from dataflow.packs.registry import InstalledPack
 
-
 __all__ = ["nodes"]
 
 

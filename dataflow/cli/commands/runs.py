@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from dataflow.stores import StoredRun
 
-
 __all__ = ["cancel", "runs"]
 
 runs = typer.Typer(rich_markup_mode=None, invoke_without_command=True)

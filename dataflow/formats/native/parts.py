@@ -23,7 +23,6 @@ from dataflow.core.wiring import parse_reference
 if TYPE_CHECKING:
     from pydantic.config import JsonDict
 
-
 __all__ = [
     "EXPRESSIONS",
     "AllSource",

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from dataflow.core.wiring import PlacedNode
 
-
 __all__ = ["UNNAMED", "as_json", "called", "constant_as_json", "with_found_paths", "write_config"]
 
 MOST_SHOWN: Final = 60

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import DocumentPath, JsonDict, Notes
 
-
 __all__ = [
     "AGENT",
     "APPROVAL",

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dataflow_formats.agentflow.file import Workflow
     from dataflow_formats.agentflow.order import Plan
 
-
 __all__ = ["FORMAT"]
 
 #: Whether a node with several arrivals runs once for each of them, or once on all.

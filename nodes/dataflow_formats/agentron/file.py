@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import JsonDict, Notes
 
-
 __all__ = [
     "AGENT",
     "KINDS",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from dataflow import Message, ToolCall
 
-
 __all__ = [
     "loop",
     "next_node",

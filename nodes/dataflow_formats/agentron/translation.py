@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dataflow_formats.agentron.file import EdgePart, Graph
     from dataflow_formats.agentron.writer import Layout
 
-
 __all__ = ["FORMAT"]
 
 #: The keys of a file that become the flow, or are kept in another form.

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import DocumentPath, PartReader
 
-
 __all__ = [
     "BACK",
     "DEFAULT_LIMIT",

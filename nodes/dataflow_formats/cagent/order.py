@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dataflow.authoring import Notes
     from dataflow_formats.cagent.file import Workflow
 
-
 __all__ = ["Order", "Ran", "arrange", "ends", "order_of", "shape_of"]
 
 Ids: TypeAlias = tuple[str, ...]

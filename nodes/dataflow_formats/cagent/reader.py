@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import DocumentPath, JsonDict, Notes
 
-
 __all__ = ["read_agents", "read_workflow"]
 
 #: The version of files with workflows of another form.

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import FormatOptions, JsonDict, Notes
 
-
 __all__ = ["FORMAT"]
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dataflow_formats.cagent.file import AgentDefinition, Retry, Step, Workflow
     from dataflow_formats.cagent.order import Order, Ran
 
-
 __all__ = ["AGENT", "conversation", "workflow_document"]
 
 #: The names that an input for an earlier output cannot have.

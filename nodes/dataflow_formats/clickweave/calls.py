@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from dataflow.authoring import FormatOptions, Notes
     from dataflow_formats.clickweave.file import FileNode
 
-
 __all__ = ["OPTIONS", "Settings", "action_of", "invocation_of", "read_settings"]
 
 #: A further variable for a list of results, by the type of the node.

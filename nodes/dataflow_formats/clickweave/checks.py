@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dataflow_formats.clickweave.file import FileNode, Output, Placed, Workflow
     from dataflow_formats.clickweave.layout import Layout
 
-
 __all__ = [
     "check_workflow",
     "entries_of",

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 __all__ = ["Condition", "VariableSide", "holds", "number_in", "side_of", "written"]
 
 #: The strings that Rust parses as floats; Python also accepts blanks around them, and `1_000`.

@@ -14,7 +14,6 @@ from dataflow_formats.clickweave.conditions import Condition
 if TYPE_CHECKING:
     from dataflow.authoring import Notes
 
-
 __all__ = [
     "ACTIONS",
     "CONTROL",

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dataflow.authoring import JsonDict, Notes
     from dataflow_formats.clickweave.file import FileNode, Workflow
 
-
 __all__ = ["WALK", "Layout", "Sources", "carry", "lay_out"]
 
 #: The output of nodes with only one.

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dataflow import Event
     from dataflow.authoring import JsonDict
 
-
 __all__ = ["ClickweaveWords", "Known", "Trace", "Traced", "line_of"]
 
 #: The most bytes of an answer of a tool in the trace.

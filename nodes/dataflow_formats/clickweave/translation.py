@@ -16,7 +16,6 @@ from dataflow_formats.clickweave.writer import write_document
 if TYPE_CHECKING:
     from dataflow.authoring import FormatOptions, JsonDict, Notes
 
-
 __all__ = ["FORMAT"]
 
 

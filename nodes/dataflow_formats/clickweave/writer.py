@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dataflow_formats.clickweave.file import FileNode, Workflow
     from dataflow_formats.clickweave.layout import Layout
 
-
 __all__ = ["write_document"]
 
 #: The port of a failure.

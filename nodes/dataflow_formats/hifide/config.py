@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import FormatOptions, JsonDict, Notes
 
-
 __all__ = [
     "CONFIGS",
     "OPTIONS",

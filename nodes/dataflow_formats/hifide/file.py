@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from dataflow.authoring import DocumentPath, JsonDict, Notes
 
-
 __all__ = [
     "CACHE",
     "CHAT",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dataflow_formats.hifide.file import HifideFlow
     from dataflow_formats.hifide.wires import Wired
 
-
 __all__ = ["close_loops", "find_cycles", "serialize_chats"]
 
 CONTEXT: Final = "context"

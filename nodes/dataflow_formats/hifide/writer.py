@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dataflow_formats.hifide.file import HifideFlow, Node
     from dataflow_formats.hifide.wires import Wire, Wired
 
-
 __all__ = ["document", "node_of", "read_lazily"]
 
 #: The default model of a conversation.

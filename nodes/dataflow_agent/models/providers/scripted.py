@@ -36,7 +36,6 @@ from dataflow_agent.models.request import Emit, ModelAnswer, ModelRequest, Provi
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-
 __all__ = [
     "AnswerFunction",
     "Given",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from dataflow import Failure, Flow
 
-
 __all__ = [
     "MOST_CHARACTERS",
     "Action",

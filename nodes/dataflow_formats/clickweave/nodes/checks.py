@@ -18,7 +18,6 @@ from dataflow_formats.clickweave.nodes.calls import Evidence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 __all__ = ["checks"]
 
 #: The name of the expected outcome of a node among its checks.
