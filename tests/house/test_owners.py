@@ -67,13 +67,13 @@ FOREIGN: Final[dict[str, dict[str, str]]] = {
     "Reporter": {
         "durable.journal": "seq",
         "durable.replay": "is_listening",
-        "runtime.run": "tells_inputs",
+        "runtime.run": "includes_inputs",
         "runtime.telemetry": "is_listening is_tracing",
     },
     "Scheduler": {
-        "durable.ownership": "is_plain recording restoring warnings",
-        "durable.replay": "restoring",
-        "live.engine": "has_ended is_plain live memoizing plan warnings",
+        "durable.ownership": "is_plain journal_writer replay warnings",
+        "durable.replay": "replay",
+        "live.engine": "has_ended is_plain live memos plan warnings",
         "live.freshness": "stopped to_act",
         "runtime.attempts": "interruption",
         "runtime.engine": "has_ended",
