@@ -30,6 +30,7 @@ __all__ = [
     "is_function_name",
     "is_hidden",
     "is_module",
+    "loaded_object",
     "module_name",
     "name_of_function",
     "name_of_node",
@@ -130,6 +131,12 @@ def _exported_name(module: str, qualname: str, found: object) -> str | None:
 def is_module(name: str) -> bool:
     """Return whether a module at the top of the import path has this name, without importing it."""
     return name in sys.modules or importlib.util.find_spec(name) is not None
+
+
+def loaded_object(place: str) -> Any:
+    """Return what is at a location, `module:qualname`, if the module is loaded; None if it is not."""
+    module, _, qualname = place.partition(":")
+    return _within(sys.modules.get(module), qualname)
 
 
 def _within(module: ModuleType | None, qualname: str) -> Any:

@@ -148,7 +148,7 @@ def _fault_in(pack: object, offer: Offer) -> str:
         return f"calls itself {pack.name!r}; its entry point has to bear the same name"
     if pack.api != API:
         return f"needs pack API {pack.api!r}, this release has {API}"
-    return ""
+    return pack.clash
 
 
 def installed_packs(name: str | None = None) -> list[InstalledPack]:
