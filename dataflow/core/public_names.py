@@ -19,8 +19,10 @@ __all__ = ["OWN_PACKS", "package_of", "public_module", "public_name", "public_pl
 
 #: The packs that come with the engine, whose names are reserved (S1.2).
 OWN_PACKS: Final = ("agent", "agentflow", "agentron", "cagent", "clickweave", "control", "desktop", "hifide")
-#: The packages of the engine, which alone may have the name of the engine or of a reserved pack.
-OWN_PACKAGES: Final = ("dataflow", "dataflow_agent", "dataflow_control", "dataflow_desktop", "dataflow_formats")
+#: The packages that may have the name of the engine or of a reserved pack.
+OWN_PACKAGES: Final = frozenset(
+    {"dataflow", "dataflow_agent", "dataflow_control", "dataflow_desktop", "dataflow_formats"}
+)
 ATTRIBUTE: Final = "__stored_as__"
 
 

@@ -74,16 +74,14 @@ class Pack:
 
     @property
     def clash(self) -> str:
-        """Why its types cannot be told apart by public names, which two functions of a package share, or ""."""
+        """Which two types have functions of one public name, and a remedy; an empty text if none have."""
         known: dict[str, tuple[str, str]] = {}
         for name, given in self.nodes.items():
             place = given if isinstance(given, str) else _place_of(given)
             other, at = known.setdefault(public_place(place), (name, place))
             if at != place and not _is_one(at, place):
-                return (
-                    f"node types {other!r} and {name!r} have one public name, {public_place(place)}: {at} and "
-                    f"{place}; rename one of the functions"
-                )
+                shared = f"node types {other!r} and {name!r} have one public name, {public_place(place)}"
+                return f"{shared}: {at} and {place}; rename one of the functions"
         return ""
 
     def find(self, name: str, offered_by: str = "") -> NodeType:
@@ -103,9 +101,9 @@ class Pack:
 def _place_of(node: Any) -> str:
     """Return the location of the function that a node is made of."""
     with suppress(FlowInvalid):
-        found = type_of(node)
-        function = found.documented or found.call
-        return f"{function.__module__}:{function.__qualname__}"
+        function = type_of(node).function
+        target = getattr(function, "func", function)
+        return f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
     return ""
 
 

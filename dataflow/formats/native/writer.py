@@ -156,8 +156,8 @@ class _DocumentWriter:
         if isinstance(kind, str):
             module = id.partition(":")[0]
             return id if "." not in module and is_module(module) else self.ids.get(id, id)
-        function = kind.documented or kind.call
-        if qualified_id(function) != id:
+        function = kind.function
+        if qualified_id(function) != id or not hasattr(function, "__qualname__"):
             return id
         names = (f"{function.__module__}:{function.__qualname__}", id)
         listed = (self.ids[name] for name in names if name in self.ids)
@@ -231,10 +231,9 @@ class _DocumentWriter:
 def _is_made_of(id: str, function: object) -> bool:
     """Return whether the type that a pack lists is made of this function, not of another one of its name."""
     try:
-        listed = find_type(id)
+        return find_type(id).function is function
     except PackError:
         return False
-    return (listed.documented or listed.call) is function
 
 
 def _given(parts: dict[str, object]) -> dict[str, object]:
