@@ -68,6 +68,7 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
         notes.origin(id, step.path)
         for number, used in enumerate(step.items("uses")):
             if used in ids:
+                notes.edge_origin(len(edges), (*step.path, "uses", number))
                 edges.append(write_edge(used, "out", id, used))
             else:
                 step.problem(f"there is no step {used!r}; {choices(ids, near=str(used))}", "uses", number)

@@ -7,10 +7,12 @@ import shutil
 import textwrap
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from pydantic import TypeAdapter
 from pydantic_core import PydanticUndefined, ValidationError
 
+from dataflow.core.config import TypeField
 from dataflow.core.policy import Retry
 from dataflow.core.ports import PortKind
 from dataflow.errors import FlowInvalid
@@ -113,13 +115,21 @@ def _fields(model: type[Config] | None) -> Iterator[str]:
     """Yield the fields of a config, each with its description."""
     for name, field in model.model_fields.items() if model is not None else ():
         about = f"  {field.description}" if field.description else ""
-        yield f"{field.alias or name}: {type_name(field.annotation)}{_default_of(field)}{about}"
+        kind = "a type" if _is_type_field(field) else type_name(field.annotation)
+        yield f"{field.alias or name}: {kind}{_default_of(field)}{about}"
+
+
+def _is_type_field(field: FieldInfo) -> bool:
+    return all(mark in field.metadata for mark in get_args(TypeField)[1:])
 
 
 def _default_of(field: FieldInfo) -> str:
-    if field.default is not PydanticUndefined:
-        return f" = {shortened_repr(field.default)}"
-    return "" if field.is_required() else " = ..."  # a default factory
+    default = field.default
+    if default is PydanticUndefined:
+        return "" if field.is_required() else " = ..."  # a default factory
+    if _is_type_field(field) and not isinstance(default, str | dict):
+        default = TypeAdapter(TypeField).dump_python(default)  # as documents name it
+    return f" = {shortened_repr(default)}"
 
 
 def _settings(node_type: NodeType) -> Iterator[str]:

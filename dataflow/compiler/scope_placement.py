@@ -1,4 +1,14 @@
-"""Place vertices in scopes, and handle edges that leave maps and lists that are read inside their own map."""
+"""Place vertices in scopes, and handle edges that leave maps and lists that are read inside their own map.
+
+A terminal is the source of an edge: a port of a vertex, a parameter of a scope, or a constant. A loop or map
+in block form (`with flow.loop():`, `loop:` and `map:` in documents) has its body as a scope from the start.
+All other scopes get their vertices here: a vertex belongs to the innermost scope that it reads. A map over
+edges opens a scope instance for each edge into a port (S7.4), one opened by `each` for each item of a list.
+
+In `collect(double(each(xs)))` the map that `each` opens has a scope with the parameter `item`. `double` reads
+the terminal `item` and is placed in that scope; `collect` reads `double.out`, which becomes an output of the
+map, and is placed around it.
+"""
 
 from __future__ import annotations
 

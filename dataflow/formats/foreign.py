@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
-from dataflow.base.wording import choices
+from dataflow.base.failure import text_of_error
+from dataflow.base.wording import choices, shortened
 from dataflow.core.functions import importing
 from dataflow.core.wiring import Remark
-from dataflow.errors import FlowInvalid, FormatError, PackError
+from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
 from dataflow.formats.native.document import FORMAT, FlowDocument
-from dataflow.formats.problems import Problem, problems_of, report
+from dataflow.formats.problems import Problem, describe_value, problems_of, report
 from dataflow.formats.reader import decode, read_file
 from dataflow.formats.reader import read as read_text
 
@@ -54,6 +55,7 @@ STEPS: Final = 2
 #: The group of the entry points of formats.
 GROUP: Final = "dataflow.formats"
 NATIVE: Final = "native"
+MOST_CHARACTERS: Final = 500  # of an error that a format raises
 #: The key that identifies a native document.
 MARK: Final = "dataflow"
 
@@ -77,7 +79,7 @@ class Records(Protocol):
 
 @dataclass(slots=True)
 class Notes:
-    """What a format finds in a file in addition to the document: problems, remarks, origins of nodes.
+    """What a format finds in a file in addition to the document: problems, remarks, origins of its parts.
 
     `folder` is the folder of the file. A file with a problem is not loaded: FlowInvalid has all problems,
     each with line and column.
@@ -100,6 +102,10 @@ class Notes:
     def origin(self, node: str, path: DocumentPath) -> None:
         """Record which part of the file a node was translated from, for the locations of problems."""
         self.origins["nodes", node] = path
+
+    def edge_origin(self, index: int, path: DocumentPath) -> None:
+        """Record which part of the file an edge was translated from, by its index in the document."""
+        self.origins["edges", index] = path
 
     def read_other(self, name: str, about: str, read: Callable[[Any, Notes], T]) -> T | None:
         """Read another file that the file names, from its folder; None if it cannot be read.
@@ -156,20 +162,41 @@ class Origins:
 def translated(
     format: Format, data: Any, options: FormatOptions, places: Places, name: str
 ) -> tuple[FlowDocument, Notes]:
-    """Translate the content of a file; raises FlowInvalid with every problem and its location."""
+    """Translate the content of a file; raises FlowInvalid with every problem and its location.
+
+    Raises FormatError if the format itself fails.
+    """
     notes = Notes(FilePath(name).parent)
     for option in sorted(options.keys() - format.options):
         known = choices(sorted(format.options))
         notes.problem((), f"a file of {format.name} has no option {option!r}; {known}")
-    document = format.translate(data, options, notes)
+    document = _document_of(format, data, options, notes, name)
     if notes.problems:
         raise FlowInvalid(name, report(notes.problems, places))
-    document = {**document, "meta": {MADE_OF: format.name, **document.get("meta", {})}}
+    meta = document.get("meta", {})
+    if isinstance(meta, Mapping):  # else it is a problem of the document
+        document = {**document, "meta": {MADE_OF: format.name, **meta}}
     try:
         return FlowDocument.model_validate(document), notes
     except ValidationError as error:
         found = problems_of(error, document)
         raise FlowInvalid(name, report(found, Origins(places, notes.origins))) from error
+
+
+def _document_of(format: Format, data: Any, options: FormatOptions, notes: Notes, name: str) -> JsonDict:
+    """Call a format; raises FormatError, with the format's name, for any other error and for no mapping."""
+    try:
+        document: object = format.translate(data, options, notes)
+    except DataflowError:
+        raise
+    except Exception as error:  # the code of a format may raise anything
+        line = shortened(" ".join(text_of_error(error).split()), MOST_CHARACTERS)
+        reason = f"{type(error).__name__}: {line}".removesuffix(": ")
+        raise FormatError(name, f"format {format.name!r} cannot translate it: {reason}") from error
+    if not isinstance(document, dict):
+        reason = f"translates it to {describe_value(document)}; expected a document"
+        raise FormatError(name, f"format {format.name!r} {reason}")
+    return document
 
 
 def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> Format | None:

@@ -53,8 +53,9 @@ def canonical_text(
     """Write a value with the types of all its parts; dicts and sets in an order that does not vary.
 
     A function is written by its name, and added to `functions`. Of other values without fields, items or
-    members only the type is written. Unlike the codec this accepts any value. `names` replaces some names of
-    types and functions, for example by former ones.
+    members only the type is written, so two such values of one type have equal text.
+    Unlike the codec this accepts any value. `names` replaces some names of types and functions, for example
+    by former ones.
     """
     if type(value) is str:  # as most are
         return json.dumps(names.get(value, value))

@@ -66,10 +66,13 @@ class Work:
 
 
 def plain_text(text: str) -> str:
-    """Return the actual characters as a plain `str`, also of a subclass."""
+    """Return the actual characters of a string as a plain `str`.
+
+    A subclass may override methods, such as `__len__` or `split`, and so evade the limits.
+    """
     return str.__str__(text)
 
 
 def plain_list(items: list[T]) -> list[T]:
-    """Return the actual items as a plain `list`, also of a subclass."""
+    """Return the actual items of a list as a plain `list`, also for a subclass that overrides methods."""
     return items if type(items) is list else list.copy(items)

@@ -102,6 +102,35 @@ def test_a_problem_that_checking_finds_has_the_place_of_its_node(toy: Path) -> N
         Flow.load(written(toy, {"toy": ["a", "bad"]}))
 
 
+def test_a_problem_that_checking_finds_has_the_place_of_its_edge(toy: Path) -> None:
+    install(toy / "site", "edges", "edges = tests.formats.toy:EDGES\n", group="dataflow.formats")
+    with pytest.raises(FlowInvalid) as caught:
+        Flow.load(written(toy, {"toy": ["a b", "c b"]}), format="edges")
+    assert list(caught.value.problems) == ["4:3 port 'b.value' reads 'c.out': no node 'c'; choices: a, b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({}, "cannot translate it: KeyError: 'returns'"),
+        ({"returns": None}, "translates it to null; expected a document"),
+        ({"returns": ["a"]}, "translates it to a list of 1; expected a document"),
+    ],
+)
+def test_a_format_that_fails_is_named(toy: Path, data: Any, told: str) -> None:
+    install(toy / "site", "faulty", "faulty = tests.formats.toy:FAULTY\n", group="dataflow.formats")
+    file = written(toy, {"toy": data})
+    with pytest.raises(FormatError) as caught:
+        Flow.load(file, format="faulty")
+    assert str(caught.value) == f"{file}: format 'faulty' {told}"
+
+
+def test_a_meta_of_a_translated_document_that_is_no_mapping_is_a_problem(toy: Path) -> None:
+    install(toy / "site", "faulty", "faulty = tests.formats.toy:FAULTY\n", group="dataflow.formats")
+    with pytest.raises(FlowInvalid, match="1:1 meta: "):
+        Flow.load(written(toy, {"toy": {"returns": {"dataflow": 1, "meta": 3}}}), format="faulty")
+
+
 def test_a_format_is_told_what_it_knows_besides(toy: Path) -> None:
     file = written(toy, {"toy": ["a"]})
     assert Flow.load(file, branch="x").run_sync()["a"] == "x"

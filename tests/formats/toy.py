@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dataflow import Event, EventKind
+from dataflow.authoring import write_edge
 from dataflow.formats.foreign import Format, FormatOptions, JsonDict, Notes
 
-__all__ = ["FORMAT", "TWIN"]
+__all__ = ["EDGES", "FAULTY", "FORMAT", "TWIN"]
 
 
 def recognises(data: Any) -> bool:
@@ -32,6 +33,21 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     return {"dataflow": 1, "nodes": nodes, "outputs": {word: word for word in nodes}}
 
 
+def translate_no_further(data: Any, options: FormatOptions, notes: Notes) -> Any:
+    """Fail as a faulty format would: return what the file has under `returns`, or look up a missing key."""
+    return data["toy"]["returns"]
+
+
+def translate_edges(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
+    """Translate edges only, each written `source target`."""
+    edges: list[JsonDict] = []
+    for index, (source, target) in enumerate(map(str.split, data["toy"])):
+        notes.edge_origin(index, ("toy", index))
+        edges.append(write_edge(source, "out", target, "value"))
+    nodes = {"a": {"type": "control.value", "config": {"value": 1}}, "b": {"type": "control.log"}}
+    return {"dataflow": 1, "nodes": nodes, "edges": edges}
+
+
 class ToyWords:
     """Tells each node, and how many there were."""
 
@@ -48,3 +64,5 @@ class ToyWords:
 
 FORMAT: Final = Format("toy", recognises, translate, frozenset({"branch"}), ToyWords)
 TWIN: Final = Format("twin", recognises, translate)
+FAULTY: Final = Format("faulty", recognises, translate_no_further)
+EDGES: Final = Format("edges", recognises, translate_edges)

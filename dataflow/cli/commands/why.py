@@ -36,7 +36,7 @@ def why(
 ) -> None:
     """Tell why a node or port of a run is what it is, back to the decision or failure or what it waits for.
 
-    Of chains of skips the flow tells more than the journal, and is imported for that.
+    With the flow, chains of skips are explained further; it is imported for that.
     """
     from dataflow.cli.reasons import explain_port  # loaded on first use
     from dataflow.inspection.stored_run import read_run
