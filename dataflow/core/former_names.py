@@ -5,13 +5,23 @@ Used only for a name that is not found otherwise, since it imports every install
 
 from __future__ import annotations
 
+import importlib
 import logging
 from collections import Counter
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.failure import Interruption
-from dataflow.core.discovery import GROUP, OURS, Offer, fault_of, is_same_distribution, offers
+from dataflow.core.discovery import (
+    GROUP,
+    OURS,
+    OWN_PACKS,
+    Offer,
+    PackStatus,
+    fault_of,
+    is_same_distribution,
+    offers,
+)
 from dataflow.core.public_names import package_of, public_module
 
 if TYPE_CHECKING:
@@ -69,15 +79,18 @@ def current_name(name: str) -> str:
 def listed_ids() -> Mapping[str, str]:
     """Return the ids `pack.name` of the node types in the installed packs, by the names of their functions.
 
-    Former names are included. Packs that several distributions offer under one name are left out.
+    The locations that packs give and former names are included. Packs that several distributions offer under
+    one name are left out.
     """
     packs = list(_packs())
     often = Counter(offer.pack for offer, _ in packs)
-    found = {
-        own: f"{offer.pack}.{listed}"
-        for offer, pack in reversed(packs)
-        for listed, own in pack.functions.items()
-        if often[offer.pack] == 1
+    usable = [(offer.pack, pack) for offer, pack in reversed(packs) if often[offer.pack] == 1]
+    found = {own: f"{name}.{listed}" for name, pack in usable for listed, own in pack.functions.items()}
+    found |= {
+        given: f"{name}.{listed}"
+        for name, pack in usable
+        for listed, given in pack.nodes.items()
+        if isinstance(given, str)
     }
     return found | {old: found[now] for old, now in former_names().items() if now in found}
 
@@ -96,11 +109,38 @@ def place_of(name: str) -> str | None:
 
 def _public_places(name: str) -> Iterator[str]:
     prefix, _, qualname = name.partition(":")
-    for offer, _ in _packs():
-        package = package_of(offer.value.partition(":")[0]) if offer.pack == prefix else None
-        named = package is not None and public_module(package.__name__) == prefix
+    for offer in _offers():
+        if offer.pack != prefix or not _may_name(offer):
+            continue
+        module = offer.value.partition(":")[0].strip()
+        try:
+            importlib.import_module(module)
+            package = package_of(module)
+            named = package is not None and public_module(package.__name__) == prefix
+        except (KeyboardInterrupt, Interruption):
+            raise
+        except BaseException as error:  # noqa: BLE001 - any error; using the pack reports it
+            LOG.debug("pack %s of %s has no public names: %s", offer.pack, offer.label, error)
+            continue
         if package is not None and named and hasattr(package, qualname.partition(".")[0]):
             yield f"{package.__name__}:{qualname}"
+
+
+def _may_name(offer: Offer) -> bool:
+    """Return whether public names lead to the package of a pack: also if the pack is disabled."""
+    fault = fault_of(offer)
+    if fault is None or fault.status is not PackStatus.DISABLED:
+        return fault is None
+    return offer.fault is None and (offer.pack not in OWN_PACKS or _is_ours(offer))
+
+
+def _is_ours(offer: Offer) -> bool:
+    return is_same_distribution(offer.distribution, OURS)
+
+
+def _offers() -> list[Offer]:
+    """List the offers, ours first, so that no other pack can rename what is ours."""
+    return sorted(offers(), key=lambda offer: not _is_ours(offer))
 
 
 def _listed_places(name: str) -> Iterator[str]:
@@ -111,8 +151,8 @@ def _listed_places(name: str) -> Iterator[str]:
 
 
 def _packs() -> Iterator[tuple[Offer, Any]]:
-    """Import the installed packs, ours first, so that no other pack can rename what is ours."""
-    for offer in sorted(offers(), key=lambda one: not is_same_distribution(one.distribution, OURS)):
+    """Import the installed packs."""
+    for offer in _offers():
         if fault_of(offer) is None:
             try:
                 pack: Any = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()

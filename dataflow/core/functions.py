@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -25,10 +25,15 @@ __all__ = [
     "NamedFunction",
     "check_function",
     "import_function",
+    "import_node",
     "importing",
     "is_function_name",
+    "is_hidden",
+    "is_module",
+    "loaded_object",
     "module_name",
     "name_of_function",
+    "name_of_node",
 ]
 
 MOST_CHARACTERS: Final = 500  # of an error that a user's module raises
@@ -77,17 +82,61 @@ def check_function(function: object, *values: str) -> None:
 def name_of_function(function: Callable[..., Any]) -> str | None:
     """Return a name by which `import_function` finds a function; None for lambdas, local and bound ones.
 
-    A function that is exported by a package with a public name is named by that package.
+    A function that is exported by a package with a public name is named by that package, if the name leads
+    back to it. A function whose name leads to another one, of a pack of the engine, has no name.
     """
     module = getattr(function, "__module__", None)
     qualname = getattr(function, "__qualname__", None)
     if module is None or qualname is None or not is_function_name(f"{module}:{qualname}"):
         return None
-    if _within(package_of(module), qualname) is function:
-        return f"{public_module(module)}:{qualname}"
-    if _within(sys.modules.get(module), qualname) is not function:
+    if public := _exported_name(module, qualname, function):
+        return public
+    if _within(sys.modules.get(module), qualname) is not function or is_hidden(function):
         return None
-    return f"{SHOWN_NAMES.get(module, module) if module != '__main__' else module_name(module)}:{qualname}"
+    return _plain_name(module, qualname)
+
+
+def name_of_node(function: Callable[..., Any]) -> str:
+    """Return a name by which `import_node` finds the function of a node type, or the node made of it."""
+    module, qualname = function.__module__, function.__qualname__
+    found = _within(sys.modules.get(module), qualname)
+    return _exported_name(module, qualname, found) or _plain_name(module, qualname)
+
+
+def is_hidden(function: object) -> bool:
+    """Return whether a pack of the engine has another function of the same name, which is found instead."""
+    module = str(getattr(function, "__module__", None))
+    name = _plain_name(module, str(getattr(function, "__qualname__", None)))
+    place = _place_of(name) if name.partition(":")[0] in OWN_PACKS else None
+    return place is not None and _imported(place) is not function
+
+
+def _plain_name(module: str, qualname: str) -> str:
+    return f"{module_name(module) if module == '__main__' else SHOWN_NAMES.get(module, module)}:{qualname}"
+
+
+def _exported_name(module: str, qualname: str, found: object) -> str | None:
+    """Return the public name of an object that its package exports, if it leads back to the package."""
+    package = package_of(module)
+    if package is None or found is None or _within(package, qualname) is not found:
+        return None
+    prefix = public_module(module)
+    name = f"{prefix}:{qualname}"
+    if prefix == package.__name__:
+        return name
+    is_free = prefix in OWN_PACKS or not is_module(prefix)
+    return name if is_free and _place_of(name) == f"{package.__name__}:{qualname}" else None
+
+
+def is_module(name: str) -> bool:
+    """Return whether a module at the top of the import path has this name, without importing it."""
+    return name in sys.modules or importlib.util.find_spec(name) is not None
+
+
+def loaded_object(place: str) -> Any:
+    """Return what is at a location, `module:qualname`, if the module is loaded; None if it is not."""
+    module, _, qualname = place.partition(":")
+    return _within(sys.modules.get(module), qualname)
 
 
 def _within(module: ModuleType | None, qualname: str) -> Any:
@@ -124,20 +173,40 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
 
 
 def import_function(name: str) -> Callable[..., Any]:
-    """Import a function by its current or a former name; raises PackError."""
+    """Import a function by its current or a former name; raises PackError.
+
+    A name that a pack of the engine has leads to the pack, as `control:read_text`.
+    """
     with importing(name, name):
+        # A script next to the document may have the name of one of our packs; it is not imported instead.
+        own = _place_of(name) if name.partition(":")[0] in OWN_PACKS else None
+    return import_node(own or name, name)
+
+
+def import_node(name: str, wanted_by: str = "") -> Callable[..., Any]:
+    """Import the function of a node type, or a node; raises PackError.
+
+    A module of the name comes before a pack, whose node types are called `pack.name`.
+    """
+    wanted_by = wanted_by or name
+    with importing(wanted_by, wanted_by):
         try:
-            # A script next to the document may have the name of one of our packs; it is not imported instead.
-            own = _place_of(name) if name.partition(":")[0] in OWN_PACKS else None
-            found = _imported(own or name)
-        except (ImportError, AttributeError):
-            place = _place_of(name)
+            found = _imported(name)
+        except (ModuleNotFoundError, AttributeError) as error:
+            place = _place_of(name) if _is_missing(name.partition(":")[0], error) else None
             if place is None:
                 raise
             found = _imported(place)
     if not callable(found):
-        raise PackError(name, f"is no function, but {type(found).__name__}")
+        raise PackError(wanted_by, f"is no function, but {type(found).__name__}")
     return found  # type: ignore[no-any-return]  # callable, as just checked
+
+
+def _is_missing(module: str, error: ModuleNotFoundError | AttributeError) -> bool:
+    """Return whether the module or its attribute does not exist, rather than that the module fails."""
+    if isinstance(error, AttributeError):
+        return module in sys.modules
+    return f"{module}.".startswith(f"{error.name}.")
 
 
 def _imported(name: str) -> Any:

@@ -80,8 +80,12 @@ class NodeType:
     @property
     def text(self) -> str:
         """The docstring of the function."""
-        function = self.documented or self.call
-        return "" if function is never_called else inspect.getdoc(function) or ""
+        return "" if self.function is never_called else inspect.getdoc(self.function) or ""
+
+    @property
+    def function(self) -> Any:
+        """The author's function, which may be called by a wrapper."""
+        return self.documented or self.call
 
     def renamed(self, id: str) -> NodeType:
         """Return the type with another id, as a pack or a document gives it."""

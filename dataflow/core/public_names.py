@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.errors import PackError
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -17,17 +19,33 @@ __all__ = ["OWN_PACKS", "package_of", "public_module", "public_name", "public_pl
 
 #: The packs that come with the engine, whose names are reserved (S1.2).
 OWN_PACKS: Final = ("agent", "agentflow", "agentron", "cagent", "clickweave", "control", "desktop", "hifide")
+#: The packages that may have the name of the engine or of a reserved pack.
+OWN_PACKAGES: Final = frozenset(
+    {"dataflow", "dataflow_agent", "dataflow_control", "dataflow_desktop", "dataflow_formats"}
+)
 ATTRIBUTE: Final = "__stored_as__"
 
 
 def package_of(module: str) -> ModuleType | None:
-    """Return the module, or the innermost package around it, that has a public name; None if none has."""
+    """Return the module, or the innermost package around it, that has a public name; None if none has.
+
+    Raises PackError for a public name that is invalid, or reserved for the engine.
+    """
     while module:
         found = sys.modules.get(module)
         if found is not None and ATTRIBUTE in vars(found):
+            _check(module, vars(found)[ATTRIBUTE])
             return found
         module = module.rpartition(".")[0]
     return None
+
+
+def _check(package: str, name: object) -> None:
+    given = f"has {ATTRIBUTE} = {name!r}"
+    if not isinstance(name, str) or not name.isidentifier():
+        raise PackError(package, f"{given}; expected the name of its pack, of letters, digits and _")
+    if name in ("dataflow", *OWN_PACKS) and package.partition(".")[0] not in OWN_PACKAGES:
+        raise PackError(package, f"{given}, which is reserved for the engine; use the name of its own pack")
 
 
 def public_module(module: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.wording import choices, nearest
 from dataflow.builder.builder import Builder
 from dataflow.builder.declare import Node
-from dataflow.core.functions import import_function, importing, is_function_name
+from dataflow.core.functions import import_function, importing, is_function_name, loaded_object
 from dataflow.core.nodetype import NodeType, derive
 from dataflow.core.public_names import public_place
 from dataflow.errors import FlowInvalid, PackError
@@ -72,6 +72,18 @@ class Pack:
                     found[name] = type_of(given).id
         return found
 
+    @property
+    def clash(self) -> str:
+        """Which two types have functions of one public name, and a remedy; an empty text if none have."""
+        known: dict[str, tuple[str, str]] = {}
+        for name, given in self.nodes.items():
+            place = given if isinstance(given, str) else _place_of(given)
+            other, at = known.setdefault(public_place(place), (name, place))
+            if at != place and not _is_one(at, place):
+                shared = f"node types {other!r} and {name!r} have one public name, {public_place(place)}"
+                return f"{shared}: {at} and {place}; rename one of the functions"
+        return ""
+
     def find(self, name: str, offered_by: str = "") -> NodeType:
         """Return a node type by its name in the pack; raises PackError, with `offered_by` as the provider."""
         if name not in self._types:
@@ -84,6 +96,21 @@ class Pack:
             made = _imported(self.nodes[name], id, wanted)
             self._types.setdefault(name, made)  # if two threads import it, the first type is kept
         return self._types[name]
+
+
+def _place_of(node: Any) -> str:
+    """Return the location of the function that a node is made of."""
+    with suppress(FlowInvalid):
+        function = type_of(node).function
+        target = getattr(function, "func", function)
+        return f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+    return ""
+
+
+def _is_one(one: str, other: str) -> bool:
+    """Return whether two locations are known to be of one object, without importing modules."""
+    found = loaded_object(one)
+    return found is not None and found is loaded_object(other)
 
 
 def _imported(given: Any, id: str, wanted: str) -> NodeType:

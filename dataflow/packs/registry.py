@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dataflow.base.wording import choices, nearest
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
-from dataflow.core.functions import import_function, importing, is_function_name
+from dataflow.core.functions import import_node, importing, is_function_name
 from dataflow.errors import PackError
 from dataflow.packs.pack import Pack, type_of
 
@@ -48,7 +48,7 @@ def find_type(id: str) -> NodeType:
         return BUILT_IN[rest]
     offering = _offering(id)
     if not offering and is_function_name(id):
-        return type_of(import_function(id))
+        return type_of(import_node(id))
     pack, dot, name = rest.partition(".")
     if not dot or not pack:
         raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
@@ -148,7 +148,7 @@ def _fault_in(pack: object, offer: Offer) -> str:
         return f"calls itself {pack.name!r}; its entry point has to bear the same name"
     if pack.api != API:
         return f"needs pack API {pack.api!r}, this release has {API}"
-    return ""
+    return pack.clash
 
 
 def installed_packs(name: str | None = None) -> list[InstalledPack]:

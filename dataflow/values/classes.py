@@ -61,6 +61,12 @@ class Classes:
     names: Mapping[type, str]
     twice: frozenset[str] = frozenset()
 
+    def clash(self, name: str) -> str:
+        """Return the message that several classes have a name, with their modules if these differ."""
+        modules = sorted({kind.__module__ for kind, own in self.names.items() if own == name})
+        text = f"two classes of the flow have the name {name}"
+        return f"{text}, in the modules {' and '.join(modules)}" if len(modules) > 1 else text
+
 
 def class_name(kind: type) -> str:
     """Return the name of a class: by the public name of its package, else by its module (S1.2)."""

@@ -125,7 +125,7 @@ class Reader:
         if form is not None:
             return self._former.setdefault(name, form)
         if name in self._classes.twice:
-            raise UnknownClass(f"two classes of the flow have the name {name}")
+            raise UnknownClass(self._classes.clash(name))
         raise UnknownClass(f"no type of the flow's ports names a class {shortened(name, 200)!r}")
 
     def _blob(self, name: Json) -> bytes:

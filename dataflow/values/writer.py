@@ -50,11 +50,12 @@ class Writer:
     Not thread-safe. Parts of a history that were encoded before are not encoded again.
     """
 
-    __slots__ = ("_alike", "_digests", "_forms", "_leaves", "_names", "_secrets")
+    __slots__ = ("_alike", "_clash", "_digests", "_forms", "_leaves", "_names", "_secrets")
 
     def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
         self._names = classes.names
         self._forms = classes.forms
+        self._clash = classes.clash
         self._leaves = _Leaves(put_blob)
         self._digests: WeakKeyDictionary[Part[Any], str] = WeakKeyDictionary()
         self._alike: Counter[str] = Counter()  # parts of histories with equal content, by content hash
@@ -172,7 +173,7 @@ class Writer:
     def _instance(self, value: object, name: str, levels: int) -> Json:
         form = self._forms.get(name)
         if form is None:
-            raise Refused(f"two classes of the flow have the name {name}; give them different ones", value)
+            raise Refused(f"{self._clash(name)}; give them different ones", value)
         written = {"$": name}
         for key, part in _taken_apart(form.apart, value).items():
             try:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeAlias
 
 import pytest
 
-from dataflow import Flow, PackError, RunFailed, StoreError
+from dataflow import Flow, FlowInvalid, PackError, RunFailed, StoreError
 from dataflow.authoring import import_function, name_of_function
 from dataflow.core.discovery import OWN_PACKS
 from dataflow.core.former_names import former_names, listed_ids, place_of
 from dataflow.durable.edits import compare
 from dataflow.durable.graph_signature import FlowShape, in_terms_of, shape_of
 from dataflow.durable.storable import storable_of
-from dataflow.packs.registry import find_type
+from dataflow.packs.registry import find_type, installed_packs
 from dataflow.stores.sqlite import SqliteStore
 from dataflow.values.classes import class_name, classes_of
 from dataflow.values.reader import Reader
-from dataflow_agent import scripted, tools
+from dataflow_agent import Policy, scripted, tools
 from dataflow_agent.toolkit.functions import is_same_tool
 from dataflow_control import read_text
 from tests.stored_names import BROKEN, CASES, DOCUMENTS, FOLDER, desk_at, read, store_at
@@ -35,7 +36,7 @@ from tests.support.source import PACKAGES, modules_of
 HELP: Final = "dataflow.formats.agentron.helping:request_user_help"
 OF_A_MODULE: Final = re.compile(r"\bdataflow(?:_\w+)?(?:\.\w+)+:")
 
-
+Modules: TypeAlias = Callable[..., None]
 MODULES: Final = [module for package in PACKAGES for module in modules_of(package)]
 
 
@@ -219,3 +220,177 @@ def test_a_script_that_is_called_like_a_pack_is_not_imported_for_it(
     (tmp_path / "agentron.py").write_text("raise AssertionError", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert import_function("agentron:request_user_help").__name__ == "request_user_help"
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modules]:
+    """Write modules below a folder of the import path; they are forgotten afterwards."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = {*sys.modules}
+
+    def write(**texts: str) -> None:
+        for name, text in texts.items():
+            path = tmp_path / f"{name if '/' in name else name.replace('__', '/')}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
+
+    yield write
+    for name in {*sys.modules} - before:
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+SAME: Final = "async def same(n: int) -> int:\n    return n\n"
+INIT: Final = "cp/__init__"
+
+
+def _pack(stored_as: str, nodes: str) -> str:
+    return (
+        f'from dataflow import Pack\n__stored_as__ = "{stored_as}"\n'
+        f'pack = Pack("cp", version="1", api=1, nodes={nodes})\n'
+    )
+
+
+def test_a_node_is_written_as_the_type_that_is_made_of_its_function(tmp_path: Path, modules: Modules) -> None:
+    modules(**{INIT: _pack("cp", '{"same": "cp.b:same"}'), "cp__a": SAME, "cp__b": SAME})
+    install(tmp_path, "cp-pack", "cp = cp:pack")
+    with Flow("one") as flow:
+        for name in ("cp.a", "cp.b"):
+            flow.add(import_module(name).same, n=1)
+    written = flow.to_dict()["nodes"]
+    assert [one["type"] for one in written.values()] == ["cp.a:same", "cp.same"]
+    assert [find_type(one["type"]).call for one in written.values()] == [
+        import_module(name).same for name in ("cp.a", "cp.b")
+    ]
+
+
+def test_a_pack_of_two_functions_with_one_public_name_cannot_be_used(
+    tmp_path: Path, modules: Modules
+) -> None:
+    nodes = '{"same": "cp.a:same", "other": "cp.b:same"}'
+    modules(**{INIT: _pack("cp", nodes), "cp__a": SAME, "cp__b": SAME})
+    install(tmp_path, "cp-pack", "cp = cp:pack")
+    [found] = installed_packs("cp")
+    assert found.fault is not None
+    assert found.fault.reason == (
+        "node types 'same' and 'other' have one public name, cp:same: cp.a:same and cp.b:same; "
+        "rename one of the functions"
+    )
+    with pytest.raises(PackError, match="have one public name, cp:same"):
+        find_type("cp.same")
+
+
+def test_a_pack_may_list_one_function_twice(tmp_path: Path, modules: Modules) -> None:
+    text = "from cp.a import same\n" + _pack("cp", '{"same": "cp.a:same", "other": "cp:same"}')
+    modules(**{INIT: text, "cp__a": SAME})
+    install(tmp_path, "cp-pack", "cp = cp:pack")
+    assert [one.types for one in installed_packs("cp")] == [["cp.other", "cp.same"]]
+
+
+def test_a_node_of_a_module_that_is_called_like_a_pack_is_its_own(tmp_path: Path, modules: Modules) -> None:
+    modules(agent="async def chat(prompt: str) -> str:\n    return prompt\n")
+    own = import_module("agent").chat
+    with Flow("one") as flow:
+        flow.output("out", flow.add(own, prompt="mine").out)
+    document = flow.to_dict()
+    assert document["nodes"]["chat"]["type"] == "agent:chat"
+    (tmp_path / "one.json").write_text(json.dumps(document), encoding="utf-8")
+    loaded = Flow.load(tmp_path / "one.json")
+    assert find_type("agent:chat").call is own
+    assert loaded.to_dict() == document
+    assert loaded.run_sync().outputs == {"out": "mine"}
+
+
+def test_a_node_that_a_module_called_like_a_pack_does_not_have_is_that_of_the_pack(modules: Modules) -> None:
+    modules(control="")
+    assert find_type("control:read_text").call is find_type("control.read_text").call
+
+
+def test_a_module_that_is_called_like_a_pack_and_fails_is_reported(modules: Modules) -> None:
+    modules(control="import nowhere_at_all")
+    with pytest.raises(PackError, match="No module named 'nowhere_at_all'"):
+        find_type("control:read_text")
+
+
+def test_a_function_that_is_called_like_one_of_a_pack_cannot_be_written(modules: Modules) -> None:
+    modules(control="def read_text(value: int) -> bool:\n    return value > 1\n")
+    own = import_module("control").read_text
+    assert name_of_function(own) is None
+    assert import_function("control:read_text") is read_text
+    with Flow("one") as flow, flow.loop(limit=5) as rounds:
+        carried = rounds.carry(0)
+        rounds.until(carried.out, own)
+        carried.next(carried.out)
+    with pytest.raises(FlowInvalid, match="control:read_text is a function of a pack of the engine;"):
+        flow.to_dict()
+
+
+def test_two_classes_of_a_name_are_reported_with_their_modules(modules: Modules) -> None:
+    modules(agent="from dataclasses import dataclass\n@dataclass\nclass Policy:\n    size: int\n")
+    classes = classes_of([Policy, import_module("agent").Policy])
+    assert classes.clash("agent:Policy") == (
+        f"two classes of the flow have the name agent:Policy, in the modules agent and {Policy.__module__}"
+    )
+
+
+ACME: Final = '__stored_as__ = "acme"\nfrom appkg.m import *\n'
+TOOL: Final = """
+from dataclasses import dataclass
+@dataclass
+class Size:
+    size: int
+def tool(size: int) -> int:
+    return size
+async def step(n: int) -> Size:
+    return Size(n)
+"""
+
+
+def test_a_public_name_without_a_pack_is_not_written(modules: Modules) -> None:
+    modules(**{"appkg/__init__": ACME, "appkg__m": TOOL})
+    package = import_module("appkg")
+    assert name_of_function(package.tool) == "appkg.m:tool"
+    assert import_function("appkg.m:tool") is package.tool
+    with Flow("one") as flow:
+        flow.add(package.step, n=1)
+    assert flow.to_dict()["nodes"]["step"]["type"] == "appkg.m:step"
+    reader = Reader(classes_of([package.Size]), lambda _: b"", "runs.db")
+    assert class_name(package.Size) == "acme:Size"
+    assert reader.read({"$": "acme:Size", "v": {"size": 3}}) == package.Size(3)
+
+
+def test_a_public_name_is_written_and_read_while_the_pack_is_disabled(
+    tmp_path: Path, modules: Modules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = 'import dataflow\npack = dataflow.Pack("acme", version="1", api=1, nodes={"step": "appkg.m:step"})'
+    modules(**{"appkg/__init__": f"{ACME}{pack}\n", "appkg__m": TOOL})
+    install(tmp_path, "acme-pack", "acme = appkg:pack")
+    monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", "*")
+    package = import_module("appkg")
+    assert name_of_function(package.tool) == "acme:tool"
+    assert import_function("acme:tool") is package.tool
+    assert import_function("control:read_text") is read_text
+    with Flow("one") as flow:
+        flow.add(package.step, n=1)
+    assert flow.to_dict()["nodes"]["step"]["type"] == "acme:step"
+    assert find_type("acme:step").call is package.step
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "has __stored_as__ = ''; expected the name of its pack, of letters, digits and _"),
+        ("no:such.name", "has __stored_as__ = 'no:such.name'; expected the name of its pack"),
+        ("agent", "has __stored_as__ = 'agent', which is reserved for the engine; use the name of its own"),
+        ("dataflow", "has __stored_as__ = 'dataflow', which is reserved for the engine"),
+    ],
+)
+def test_an_invalid_public_name_is_refused(modules: Modules, name: str, reason: str) -> None:
+    modules(**{"appkg/__init__": f"{ACME}__stored_as__ = {name!r}\n", "appkg__m": TOOL})
+    package = import_module("appkg")
+    with pytest.raises(PackError) as caught:
+        name_of_function(package.tool)
+    assert str(caught.value).startswith(f"appkg: {reason}")
+    with pytest.raises(PackError, match="appkg: has __stored_as__"):
+        class_name(package.Size)

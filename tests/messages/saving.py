@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any, Final
+from unittest.mock import patch
 
 from pydantic import ValidationInfo, field_validator
 
@@ -16,6 +19,7 @@ from dataflow import Flow, Retry, each, node
 from dataflow.cli.targets import find_flow
 from dataflow.core.config import Config
 from dataflow.core.functions import import_function
+from dataflow.core.public_names import public_module
 from dataflow.core.wiring import Carried, Literally, LoopBlock
 from dataflow.loading import read_document
 from dataflow.packs.pack import Pack
@@ -83,6 +87,16 @@ def target(python: str, name: str = "") -> Stimulus:
         return find_flow(f"{folder / 'own.py'}{name}")
 
     return files(make)
+
+
+def stored_as(name: str) -> Callable[[], object]:
+    def use() -> object:
+        package: Any = ModuleType("acme")
+        package.__stored_as__ = name
+        with patch.dict(sys.modules, acme=package):
+            return public_module("acme")
+
+    return use
 
 
 def links(folder: Path) -> object:
@@ -163,6 +177,8 @@ ROWS: Final = [
     Row("several flows", target("from dataflow import Flow\nf = Flow('f')\ng = Flow('g')"), "DIR/own.py: holds 2 flows, so name one, as in DIR/own.py:NAME; choices: f, g"),
     Row("no such module", lambda: find_flow('nowhere:f'), "nowhere:f: nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
     Row("no function", lambda: import_function('os:sep'), "os:sep: is no function, but str"),
+    Row("a public name that is none", stored_as("no:name"), "acme: has __stored_as__ = 'no:name'; expected the name of its pack, of letters, digits and _"),
+    Row("a public name of the engine", stored_as("agent"), "acme: has __stored_as__ = 'agent', which is reserved for the engine; use the name of its own pack"),
     Row("a pack with a type twice", lambda: Pack('p', version='1', api=1, nodes=[inc, inc]), "p: names the node type 'inc' twice"),
     Row("a type that a pack does not have", lambda: Pack('p', version='1', api=1, nodes=[inc]).find('dec'), "p.dec: pack 'p' has no such type; choices: inc"),
     Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a'), "p.a: nowhere:a: cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),

@@ -38,7 +38,7 @@ from dataflow.formats.native.parts import (
     MergeSource,
     RaceSource,
 )
-from dataflow.formats.native.values import UNNAMED, as_json, called, constant_as_json
+from dataflow.formats.native.values import as_json, constant_as_json, why_unnamed
 from dataflow.formats.problems import Problem
 
 if TYPE_CHECKING:
@@ -274,5 +274,5 @@ class SourceWriter:
             return function.source
         name = function.name if isinstance(function, NamedFunction) else name_of_function(function)
         if name is None:
-            self.problems.append(f"{where}: {called(function)} {UNNAMED}")
+            self.problems.append(f"{where}: {why_unnamed(function)}")
         return name

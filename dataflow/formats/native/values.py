@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from dataflow.core.functions import name_of_function
+from dataflow.core.functions import is_hidden, name_of_function
 from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
+from dataflow.core.signature import qualified_id
 from dataflow.errors import ValueMismatch
 from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE, has_surrogate
 from dataflow.types.mismatches import adapter_of, step_into
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.wiring import PlacedNode
 
-__all__ = ["UNNAMED", "as_json", "called", "constant_as_json", "with_found_paths", "write_config"]
+__all__ = ["UNNAMED", "as_json", "constant_as_json", "why_unnamed", "with_found_paths", "write_config"]
 
 MOST_SHOWN: Final = 60
 #: Why a function cannot be serialized.
@@ -143,7 +144,7 @@ def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str
     functions = list(_functions_in(config, ""))
     unnamed = [(place, function) for place, function in functions if name_of_function(function) is None]
     if unnamed:
-        problems.extend(f"{where}, {place}: {called(function)} {UNNAMED}" for place, function in unnamed)
+        problems.extend(f"{where}, {place}: {why_unnamed(function)}" for place, function in unnamed)
         return {}
     try:
         written: dict[str, Any] = as_json(config.model_dump(mode="json", warnings="error", by_alias=True))
@@ -157,6 +158,14 @@ def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str
         problems.append(f"{where}: the config has no document form: {reason}")
         return {}
     return written
+
+
+def why_unnamed(function: Callable[..., Any]) -> str:
+    """Return why a function has no name in documents."""
+    if is_hidden(function):
+        name = qualified_id(function)
+        return f"{name} is a function of a pack of the engine; rename the module {function.__module__}"
+    return f"{called(function)} {UNNAMED}"
 
 
 def called(function: Callable[..., Any]) -> str:

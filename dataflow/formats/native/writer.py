@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from dataflow.core.former_names import listed_ids
-from dataflow.core.functions import is_function_name
+from dataflow.core.functions import is_function_name, is_module, name_of_node
 from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
+from dataflow.core.signature import qualified_id
 from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
-from dataflow.errors import FlowInvalid, ValueMismatch
+from dataflow.errors import FlowInvalid, PackError, ValueMismatch
 from dataflow.formats.native.document import FORMAT, FlowDocument
 from dataflow.formats.native.settings import SourceWriter, write_policy, write_settings
 from dataflow.formats.native.values import UNNAMED, as_json, constant_as_json, with_found_paths, write_config
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.writer import write_yaml
+from dataflow.packs.registry import find_type
 from dataflow.types.shapes import bare, type_name
 from dataflow.types.validation import json_schema
 
@@ -142,15 +144,24 @@ class _DocumentWriter:
             **self._inputs(placed, where),
             "policy": write_policy(policy, where, self.problems),
         }
-        return {"type": self._listed(kind.id if isinstance(kind, NodeType) else kind), **_given(parts)}
+        return {"type": self._id(kind), **_given(parts)}
 
-    def _listed(self, id: str) -> str:
+    def _id(self, kind: NodeType | str) -> str:
         """Write the id under which a pack lists a type, even if it was imported from a module."""
+        id = kind if isinstance(kind, str) else kind.id
         if not is_function_name(id):
             return id
         if self.ids is None:
             self.ids = listed_ids()
-        return self.ids.get(id, id)
+        if isinstance(kind, str):
+            module = id.partition(":")[0]
+            return id if "." not in module and is_module(module) else self.ids.get(id, id)
+        function = kind.function
+        if qualified_id(function) != id or not hasattr(function, "__qualname__"):
+            return id
+        names = (f"{function.__module__}:{function.__qualname__}", id)
+        listed = (self.ids[name] for name in names if name in self.ids)
+        return next((one for one in listed if _is_made_of(one, function)), None) or name_of_node(function)
 
     def _nested(self, flow: Nested) -> dict[str, object]:
         inner = _DocumentWriter(self.problems, self.folder, flow)
@@ -215,6 +226,14 @@ class _DocumentWriter:
         }
         options = self.sources.options(block.options, where)
         return {"over": over, **options, **self._block(block.body, f" of {where}")}
+
+
+def _is_made_of(id: str, function: object) -> bool:
+    """Return whether the type that a pack lists is made of this function, not of another one of its name."""
+    try:
+        return find_type(id).function is function
+    except PackError:
+        return False
 
 
 def _given(parts: dict[str, object]) -> dict[str, object]:
