@@ -51,7 +51,7 @@ def _dataflow(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Run, check and draw dataflow flows. `dataflow COMMAND --help` tells more of each command."""
+    """Run, check and draw dataflow flows. `dataflow COMMAND --help` describes a command."""
 
 
 def _app() -> typer.Typer:

@@ -71,14 +71,14 @@ MaxConcurrencyOption: TypeAlias = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Run at most N nodes at a time.", show_default=False)
 ]
 TraceOption: TypeAlias = Annotated[
-    bool, typer.Option("--trace", help="Tell what each node was given and what it gave, shortened.")
+    bool, typer.Option("--trace", help="Show the inputs and outputs of each node, shortened.")
 ]
 TracebackOption: TypeAlias = Annotated[
-    bool, typer.Option("--traceback", help="Tell where in the code the failures arose.")
+    bool, typer.Option("--traceback", help="Show the tracebacks of failures.")
 ]
 NoStoreOption: TypeAlias = Annotated[
     bool,
-    typer.Option("--no-store", help="Keep nothing of the run: it can hold any value, and is not resumed."),
+    typer.Option("--no-store", help="Do not store the run: it can hold any value, and cannot be resumed."),
 ]
 
 
@@ -86,7 +86,7 @@ LogFormatOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="SYSTEM",
-        help="Tell the progress in the words of the system that the flow was written for.",
+        help="Report the progress in the words of the system that the flow was written for.",
         show_default=False,
     ),
 ]

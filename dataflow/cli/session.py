@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["UNREAD", "Outcome", "Session", "Used", "execute"]
 
 #: The reason for cancelling a run when the reader of its events is gone.
-UNREAD = "nobody reads the events any more"
+UNREAD: Final = "the reader of the events is gone"
 #: The key of the usage of a node, by name, in its metadata.
 USAGE: Final = "usage"
 

@@ -98,7 +98,7 @@ def test_events_that_nobody_reads_any_more_cancel_the_run() -> None:
         process.stdout.close()
         _, err = process.communicate()
     assert process.returncode == 1
-    assert err.splitlines()[-1] == "cancelled: nobody reads the events any more"
+    assert err.splitlines()[-1] == "cancelled: the reader of the events is gone"
     assert "Traceback" not in err
 
 

@@ -261,4 +261,4 @@ def test_events_that_nobody_reads_any_more_cancel_the_run(cli: Cli, monkeypatch:
 
     monkeypatch.setattr(sys, "stdout", Unread())
     done = cli("run", ":waits", "--events")
-    assert (done.code, done.last) == (1, "cancelled: nobody reads the events any more")
+    assert (done.code, done.last) == (1, "cancelled: the reader of the events is gone")

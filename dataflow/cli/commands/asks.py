@@ -31,7 +31,7 @@ __all__ = ["answer", "asks"]
 
 
 def asks(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
-    """List the open asks of all runs: run, ask, type of the answer, prompt, and below it what is shown."""
+    """List the open asks of all runs: run, ask, type of the answer, prompt, and below it the shown value."""
     from dataflow.cli.asks import ask_lines  # loaded on first use
     from dataflow.inspection.open_asks import asks_of
 
@@ -57,10 +57,9 @@ def answer(
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Answer open asks of a run; none of the answers counts if one is refused.
+    """Answer open asks of a run; if one answer is refused, none is recorded.
 
-    A run that is being executed takes them when its next step is written; any other goes on with them when
-    it is resumed.
+    A run that is being executed reads the answers when it writes its next step, any other when it is resumed.
     """
     from dataflow.cli.asks import read_answers  # loaded on first use
     from dataflow.inspection.open_asks import asks_of

@@ -43,8 +43,8 @@ def check(
     """List every problem of a flow, one a line; exit code 1 if there are any.
 
     Without --import none of the document's own Python is imported, files and modules under `uses` and
-    module:function: those that were not looked into are named. Types of installed packs are looked up, and a
-    target in Python is imported in any case.
+    module:function; those that were not checked are named. Types of installed packs are looked up, and a
+    target in Python is always imported.
     """
     file = with_branch(file, branch)
     try:

@@ -32,11 +32,11 @@ def convert(
     ] = None,
     branch: BranchOption = None,
 ) -> None:
-    """Write a flow, such as a file of another system, as a native YAML document that runs the same.
+    """Write a flow, such as a file of another system, as an equivalent native YAML document.
 
-    Where it means something else than in the original, a line on standard error says so. Where it is written
-    to another folder, a line lists what it needs from the folder of the original. Nothing that a document
-    names is imported; a target in Python is.
+    Differences from the original are reported on standard error, as are the files that the document needs
+    from the folder of the original if it is written to another one. Nothing that a document names is
+    imported; a target in Python is.
     """
     from dataflow.formats.native.writer import dump
     from dataflow.formats.writer import write_yaml

@@ -19,14 +19,16 @@ __all__ = ["diff"]
 
 def diff(
     first: Annotated[str, typer.Argument(metavar="RUN", help="The id of a run, or a part of it.")],
-    second: Annotated[str, typer.Argument(metavar="OTHER", help="That of another.", show_default=False)],
+    second: Annotated[
+        str, typer.Argument(metavar="OTHER", help="The id of the other run.", show_default=False)
+    ],
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Tell what two runs differ in: inputs, nodes, answers, states, values and messages, by their journals.
+    """List the differences of two stored runs: inputs, nodes, answers, states, values and messages.
 
-    The first cause comes first, and each says whether it is one or follows from others. Exit codes: 0 the
-    runs do not differ, 1 they do, 2 wrong usage.
+    The first cause comes first; each difference is marked as a cause or a consequence. Exit codes: 0 the runs
+    do not differ, 1 they do, 2 wrong usage.
     """
     from dataflow.inspection.diff import compare_runs
     from dataflow.inspection.json_values import StoredValues  # loaded on first use

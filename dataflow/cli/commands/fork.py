@@ -45,7 +45,7 @@ def fork(
         typer.Option(
             "--change",
             metavar="KEY=VALUE",
-            help="What is changed: $in.NAME, an ask, NODE.config.FIELD or model; text as it stands for the "
+            help="A change of $in.NAME, an ask, NODE.config.FIELD or model; text as it stands for the "
             "type str, else JSON; KEY=@FILE takes the text of a file, KEY=- standard input.",
         ),
     ] = None,
@@ -60,10 +60,10 @@ def fork(
     log_format: LogFormatOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Make a new run of what a run has settled, with some of it changed, and go on with it.
+    """Create a new run from a stored one, with changes, and execute it.
 
-    What depends on a change runs again, and what had not settled; every other value is used again.
-    The run itself stays as it was. Exit codes and output are those of `dataflow run`.
+    Dependents of a change and nodes that had not settled run; all other values are reused. The stored run is
+    not changed. Exit codes and output are those of `dataflow run`.
     """
     options = Options(
         as_json=as_json or events,

@@ -30,12 +30,12 @@ memo = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 
 @memo.callback()
 def memo_commands() -> None:
-    """Tell what the store remembers of nodes with memo 'store', or forget it."""
+    """List or delete the cached outcomes in a store."""
 
 
 @memo.command()
 def stats(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
-    """Tell how many outcomes are remembered of each node type, and how many bytes they take."""
+    """Count the cached outcomes of each node type, and their bytes."""
     with refusing_runs():
         found = _outcomes_in(store).use()
     if as_json:
@@ -65,14 +65,14 @@ def clear(
         str | None,
         typer.Option(
             metavar="AGE",
-            help="Only what was remembered longer ago: seconds, or a number and a unit, as in 30d or 12h.",
+            help="Only outcomes older than this: seconds, or a number and a unit, as in 30d or 12h.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Forget outcomes that are remembered in the store."""
+    """Delete cached outcomes."""
     before = None
     if older_than is not None:
         before = datetime.now(UTC) - read_age("--older-than", older_than, unit="s")

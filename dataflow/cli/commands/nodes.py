@@ -30,13 +30,13 @@ def nodes(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
     tracebacks: Annotated[
-        bool, typer.Option("--traceback", help="Tell where in the code a pack has failed.")
+        bool, typer.Option("--traceback", help="Show the traceback of a pack that failed.")
     ] = False,
 ) -> None:
-    """List the node types of the installed packs, or describe one type with its ports, config and text.
+    """List the node types of the installed packs, or describe one type with its ports, config and docstring.
 
-    Listing imports no node type: a pack that cannot be used is told, and takes nothing else along. The
-    environment variable DATAFLOW_DISABLE_PACKS names packs that are not to be loaded, * for all.
+    Listing imports no node type. A pack that cannot be loaded is reported and does not affect the others. The
+    environment variable DATAFLOW_DISABLE_PACKS names packs that are not loaded, * for all.
     """
     with result_stream(alone=as_json) as out:
         try:

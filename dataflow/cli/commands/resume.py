@@ -49,8 +49,8 @@ EditedOption: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="HOW",
-        help="If the flow was edited since, and with it nodes that have settled: `refuse` to go on, `keep` "
-        "their values, or `recompute` them and what depends on them.",
+        help="If settled nodes of the flow were edited since: `refuse` to resume, `keep` their values, or "
+        "`recompute` them and their dependents.",
     ),
 ]
 
@@ -70,9 +70,9 @@ def resume(
     log_format: LogFormatOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Go on with a run that has paused, failed, was cancelled or interrupted; with answers, if given.
+    """Resume a run that has paused, failed, was cancelled or interrupted, with answers if given.
 
-    What has settled stands and is not computed again. Exit codes and output are those of
+    Settled nodes keep their values and are not computed again. Exit codes and output are those of
     `dataflow run`.
     """
     options = Options(

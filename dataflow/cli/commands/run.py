@@ -59,8 +59,8 @@ def run(
 ) -> None:
     """Run a flow and write its outputs; progress, warnings and failures go to standard error.
 
-    The run is kept in the store: `dataflow runs` lists it, and a run that has paused, failed, was cancelled
-    or interrupted goes on with `dataflow resume`.
+    The run is recorded in the store: `dataflow runs` lists it, and `dataflow resume` resumes a run that has
+    paused, failed, was cancelled or interrupted.
 
     Ctrl-C and SIGTERM cancel the run, a second one ends the process at once.
 

@@ -40,7 +40,7 @@ STATUSES: Final = (*ENDED, "paused", "interrupted")
 def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
     """List the runs in the store, the newest first, or show or delete some.
 
-    A run that somebody's process was executing when it ended is `interrupted`.
+    A run whose process ended while it was executed is `interrupted`.
     """
     if context.invoked_subcommand is not None:
         if as_json or store is not None:
@@ -83,7 +83,7 @@ def show(
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show a run with its nodes and asks, or all that is stored of one firing of it.
+    """Show a run with its nodes and asks, or everything that is stored about one firing.
 
     Everything is read from the store; the flow is not imported.
     """
@@ -107,7 +107,7 @@ def show(
 
 @runs.command()
 def delete(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
-    """Delete a run that nobody executes, with everything that is stored of it."""
+    """Delete a run that is not being executed, with everything that is stored about it."""
     place = open_store(store)
     found = find_run(place, run, store)
     with refusing_runs():
@@ -118,7 +118,7 @@ def delete(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOpti
 @runs.command()
 def prune(
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="How long nothing was written to them: 30d, 12h, 90m, 2w.")
+        str, typer.Option(metavar="AGE", help="The age of the last record: 30d, 12h, 90m, 2w.")
     ],
     status: Annotated[
         list[str] | None,
@@ -132,7 +132,7 @@ def prune(
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Delete runs that have ended and to which nothing was written for a time."""
+    """Delete ended runs whose last record is older than a given age."""
     from dataflow.stores.pruning import prune as prune_store  # loaded on first use
 
     unknown = [one for one in status or () if one not in STATUSES]
@@ -157,9 +157,9 @@ def _tell_deleted(ids: list[str], *, as_json: bool) -> None:
 
 
 def cancel(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
-    """Cancel a run that has paused or was interrupted: its record is written, nothing is executed.
+    """Cancel a run that has paused or was interrupted; nothing is executed.
 
-    A run that is being executed is cancelled where that happens, by Ctrl-C or SIGTERM.
+    A run that is being executed is cancelled by Ctrl-C or SIGTERM to its process.
     """
     from dataflow.durable.ownership import cancel_stored  # loaded on first use
 

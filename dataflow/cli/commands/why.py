@@ -34,9 +34,9 @@ def why(
     as_json: JsonObjectOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Tell why a node or port of a run is what it is, back to the decision or failure or what it waits for.
+    """Explain the state of a node or port of a run, back to the decision, the failure or the open ask.
 
-    With the flow, chains of skips are explained further; it is imported for that.
+    The flow is imported where it explains a chain of skips better than the journal.
     """
     from dataflow.cli.reasons import explain_port  # loaded on first use
     from dataflow.inspection.stored_run import read_run
