@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dataflow.runtime.result import Result
 
 __all__ = [
-    "bare_text",
     "code_of",
     "last_line",
     "output_text",

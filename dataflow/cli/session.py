@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
 
-__all__ = ["UNREAD", "Outcome", "Session", "Used", "execute"]
+
+__all__ = ["Outcome", "Session", "Used", "execute"]
 
 #: The reason for cancelling a run when the reader of its events is gone.
 UNREAD: Final = "the reader of the events is gone"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from types import FrameType
 
-__all__ = ["Hearing", "Interrupts", "leave_in_forked"]
+
+__all__ = ["Interrupts", "SignalThread"]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR: Final = "\x1b[?25h"
@@ -47,13 +48,13 @@ class Interrupts:
         self._is_over = False  # the run has ended
         self._wake: Callable[[], None] | None = None  # cancels the run, once there is one
         self._before: list[tuple[int, object]] = []
-        self._hearing: Hearing | None = None
+        self._thread: SignalThread | None = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = [(number, signal.signal(number, self._catch)) for number in SIGNALS]
             if self._owns_process:
-                self._hearing = Hearing(self._catch, self._hear, self._lose_patience, PATIENCE)
+                self._thread = SignalThread(self._catch, self._hear, self._lose_patience, PATIENCE)
                 leave_in_forked(SIGNALS, self._leave)
         return self
 
@@ -65,7 +66,7 @@ class Interrupts:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Record the first signal instead of raising, while the block runs an event loop."""
-        with self._hearing or nullcontext():
+        with self._thread or nullcontext():
             self._is_held = True
             try:
                 yield
@@ -91,15 +92,15 @@ class Interrupts:
 
     def _leave(self) -> None:
         """Restore the previous handlers in a forked process, unless the flow has replaced ours."""
-        if self._hearing is not None:
-            self._hearing.leave()
+        if self._thread is not None:
+            self._thread.leave()
         for number, handler in self._before:
             if signal.getsignal(number) == self._catch:
                 signal.signal(number, handler)  # type: ignore[arg-type]  # what `signal` returned
         self._before = []
 
     def _catch(self, number: int, _: FrameType | None) -> None:
-        if self._hearing is None or self._hearing.handled():
+        if self._thread is None or self._thread.handled():
             self._hear(number)
             if not self._is_held:
                 raise Interrupted(number)
@@ -127,7 +128,7 @@ class Interrupts:
         os._exit(code_of_signal(number))
 
 
-class Hearing:
+class SignalThread:
     """Call `stand_in` for each signal that the blocked main thread does not pass to `handler`.
 
     `give_up` is called `patience` seconds after the first signal. A thread calls both. Signals whose handler

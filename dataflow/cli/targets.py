@@ -29,7 +29,6 @@ __all__ = [
     "BranchOption",
     "FileArgument",
     "Kind",
-    "Target",
     "find_flow",
     "flow_of",
     "folder_of",
@@ -39,9 +38,7 @@ __all__ = [
     "problems_of",
     "refusing",
     "target_kept",
-    "target_of",
     "with_branch",
-    "with_options",
 ]
 
 #: The option that names the format of a document, which is detected by default.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.builder.declare import Node
 from dataflow.core.nodetype import never_called
+from dataflow.errors import PackError
 from dataflow.packs.registry import find_type
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class InstalledNode(Node[..., Any]):
         return replace(found, policy=self._policy.over(found.policy))
 
     def config(self, **settings: Any) -> Config:
-        """Return a config of the type; raises ValidationError for invalid settings."""
+        """Return a config of the type; raises PackError without one, ValidationError for invalid settings."""
         config = self.type.parameters.config
-        assert config is not None, "types without a config are given none"
+        if config is None:
+            raise PackError(self._id, "has no config")
         return config(**settings)

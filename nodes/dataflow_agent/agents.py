@@ -15,7 +15,7 @@ from dataflow_agent.toolkit.policies import policy_of
 from dataflow_agent.toolkit.toolboxes import Toolbox
 from dataflow_agent.turns import Turn
 
-__all__ = ["Agent", "agent", "call_flow", "wire_turn"]
+__all__ = ["Agent", "agent", "call_flow"]
 
 #: Means a new conversation, which begins in the run.
 NEW: Final = ExecutionContext("")

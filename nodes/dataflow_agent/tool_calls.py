@@ -27,11 +27,9 @@ from dataflow_agent.turns import ToolResult, Turn, tool_span
 __all__ = [
     "CallTool",
     "CallUnfit",
-    "ReadCall",
     "ToolOutput",
     "call_server_tool",
     "call_tool",
-    "content_of_call",
     "describe",
     "read_call",
     "result_of",

@@ -7,17 +7,7 @@ from typing import Final, TypeVar
 
 from anyio.lowlevel import checkpoint
 
-__all__ = [
-    "A_TURN",
-    "MOST_CHARACTERS",
-    "MOST_ITEMS",
-    "MOST_WORK",
-    "Work",
-    "check_characters",
-    "check_items",
-    "plain_list",
-    "plain_text",
-]
+__all__ = ["A_TURN", "MOST_CHARACTERS", "Work", "check_characters", "check_items", "plain_list", "plain_text"]
 
 #: The most characters of a string that is created, or read as JSON.
 MOST_CHARACTERS: Final = 10_000_000

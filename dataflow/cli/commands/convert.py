@@ -17,7 +17,8 @@ from dataflow.cli.targets import BranchOption, FileArgument, folder_of, load, re
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["convert", "left_behind", "named_beside"]
+
+__all__ = ["convert"]
 
 #: `module:function`, or a pattern of several functions.
 _FUNCTIONS: Final = re.compile(r"(?P<module>\w{1,100})[\w.]*:\S+")

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from dataflow.flows import Flow
     from dataflow.stores import Store, StoredRun
 
-__all__ = ["fork", "read_changes"]
+
+__all__ = ["fork"]
 
 
 def fork(

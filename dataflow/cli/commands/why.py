@@ -1,14 +1,20 @@
-"""`dataflow why`: explain the state of a port of a stored run, back to the decision or failure (S3.3)."""
+"""`dataflow why`: explain the state of a port of a stored run, back to the decision or failure (S3.3).
+
+The journal is read first, then the flow where it has more details. If the flow is not available, the
+explanation by the journal is used, with a note that it may be incomplete.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
+import anyio
 import typer
 
-from dataflow.base.wording import visible
-from dataflow.cli.output import write
+from dataflow.base.wording import choices, nearest, visible
+from dataflow.cli.output import ExitCode, Problem, Refused, tell, write
 from dataflow.cli.storage import (
     FlowOption,
     JsonObjectOption,
@@ -18,6 +24,16 @@ from dataflow.cli.storage import (
     open_store,
     refusing_runs,
 )
+from dataflow.cli.targets import flow_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataflow.compiler.plan import FlowPlan
+    from dataflow.flows import Flow
+    from dataflow.inspection.stored_run import PastRun
+    from dataflow.runtime.reasons import Explanation
+    from dataflow.stores import Store
 
 __all__ = ["why"]
 
@@ -38,13 +54,12 @@ def why(
 
     The flow is imported where it explains a chain of skips better than the journal.
     """
-    from dataflow.cli.reasons import explain_port  # loaded on first use
-    from dataflow.inspection.stored_run import read_run
+    from dataflow.inspection.stored_run import read_run  # loaded on first use
 
     place = open_store(store)
     with refusing_runs():
         found = read_run(place, find_run(place, run, store))
-    explanation = explain_port(place, found, file, port)
+    explanation = _explain(place, found, file, port)
     if as_json:
         from dataflow.cli.json_output import write_json  # loaded on first use
 
@@ -52,3 +67,52 @@ def why(
         write_json(sys.stdout, {"run": found.run.id, "port": port, "why": lines, "reasons": reasons})
     else:
         write(sys.stdout, visible(str(explanation)))
+
+
+def _explain(store: Store, found: PastRun, file: str | None, port: str) -> Explanation:
+    """Explain a node, port or output; raises Refused for one that does not exist.
+
+    `file` replaces the target of the run.
+    """
+    from dataflow.durable.replay import look_at  # loaded on first use
+    from dataflow.inspection.stored_reasons import StoredReasons
+
+    reasons = StoredReasons(found)
+    explanation = reasons.explain(port)
+    if explanation is not None and reasons.is_complete(explanation, port):
+        return explanation
+    try:
+        flow, plan = _flow_of(store, found, file)
+    except Refused as refused:
+        if explanation is None:
+            problem = refused.problems[0]
+            text = f"{_no_port(found, port)}; whether it is an output only its flow can tell: {problem}"
+            raise Refused([Problem(text)], ExitCode.USAGE) from refused
+        tell(f"note: this is as far as the journal tells, for lack of its flow: {refused.problems[0]}")
+        return explanation
+    try:
+        with refusing_runs():
+            look = partial(look_at, plan, flow.settings, store, found.run.id)
+            return anyio.run(look).explain(port)
+    except Refused as refused:
+        if explanation is None:
+            raise Refused([Problem(_no_port(found, port, plan.outputs))], ExitCode.USAGE) from refused
+        return explanation
+
+
+def _flow_of(store: Store, found: PastRun, file: str | None) -> tuple[Flow, FlowPlan]:
+    """Load the flow; raises Refused also if it was edited since the run began."""
+    from dataflow.inspection.stored_reasons import plan_if_unedited  # loaded on first use
+
+    run = found.run
+    flow = flow_of(run, file)
+    with refusing_runs():
+        plan = plan_if_unedited(found, flow, store)
+    if plan is None:
+        raise Refused([Problem(f"flow {run.flow!r} has been edited since run {run.id} began")])
+    return flow, plan
+
+
+def _no_port(found: PastRun, port: str, outputs: Iterable[str] = ()) -> str:
+    known = {*outputs, *found.past.firings, *found.not_begun}
+    return f"run {found.run.id} has no node or port {port!r}; {choices(nearest(known, port))}"

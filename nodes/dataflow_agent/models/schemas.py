@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from dataflow import ValueMismatch
 from dataflow.authoring import TypeField, check_json, shortened
 
-__all__ = ["DEFINITIONS", "KINDS", "check_fit", "check_schema", "referred"]
+__all__ = ["DEFINITIONS", "KINDS", "check_fit", "check_schema"]
 
 #: The keywords that contain shared definitions.
 DEFINITIONS: Final = ("$defs", "definitions")

@@ -25,7 +25,7 @@ from dataflow_agent.toolkit.functions import tool_of
 from dataflow_agent.toolkit.policies import Policy, arguments_named, exactly, policy_of
 from dataflow_agent.toolkit.toolboxes import Functions, Source, Tool, Toolbox, misspelt, without_arguments
 
-__all__ = ["Offer", "Offered", "OfferedServer", "mcp", "tools"]
+__all__ = ["Offer", "OfferedServer", "mcp", "tools"]
 
 NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 

@@ -21,7 +21,7 @@ from dataflow_agent.servers.server import Server, ServerTool
 from dataflow_agent.toolkit.policies import Policy, arguments_named, unmet, unmet_arguments
 from dataflow_agent.toolkit.toolboxes import Listed, Toolbox
 
-__all__ = ["UNMET", "called", "listed", "sessions", "unmet_of"]
+__all__ = ["called", "listed", "sessions", "unmet_of"]
 
 T = TypeVar("T")
 #: The code of the warning.

@@ -15,15 +15,7 @@ from dataflow import FlowInvalid, Node, PackError, ValueMismatch, node, threaded
 from dataflow.authoring import check_json, import_function, json_schema, name_of_function
 from dataflow_agent.models.request import ToolSpec
 
-__all__ = [
-    "ArgumentsInvalid",
-    "PythonTool",
-    "arguments_in",
-    "is_same_tool",
-    "read_arguments",
-    "reference_of",
-    "tool_of",
-]
+__all__ = ["ArgumentsInvalid", "arguments_in", "is_same_tool", "read_arguments", "reference_of", "tool_of"]
 
 M = TypeVar("M", bound=BaseModel)
 

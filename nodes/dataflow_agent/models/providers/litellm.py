@@ -47,7 +47,6 @@ from dataflow_agent.models.request import (
 
 __all__ = [
     "LITELLM",
-    "Litellm",
     "answer_of",
     "check_event_loop",
     "check_key",
@@ -55,7 +54,6 @@ __all__ = [
     "check_provider",
     "key_of",
     "key_variables",
-    "keys_of_process",
     "load",
     "loaded",
     "note_keys",

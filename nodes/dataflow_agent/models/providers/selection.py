@@ -10,7 +10,7 @@ from dataflow_agent.models.providers.scripted import provider_for_all, script_of
 from dataflow_agent.models.request import ModelName, Provider
 from dataflow_agent.models.spans import Traced
 
-__all__ = ["SCRIPTED", "SCRIPT_VARIABLE", "provider_of"]
+__all__ = ["provider_of"]
 
 #: The provider whose models are files of scripted answers.
 SCRIPTED: Final = "scripted"

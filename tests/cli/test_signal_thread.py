@@ -9,17 +9,17 @@ from contextlib import contextmanager
 
 import pytest
 
-from dataflow.cli.signals import Hearing
+from dataflow.cli.signals import SignalThread
 
 FORKED = """
 import os
-from dataflow.cli.signals import Hearing
+from dataflow.cli.signals import SignalThread
 
-hearing = Hearing(print, print, print, 1.0)
-with hearing:
+thread = SignalThread(print, print, print, 1.0)
+with thread:
     forked = os.fork()
     if not forked:
-        hearing.leave()
+        thread.leave()
 if forked:
     print(os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]))
 """
@@ -31,11 +31,11 @@ class Heard:
     def __init__(self, *, is_called: bool) -> None:
         self.called: list[str] = []
         self.given_up = threading.Event()
-        self.hearing = Hearing(self.handle, self.stand_in, self.given_up.set, 1.0)
+        self.thread = SignalThread(self.handle, self.stand_in, self.given_up.set, 1.0)
         self._is_called = is_called
 
     def handle(self, *_: object) -> None:
-        if self._is_called and self.hearing.handled():
+        if self._is_called and self.thread.handled():
             self.called.append("handler")
 
     def stand_in(self, number: int) -> None:
@@ -53,7 +53,7 @@ def handling(number: signal.Signals, handler: Callable[..., None]) -> Iterator[N
 
 def signal_to(heard: Heard) -> None:
     """Send a signal, and wait until nothing more comes of it."""
-    with handling(signal.SIGUSR1, heard.handle), heard.hearing:
+    with handling(signal.SIGUSR1, heard.handle), heard.thread:
         signal.raise_signal(signal.SIGUSR1)
         assert heard.given_up.wait(60)
 
@@ -67,15 +67,15 @@ def test_a_handler_is_stood_in_for_if_it_is_not_called(is_called: bool, called: 
 
 def test_a_handler_that_is_called_late_is_told_so() -> None:
     heard = Heard(is_called=False)
-    with handling(signal.SIGUSR1, heard.handle), heard.hearing:
+    with handling(signal.SIGUSR1, heard.handle), heard.thread:
         signal.raise_signal(signal.SIGUSR1)
         assert heard.given_up.wait(60)
-        assert [heard.hearing.handled() for _ in range(2)] == [False, True]
+        assert [heard.thread.handled() for _ in range(2)] == [False, True]
 
 
 def test_signals_of_other_handlers_are_theirs() -> None:
     heard = Heard(is_called=False)
-    with handling(signal.SIGUSR2, lambda *_: None), handling(signal.SIGUSR1, heard.handle), heard.hearing:
+    with handling(signal.SIGUSR2, lambda *_: None), handling(signal.SIGUSR1, heard.handle), heard.thread:
         signal.raise_signal(signal.SIGUSR2)
         signal.raise_signal(signal.SIGUSR1)
         assert heard.given_up.wait(60)
@@ -84,10 +84,10 @@ def test_signals_of_other_handlers_are_theirs() -> None:
 
 def test_a_call_of_the_handler_is_for_all_signals_before() -> None:
     heard = Heard(is_called=False)
-    with handling(signal.SIGUSR1, heard.handle), heard.hearing:
+    with handling(signal.SIGUSR1, heard.handle), heard.thread:
         for _ in range(3):
             signal.raise_signal(signal.SIGUSR1)
-        assert heard.hearing.handled()
+        assert heard.thread.handled()
         assert heard.given_up.wait(60)
     assert heard.called == []
 
