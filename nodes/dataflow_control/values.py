@@ -53,7 +53,7 @@ async def template(config: Fill, **values: Any) -> str:
     """Fill a template with the values of the ports that its names are.
 
     A string is inserted unchanged, lists and mappings as JSON, numbers, booleans, None, dates, decimals,
-    UUIDs and paths as `str` does in Python; nothing else can be written (S16.1). What comes from a value is
+    UUIDs and paths as `str` does in Python; nothing else can be written. What comes from a value is
     never read as a template. At most 1,000,000 characters. Raises ExpressionError, also for a key that is
     missing from a value.
     """

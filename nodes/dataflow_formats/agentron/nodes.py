@@ -243,7 +243,7 @@ async def result(inputs: Mapping[str, Any]) -> NodeOutput:
 
 
 class Reply(RootModel[Annotated[str, StringConstraints(pattern=r"\S")]]):
-    """What somebody replied, which is not blank."""
+    """A reply of the user, not blank."""
 
     model_config = ConfigDict(frozen=True)
 
