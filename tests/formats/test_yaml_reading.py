@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from dataflow import FormatError
-from dataflow.formats import reader as yaml_reading
+from dataflow.formats import reader
 from dataflow.formats.reader import read
 from dataflow.formats.tree import MOST_LEVELS
 from dataflow.secrets.known import know
@@ -23,7 +23,7 @@ from tests.support.known_secrets import forgetting
 )
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read with libyaml and without."""
-    monkeypatch.setattr(yaml_reading, "PARSER", request.param)
+    monkeypatch.setattr(reader, "PARSER", request.param)
 
 
 def value(text: str) -> Any:

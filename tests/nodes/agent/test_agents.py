@@ -33,7 +33,7 @@ from dataflow_agent import (
     scripted,
     tools,
 )
-from dataflow_agent.servers import offers as offering
+from dataflow_agent.servers import offers
 from dataflow_agent.servers.offers import Offer
 from tests.nodes.agent.agent_tools import ENTERED, add, fails, meet, slow, weather, where
 
@@ -313,7 +313,7 @@ async def test_as_a_type_it_takes_a_config_and_runs_by_itself() -> None:
         reply = await agent("hi", tools=tools(add), config=AgentConfig(model="openai/gpt"))
     assert reply.text == "done"
     with Flow("typed") as flow:
-        box = flow.add(offering.tools, config=Offer(functions=["tests.nodes.agent.agent_tools:weather"]))
+        box = flow.add(offers.tools, config=Offer(functions=["tests.nodes.agent.agent_tools:weather"]))
         step = flow.add(agent, prompt="x", tools=box.out.tools, config=AgentConfig(model="openai/gpt"))
         flow.output("text", step.out.text)
     with scripted("fine") as script:

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from dataflow_agent import ModelUnknown
-from dataflow_agent.models.providers import litellm as litellm_loading
+from dataflow_agent.models.providers import litellm
 from tests.support.processes import modules_after, printed_with
 from tests.support.source import modules_of
 
@@ -84,29 +84,29 @@ class Refusing:
 
     def find_spec(self, name: str, *_: object) -> None:
         if name == "litellm":
-            for variable in litellm_loading.ENVIRONMENT:
+            for variable in litellm.ENVIRONMENT:
                 del os.environ[variable]
             logging.getLogger("LiteLLM").addHandler(logging.StreamHandler())
             raise ImportError("broken")
 
 
 def test_an_import_that_fails_leaves_the_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(litellm_loading, "_loaded", [])
+    monkeypatch.setattr(litellm, "_loaded", [])
     monkeypatch.setattr(sys, "meta_path", [Refusing(), *sys.meta_path])
     monkeypatch.delitem(sys.modules, "litellm", raising=False)
     monkeypatch.setenv("LITELLM_MODE", "DEV")
     monkeypatch.delenv("LITELLM_LOCAL_MODEL_COST_MAP", raising=False)
     with pytest.raises(ModelUnknown, match="broken"):
-        litellm_loading.load("openai/gpt")
+        litellm.load("openai/gpt")
     assert os.environ["LITELLM_MODE"] == "DEV"
     assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
     assert [type(one) for one in logging.getLogger("LiteLLM").handlers] == [logging.NullHandler]
 
 
 def test_where_it_lacks_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(litellm_loading, "_loaded", [])
+    monkeypatch.setattr(litellm, "_loaded", [])
     monkeypatch.setitem(sys.modules, "litellm", None)
     with pytest.raises(ModelUnknown) as caught:
-        anyio.run(litellm_loading.loaded, "openai/gpt")
+        anyio.run(litellm.loaded, "openai/gpt")
     assert "pip install 'dataflow-engine[agent]'" in str(caught.value)
     assert caught.value.is_lasting

@@ -270,9 +270,9 @@ class TestDescriptions:
         assert not {name for name in loaded if name.partition(".")[0] in ("mcp", "mcp_types")}
 
     async def test_without_mcp_that_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from dataflow_agent.servers import connection as mcp_loading
+        from dataflow_agent.servers import connection
 
-        monkeypatch.setattr(mcp_loading, "_loaded", [])
+        monkeypatch.setattr(connection, "_loaded", [])
         monkeypatch.setitem(sys.modules, "mcp", None)
         with pytest.raises(ServerFailed, match=r"pip install 'dataflow-engine\[agent\]'"):
             await listed(serve())

@@ -24,7 +24,7 @@ from dataflow_agent import (
     sessions,
     tools,
 )
-from dataflow_agent.servers import process as server_processes
+from dataflow_agent.servers import process
 from dataflow_agent.toolkit.policies import Verdict
 from tests.nodes.agent.agent_tools import told_of
 from tests.nodes.agent.serving import ON_ASYNCIO, call, end_of
@@ -178,7 +178,7 @@ class TestAnswers:
 
     @ON_ASYNCIO
     async def test_what_the_library_says_of_a_start_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(server_processes, "GRACE", 20.0)  # it ends by itself, however slow the machine is
+        monkeypatch.setattr(process, "GRACE", 20.0)  # it ends by itself, however slow the machine is
         with pytest.raises(ServerFailed) as caught:
             await listed(odd("--old"))
         assert "could not be started: " in caught.value.text

@@ -12,7 +12,7 @@ import pytest
 from dataflow import Flow, FormatError, RunFailed, gather
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Chat, chat
-from dataflow_agent.models.providers import scripted as script_files
+from dataflow_agent.models.providers import scripted
 from dataflow_agent.models.providers.scripted import read_script
 
 ANSWERS = """
@@ -82,7 +82,7 @@ async def test_many_runs_at_once_have_a_script_each_and_leave_none(tmp_path: Pat
             group.start_soon(run)
     assert results == [{"text0": "one", "text1": "two"}] * 300
     gc.collect()
-    assert not script_files._scripts
+    assert not scripted._scripts
 
 
 async def test_the_environment_names_it_for_every_model(

@@ -11,10 +11,10 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, ToolCall, Tools
 from dataflow_agent import Toolbox, tools
-from dataflow_agent.servers import offers as offering
+from dataflow_agent.servers import offers
 from dataflow_agent.servers.offers import Offer
 from dataflow_agent.servers.results import Content
-from dataflow_agent.toolkit import toolboxes as tool_names
+from dataflow_agent.toolkit import toolboxes
 from dataflow_agent.toolkit.policies import Policy, Verdict
 from dataflow_agent.toolkit.toolboxes import Functions, parts_of
 from dataflow_agent.toolkit.toolboxes import names_of as names_of_parts
@@ -114,7 +114,7 @@ def test_no_tool_takes_the_name_of_another_with_its_digest() -> None:
 
 
 def test_names_with_one_digest_have_more_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_names, "sha256", Alike)
+    monkeypatch.setattr(toolboxes, "sha256", Alike)
     assert names_of(["lib:ö", "lib:ü"]) == {
         "lib:ö": f"__{'0' * 8}623ac3b6",
         "lib:ü": f"__{'0' * 8}623ac3bc",
@@ -236,7 +236,7 @@ def test_a_name_that_no_tool_has_is_refused_with_those_that_there_are() -> None:
 
 async def test_a_node_offers_functions_by_their_names() -> None:
     with Flow("offer") as flow:
-        step = flow.add(offering.tools, config=Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
+        step = flow.add(offers.tools, config=Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
         flow.output("tools", step.out.tools)
         flow.output("names", step.out.tool_names)
     result = await flow.run()
@@ -261,4 +261,4 @@ def test_a_document_with_a_pattern_that_means_no_call_does_not_pass_the_check(tm
 @pytest.mark.parametrize("name", ["no_such_module:add", f"{MODULE}:no_such_function"])
 async def test_a_tool_that_cannot_be_imported_is_refused(name: str) -> None:
     with pytest.raises(FlowInvalid, match="it cannot be imported"):
-        await offering.tools(Offer(functions=[name]))
+        await offers.tools(Offer(functions=[name]))
