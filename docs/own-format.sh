@@ -63,8 +63,8 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
         step.check_keys(("id", "write", "uses"))
         if step.missing("id") or step.missing("write"):
             continue
-        id = step.text("id")
-        nodes[id] = {"type": "control.template", "config": {"template": step.text("write")}}
+        id = step.string("id")
+        nodes[id] = {"type": "control.template", "config": {"template": step.string("write")}}
         notes.origin(id, step.path)
         for number, used in enumerate(step.items("uses")):
             if used in ids:
@@ -74,7 +74,7 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
                 step.problem(f"there is no step {used!r}; {choices(ids, near=str(used))}", "uses", number)
     return {
         "dataflow": 1,
-        "name": file.text("recipe"),
+        "name": file.string("recipe"),
         "nodes": nodes,
         "edges": edges,
         "outputs": {"text": write_source(id) for id in [*nodes][-1:]},

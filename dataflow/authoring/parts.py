@@ -53,7 +53,7 @@ class PartReader:
             self.problem(f"has no `{key}`")
         return is_missing
 
-    def text(self, key: str) -> str:
+    def string(self, key: str) -> str:
         """Return the string under a key, an empty one if there is none."""
         given = self.part.get(key)
         if isinstance(given, str | None):
@@ -61,7 +61,7 @@ class PartReader:
         self.expected("text", given, key)
         return ""
 
-    def whole(self, key: str) -> int | None:
+    def integer(self, key: str) -> int | None:
         """Return the integer under a key, None if there is none."""
         given = self.part.get(key)
         if given is None or type(given) is int:
@@ -69,11 +69,14 @@ class PartReader:
         self.expected("a whole number", given, key)
         return None
 
-    def word(
+    def choice(
         self, key: str, known: Collection[str], otherwise: str = "", *, renamed: Mapping[str, str] = NOTHING
     ) -> str:
-        """Return the string under a key, one of those known; `renamed` maps older names to known ones."""
-        found = self.text(key) or otherwise
+        """Return the string under a key, one of those known, `otherwise` if there is none.
+
+        `renamed` maps older names to known ones. Another string is recorded as a problem, and returned.
+        """
+        found = self.string(key) or otherwise
         found = renamed.get(found, found)
         if found in known or not isinstance(self.part.get(key), str | None):
             return found
@@ -109,7 +112,10 @@ class PartReader:
         needed: bool = False,
         named_by: Sequence[str] = BY_ID,
     ) -> list[PartReader]:
-        """Return a reader of each mapping in the list under a key, named by its noun and its name."""
+        """Return a reader of each mapping in the list under a key.
+
+        `needed` records a problem if there is no list; for the other parameters see `entry`.
+        """
         items = enumerate(self.items(key, needed=needed))
         found = (self.entry(item, noun, key, number, what=what, named_by=named_by) for number, item in items)
         return [part for part in found if part is not None]
@@ -122,7 +128,11 @@ class PartReader:
         what: str = "a mapping",
         named_by: Sequence[str] = BY_ID,
     ) -> PartReader | None:
-        """Return a reader of the mapping at a location, None if it is not a mapping."""
+        """Return a reader of the mapping at a location, None if it is not a mapping.
+
+        Messages name the entry by `noun` and the first of the keys `named_by` with a name, as in `node 'a'`,
+        without them as this part. `what` is what they say was expected in place of another value.
+        """
         if not isinstance(given, dict):
             self.expected(what, given, *place)
             return None
@@ -136,7 +146,7 @@ class PartReader:
         `leads` is `from` or `to`, for the message; an unknown node is recorded as a problem.
         """
         key = next((one for one in keys if self.part.get(one) not in (None, "")), keys[0])
-        found = "" if self.missing(key) else self.text(key)
+        found = "" if self.missing(key) else self.string(key)
         if found and found not in nodes:
             self.problem(f"leads {leads} {found!r}, which is no node; {choices(nodes, near=found)}", key)
         return found
@@ -172,12 +182,12 @@ def unique_ids(parts: Iterable[PartReader]) -> set[str]:
 
 
 def get_mappings(data: Any, key: str) -> list[dict[str, Any]]:
-    """Return the mappings in the list under a key, none if there is no list; `data` may be anything."""
+    """Return the mappings in the list under a key, none if there is no mapping or no list."""
     found = data.get(key) if isinstance(data, dict) else None
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
-def get_mapping(data: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the mapping under a key, an empty one if there is none."""
-    found = data.get(key)
+def get_mapping(data: Any, key: str) -> dict[str, Any]:
+    """Return the mapping under a key, an empty one if `data` is not a mapping or has none."""
+    found = data.get(key) if isinstance(data, dict) else None
     return found if isinstance(found, dict) else {}

@@ -130,7 +130,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
 
 def _node(part: PartReader) -> NodePart:
     part.missing("id")
-    id, kind = part.text("id"), part.word("type", KINDS, renamed=LEGACY)
+    id, kind = part.string("id"), part.choice("type", KINDS, renamed=LEGACY)
     settings = _settings(kind, part.mapping("data"))
     shown = {name: part.part[name] for name in SHOWN if part.part.get(name) is not None}
     return NodePart(id, kind, part.path, settings, _exits(kind, settings), shown)
@@ -154,7 +154,7 @@ def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
 
 def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
     source, target = part.endpoint(("source",), "from", nodes), part.endpoint(("target",), "to", nodes)
-    return EdgePart(source, target, part.path, part.text("sourceHandle"), part.text("targetHandle"))
+    return EdgePart(source, target, part.path, part.string("sourceHandle"), part.string("targetHandle"))
 
 
 def _port(edge: EdgePart, nodes: Mapping[str, NodePart]) -> str:
@@ -174,21 +174,21 @@ def _settings(kind: str, data: PartReader) -> JsonDict:
         return _agent(data)
     if kind == IF:
         return {"conditions": _conditions(data)}
-    return {"prompt": data.text("prompt") or QUESTION} if kind == APPROVAL else {}
+    return {"prompt": data.string("prompt") or QUESTION} if kind == APPROVAL else {}
 
 
 def _agent(data: PartReader) -> JsonDict:
     tools = data.mapping("tools", "a mapping with `web_search` and `subagents`")
-    written = data.text("model").strip() or MODEL
+    written = data.string("model").strip() or MODEL
     model = qualified_model(written)
     if model is None:
         data.expected("a model as provider/name", written, "model")
     return {
-        "name": data.text("agentName").strip() or "Agent",
-        "system": data.text("systemPrompt") or SYSTEM,
-        "user_prompt": data.text("userPrompt"),
+        "name": data.string("agentName").strip() or "Agent",
+        "system": data.string("systemPrompt") or SYSTEM,
+        "user_prompt": data.string("userPrompt"),
         "model": model or "",
-        "reasoning_effort": data.word("reasoningEffort", EFFORTS, EFFORT),
+        "reasoning_effort": data.choice("reasoningEffort", EFFORTS, EFFORT),
         "web_search": _flag(tools, "web_search"),
         "subagents": _flag(tools, "subagents"),
     }
@@ -205,10 +205,10 @@ def _conditions(data: PartReader) -> list[JsonDict]:
     """Read the conditions; an older file has one string instead, which the text has to contain."""
     given = data.entries("conditions", what="a mapping with `operator` and `value`")
     if not data.part.get("conditions"):
-        old = data.text("condition")
+        old = data.string("condition")
         return [{"operator": "contains", "value": old}] if old else []
     return [
-        {"operator": one.word("operator", OPERATORS, OPERATORS[0]), "value": one.text("value")}
+        {"operator": one.choice("operator", OPERATORS, OPERATORS[0]), "value": one.string("value")}
         for one in given
     ]
 

@@ -84,16 +84,16 @@ def _listed(file: PartReader, *, needed: bool) -> list[Agent]:
 
 
 def _agent(part: PartReader) -> Agent:
-    id, name = part.text("id"), part.text("name")
+    id, name = part.string("id"), part.string("name")
     if not (id or name):
         part.problem("has neither `id` nor `name`")
     functions, servers, may_ask = _tools(part)
-    instructions = part.text("systemPrompt") or part.text("instructions")
+    instructions = part.string("systemPrompt") or part.string("instructions")
     return Agent(id, name or id, _model(part), instructions, functions, servers, may_ask)
 
 
 def _model(part: PartReader) -> str:
-    written = part.text("model")
+    written = part.string("model")
     model = qualified_model(written) if written else ""
     if model is None:
         part.expected("a model as provider/name", written, "model")

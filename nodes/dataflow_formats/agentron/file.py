@@ -117,20 +117,20 @@ def _graph(part: PartReader, inherited: Graph) -> Graph:
     nodes, edges = part.entries("nodes", "node"), part.entries("edges", "edge")
     known = unique_ids(nodes)
     unique_ids(edges)
-    rounds = part.whole("maxRounds")
-    mode = part.word("executionMode", MODES, inherited.mode)
-    schedule = part.text("schedule") or None
+    rounds = part.integer("maxRounds")
+    mode = part.choice("executionMode", MODES, inherited.mode)
+    schedule = part.string("schedule") or None
     fault = fault_in(mode, schedule, of_branch=bool(part.path)) if mode in MODES else None
     if fault is not None:
         part.problem(fault, *(("schedule",) if schedule else ()))
     return replace(
         inherited,
-        id=part.text("id"),
-        name=part.text("name"),
+        id=part.string("id"),
+        name=part.string("name"),
         nodes=tuple(map(_node, nodes)),
         edges=tuple(_edge(edge, known) for edge in edges),
         max_rounds=rounds if rounds is not None and rounds > 0 else None,
-        turn_instruction=part.text("turnInstruction") or inherited.turn_instruction,
+        turn_instruction=part.string("turnInstruction") or inherited.turn_instruction,
         mode=mode,
         schedule=schedule,
     )
@@ -138,13 +138,13 @@ def _graph(part: PartReader, inherited: Graph) -> Graph:
 
 def _node(part: PartReader) -> NodePart:
     part.missing("id")
-    id, kind = part.text("id"), part.word("type", NODE_KINDS)
+    id, kind = part.string("id"), part.choice("type", NODE_KINDS)
     key = "parameters" if part.part.get("parameters") is not None else "config"
     given = part.mapping(key)
     is_mapping = isinstance(part.part.get(key), dict | None)
     if kind == AGENT and is_mapping and not any(map(given.part.get, NAMING)):
         part.problem(f"names no agent; write `agentId` or `agentName` in `{key}`")
-    agent_id, agent_name = map(given.text, NAMING)
+    agent_id, agent_name = map(given.string, NAMING)
     others = {name: value for name, value in given.part.items() if name not in NAMING}
     shown = {name: part.part[name] for name in SHOWN if part.part.get(name) is not None}
     return NodePart(id, kind, part.path, agent_id, agent_name, others, shown)
@@ -155,8 +155,8 @@ def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
     condition = None
     if part.part.get("condition") is not None:
         given = part.mapping("condition", "a mapping with `type` and `value`")
-        condition = Condition(type=given.text("type"), value=given.text("value"))
-    return EdgePart(part.text("id"), source, target, part.path, condition)
+        condition = Condition(type=given.string("type"), value=given.string("value"))
+    return EdgePart(part.string("id"), source, target, part.path, condition)
 
 
 def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> str | None:

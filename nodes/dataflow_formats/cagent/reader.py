@@ -74,8 +74,8 @@ def _limit(workflow: PartReader) -> int:
     """Return the limit of the loops; `overrides` takes precedence, and 0 or less means the default."""
     overrides = workflow.mapping("overrides")
     overrides.check_keys((LIMIT,))
-    own = workflow.whole(LIMIT) or 0
-    limit = overrides.whole(LIMIT) or own
+    own = workflow.integer(LIMIT) or 0
+    limit = overrides.integer(LIMIT) or own
     return limit if limit > 0 else DEFAULT_LIMIT
 
 
@@ -137,7 +137,7 @@ class _StepReader:
         part, id, names = entry.part, entry.id, entry.names
         if "goto" in part.part:
             return _goto(entry)
-        kind = part.word("type", TYPES)
+        kind = part.choice("type", TYPES)
         if kind not in TYPES:
             return None
         part.check_keys(TYPES[kind])
@@ -153,7 +153,7 @@ class _StepReader:
 
     def _agent(self, entry: _Entry) -> Step | None:
         part, id = entry.part, entry.id
-        name = "" if part.missing("name") else part.text("name")
+        name = "" if part.missing("name") else part.string("name")
         if name and name not in self.agents:
             known = choices([*map(str, self.agents)], near=name)
             part.problem(f"there is no agent {name!r}; {known}", "name")
@@ -167,7 +167,7 @@ class _StepReader:
 
     def _condition(self, entry: _Entry) -> Step:
         part = entry.part
-        text = "" if part.missing("condition") else part.text("condition")
+        text = "" if part.missing("condition") else part.string("condition")
         if text and not text.strip():
             part.expected("a condition", text, "condition")
         own = entry.named("condition")
@@ -211,7 +211,7 @@ class _Entry:
     def of(cls, part: PartReader, names: _StepNames) -> _Entry:
         """Read the id of a step."""
         has_id = part.part.get("id") is not None and not part.missing("id")
-        return cls(part, part.text("id") if has_id else "", names)
+        return cls(part, part.string("id") if has_id else "", names)
 
     def named(self, otherwise: str) -> str:
         """Return the id of the step: its own, or one derived from its name or from `otherwise`."""

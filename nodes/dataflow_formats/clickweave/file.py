@@ -362,7 +362,7 @@ def read_workflow(data: Any, notes: Notes) -> Workflow | None:
 
 
 def _needed(file: PartReader, key: str) -> str:
-    return "" if file.part.get(key) != "" and file.missing(key) else file.text(key)
+    return "" if file.part.get(key) != "" and file.missing(key) else file.string(key)
 
 
 def _add_node(workflow: Workflow, part: PartReader) -> None:
@@ -381,7 +381,7 @@ def _has_type(part: PartReader) -> bool:
     elif not isinstance(kind, dict):
         part.expected("a mapping with a `type`", kind, "node_type")
     else:
-        return part.mapping("node_type").word("type", NODE_TYPES) in NODE_TYPES
+        return part.mapping("node_type").choice("type", NODE_TYPES) in NODE_TYPES
     return False
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from dataflow.authoring import DocumentPath, JsonDict, Notes
     from dataflow_formats.hifide.file import Node
 
-__all__ = ["Wire", "Wired", "bridge_portals", "bypass_tools", "inherit_sampling", "route_name", "wire"]
+
+__all__ = ["NativeEdge", "Wired", "bridge_portals", "bypass_tools", "inherit_sampling", "route_name", "wire"]
 
 _MESSAGES: Final = ("message", "data")
 _PROMPT: Final = (*_MESSAGES, "context")
@@ -34,7 +35,7 @@ _SETTINGS: Final = ("temperature", "reasoningEffort")
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class NativeEdge:
     """An edge of the native document."""
 
     source: str
@@ -48,20 +49,20 @@ class Wire:
 
 @dataclass(slots=True)
 class Wired:
-    """The wires, and the nodes inserted between those of the file.
+    """The native edges, and the nodes inserted between those of the file.
 
     behind: by inserted node, the node of the file that it belongs to
     """
 
-    wires: list[Wire] = field(default_factory=list)
+    edges: list[NativeEdge] = field(default_factory=list)
     between: dict[str, JsonDict] = field(default_factory=dict)
     behind: dict[str, str] = field(default_factory=dict)
 
     def add(self, source: str, output: str, target: str, port: str, *, path: DocumentPath = ()) -> None:
-        """Add a wire, unless it exists; `path` is that of its edge in the file."""
-        added = Wire(source, output, target, port, path=path)
-        if added not in self.wires:
-            self.wires.append(added)
+        """Add an edge, unless it exists; `path` is that of its edge in the file."""
+        added = NativeEdge(source, output, target, port, path=path)
+        if added not in self.edges:
+            self.edges.append(added)
 
 
 def bridge_portals(flow: HifideFlow, notes: Notes) -> None:

@@ -181,7 +181,7 @@ def read_flow(data: Any, notes: Notes) -> HifideFlow:
 
 
 def _add_node(flow: HifideFlow, part: PartReader) -> None:
-    id = "" if part.missing("id") else part.text("id")
+    id = "" if part.missing("id") else part.string("id")
     if not id or id in flow.nodes:
         return
     given = part.part
@@ -210,7 +210,7 @@ def _add_edge(flow: HifideFlow, known: set[str], part: PartReader) -> None:
 
 def _port(part: PartReader, keys: tuple[str, str]) -> str:
     """Return the port that an edge names, in either form of edges."""
-    return part.text(next((key for key in keys if part.part.get(key) is not None), keys[0]))
+    return part.string(next((key for key in keys if part.part.get(key) is not None), keys[0]))
 
 
 def _normalised(flow: HifideFlow, node: str, port: str) -> str:

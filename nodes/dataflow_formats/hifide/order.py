@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dataflow.authoring import write_source
+from dataflow_formats.hifide.edges import NativeEdge
 from dataflow_formats.hifide.file import CHAT
-from dataflow_formats.hifide.wires import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from networkx import DiGraph
 
     from dataflow.authoring import JsonDict, Notes
+    from dataflow_formats.hifide.edges import Wired
     from dataflow_formats.hifide.file import HifideFlow
-    from dataflow_formats.hifide.wires import Wired
 
 __all__ = ["close_loops", "find_cycles", "serialize_chats"]
 
@@ -25,9 +25,11 @@ CONTEXT: Final = "context"
 Source: TypeAlias = tuple[str, str]
 
 
-def close_loops(nodes: Collection[str], wires: Sequence[Wire], waiting: Collection[str]) -> tuple[Wire, ...]:
-    """Make wires back to a waiting node feedback; wires out of its loop are followed in each iteration."""
-    found = tuple(wires)
+def close_loops(
+    nodes: Collection[str], edges: Sequence[NativeEdge], waiting: Collection[str]
+) -> tuple[NativeEdge, ...]:
+    """Make edges back to a waiting node feedback; edges out of its loop are followed in each iteration."""
+    found = tuple(edges)
     whole = find_cycles(nodes, found)
     while heads := [head for group in find_cycles(nodes, found) if (head := _head(group, found, waiting))]:
         inside = {head[0]: set(head[1]) for head in heads}
@@ -47,21 +49,21 @@ def close_loops(nodes: Collection[str], wires: Sequence[Wire], waiting: Collecti
 
 
 def _head(
-    group: Sequence[str], wires: Sequence[Wire], waiting: Collection[str]
+    group: Sequence[str], edges: Sequence[NativeEdge], waiting: Collection[str]
 ) -> tuple[str, Sequence[str]] | None:
     """Return the first waiting node of a loop, preferably one that is also reached from outside."""
     candidates = [id for id in group if id in waiting]
-    entered = {one.target for one in wires if one.source not in group}
+    entered = {one.target for one in edges if one.source not in group}
     first = next((id for id in candidates if id in entered), next(iter(candidates), None))
     return None if first is None else (first, group)
 
 
-def find_cycles(nodes: Iterable[str], wires: Sequence[Wire]) -> list[list[str]]:
-    """Return the cycles of wires other than feedback, each as its nodes, in declared order."""
+def find_cycles(nodes: Iterable[str], edges: Sequence[NativeEdge]) -> list[list[str]]:
+    """Return the cycles of edges other than feedback, each as its nodes, in declared order."""
     import networkx as nx
 
     order = {id: place for place, id in enumerate(nodes)}
-    graph = _graph(wires)
+    graph = _graph(edges)
     loops = set(nx.nodes_with_selfloops(graph))
     found = [sorted(group, key=order.__getitem__) for group in nx.strongly_connected_components(graph)]
     return sorted(
@@ -69,25 +71,25 @@ def find_cycles(nodes: Iterable[str], wires: Sequence[Wire]) -> list[list[str]]:
     )
 
 
-def _graph(wires: Sequence[Wire]) -> DiGraph[str]:
+def _graph(edges: Sequence[NativeEdge]) -> DiGraph[str]:
     import networkx as nx  # only flows with loops or shared conversations need it
 
     graph: DiGraph[str] = nx.DiGraph()
-    graph.add_edges_from((one.source, one.target) for one in wires if not one.feedback)
+    graph.add_edges_from((one.source, one.target) for one in edges if not one.feedback)
     return graph
 
 
-def serialize_chats(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes: Notes) -> Serialized:
+def serialize_chats(flow: HifideFlow, made: Wired, closed: Sequence[NativeEdge], notes: Notes) -> Serialized:
     """Serialize chats that share a conversation: each continues after the messages of those before it.
 
-    `closed` are the wires with closed loops. A chat after a skipped one continues from the last chat that
+    `closed` are the edges with closed loops. A chat after a skipped one continues from the last chat that
     ran. In a loop the last message is passed to the next iteration. There is one remark for the chats that
     share a conversation, even if they read it from several nodes, as from a cache and its companion.
     """
     reading = _reading(flow, made)
     readers = _readers(reading, closed)
     shared = _shared(flow, readers)
-    serialized = Serialized([*made.wires])
+    serialized = Serialized([*made.edges])
     if not shared:
         return serialized
     serializer = _Serializer(
@@ -103,32 +105,32 @@ def serialize_chats(flow: HifideFlow, made: Wired, closed: Sequence[Wire], notes
 
 @dataclass(slots=True)
 class Serialized:
-    """The changes that serialize chats: wires, and inputs with fallbacks among several sources.
+    """The changes that serialize chats: edges, and inputs with fallbacks among several sources.
 
-    wires: all wires of the flow, including those of such inputs until `drawn`
+    edges: all edges of the flow, including those of such inputs until `drawn`
     inputs: by node and port, the sources of such an input in the order of preference
     between: the inserted nodes that return the last message of a conversation
     """
 
-    wires: list[Wire]
+    edges: list[NativeEdge]
     inputs: dict[Source, list[Source]] = field(default_factory=dict)
     between: dict[str, JsonDict] = field(default_factory=dict)
 
     def read(self, node: str, port: str, sources: Sequence[Source]) -> None:
         """Let a port read the first of several sources that has a value, else its sources so far."""
-        into = [wire for wire in self.wires if (wire.target, wire.target_port) == (node, port)]
-        so_far = self.inputs.get((node, port), [(wire.source, wire.source_port) for wire in into])
+        into = [edge for edge in self.edges if (edge.target, edge.target_port) == (node, port)]
+        so_far = self.inputs.get((node, port), [(edge.source, edge.source_port) for edge in into])
         found = [*dict.fromkeys([*sources, *so_far])]
         self.inputs[node, port] = found
-        self.wires = [wire for wire in self.wires if wire not in into]
-        self.wires += [Wire(*source, node, port) for source in found]
+        self.edges = [edge for edge in self.edges if edge not in into]
+        self.edges += [NativeEdge(*source, node, port) for source in found]
 
-    def drawn(self, wires: Sequence[Wire]) -> tuple[tuple[Wire, ...], dict[str, JsonDict]]:
-        """Return the wires that become edges, and the inputs of nodes."""
+    def drawn(self, edges: Sequence[NativeEdge]) -> tuple[tuple[NativeEdge, ...], dict[str, JsonDict]]:
+        """Return the edges that are written as such, and the inputs of nodes."""
         inputs: dict[str, JsonDict] = {}
         for (node, port), sources in self.inputs.items():
             inputs.setdefault(node, {})[port] = _first_of(sources)
-        left = tuple(wire for wire in wires if (wire.target, wire.target_port) not in self.inputs)
+        left = tuple(edge for edge in edges if (edge.target, edge.target_port) not in self.inputs)
         return left, inputs
 
 
@@ -139,7 +141,7 @@ class _Serializer:
         self,
         flow: HifideFlow,
         serialized: Serialized,
-        closed: Sequence[Wire],
+        closed: Sequence[NativeEdge],
         readers: Mapping[Source, Sequence[str]],
         ports: Mapping[str, Source],
     ) -> None:
@@ -148,7 +150,7 @@ class _Serializer:
         self.readers = readers
         self.ports = ports
         self.graph = _graph(closed)
-        open_again = [replace(wire, feedback=False) for wire in closed]
+        open_again = [replace(edge, feedback=False) for edge in closed]
         self.loops = [frozenset(group) for group in find_cycles(_ids(closed), open_again)]
         self.in_loops = {
             id for one in closed if one.feedback or one.each_round for id in (one.source, one.target)
@@ -188,7 +190,7 @@ class _Serializer:
         read = {self.ports[id] for id in said}
         on = [
             one
-            for one in self.serialized.wires
+            for one in self.serialized.edges
             if (one.source, one.source_port) in inside and (one.target, one.target_port) not in read
         ]
         if not on:
@@ -196,8 +198,8 @@ class _Serializer:
         id = self.flow.free(f"{source[0]}_latest")
         self.serialized.between[id] = {"type": "hifide.latest"}
         targets = dict.fromkeys((one.target, one.target_port) for one in on)
-        self.serialized.wires = [one for one in self.serialized.wires if one not in on]
-        self.serialized.wires += [Wire(id, "out", *target) for target in targets]
+        self.serialized.edges = [one for one in self.serialized.edges if one not in on]
+        self.serialized.edges += [NativeEdge(id, "out", *target) for target in targets]
         self.serialized.read(id, CONTEXT, [(one, CONTEXT) for one in reversed(said)])
 
     def _is_in_loop(self, source: Source) -> bool:
@@ -232,13 +234,13 @@ def _reading(flow: HifideFlow, made: Wired) -> dict[Source, str]:
     return {ports.get(id, (id, CONTEXT)): id for id in chats}
 
 
-def _readers(reading: Mapping[Source, str], closed: Sequence[Wire]) -> dict[Source, list[str]]:
-    """Return by port the chats that read its conversation, in the order of the wires."""
+def _readers(reading: Mapping[Source, str], closed: Sequence[NativeEdge]) -> dict[Source, list[str]]:
+    """Return by port the chats that read its conversation, in the order of the edges."""
     readers: dict[Source, list[str]] = {}
-    for wire in closed:
-        chat = reading.get((wire.target, wire.target_port))
-        if chat is not None and not wire.feedback:
-            readers.setdefault((wire.source, wire.source_port), []).append(chat)
+    for edge in closed:
+        chat = reading.get((edge.target, edge.target_port))
+        if chat is not None and not edge.feedback:
+            readers.setdefault((edge.source, edge.source_port), []).append(chat)
     return readers
 
 
@@ -259,5 +261,5 @@ def _remark(giving: str, chats: Sequence[str], notes: Notes, *, is_whole: bool) 
     notes.remark(giving, f"{' and '.join(map(repr, chats))} write to one history at once", here)
 
 
-def _ids(wires: Sequence[Wire]) -> Collection[str]:
-    return dict.fromkeys(id for wire in wires for id in (wire.source, wire.target))
+def _ids(edges: Sequence[NativeEdge]) -> Collection[str]:
+    return dict.fromkeys(id for edge in edges for id in (edge.source, edge.target))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.authoring import Format, get_mapping, get_mappings
 from dataflow_formats.hifide.config import OPTIONS, available
+from dataflow_formats.hifide.edges import bridge_portals, bypass_tools, inherit_sampling, wire
 from dataflow_formats.hifide.file import START, WAITING, is_of_a_kind, read_flow
 from dataflow_formats.hifide.order import close_loops, find_cycles, serialize_chats
-from dataflow_formats.hifide.wires import bridge_portals, bypass_tools, inherit_sampling, wire
 from dataflow_formats.hifide.writer import document, node_of, read_lazily
 
 if TYPE_CHECKING:
@@ -46,22 +46,22 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     read_lazily(flow, made, notes)
     ids = [*flow.nodes, *made.between]
     waiting = [id for id, node in flow.nodes.items() if node.kind == WAITING]
-    wires = close_loops(ids, made.wires, waiting)
-    _check_cycles(flow, find_cycles(ids, wires), notes)
-    written = {id: node_of(node, wires, tools, notes) for id, node in flow.nodes.items()}
+    edges = close_loops(ids, made.edges, waiting)
+    _check_cycles(flow, find_cycles(ids, edges), notes)
+    written = {id: node_of(node, edges, tools, notes) for id, node in flow.nodes.items()}
     if notes.problems:
         return {}
     for id, node in flow.nodes.items():
         notes.origin(id, node.path)
-    serialized = serialize_chats(flow, made, wires, notes)
+    serialized = serialize_chats(flow, made, edges, notes)
     written |= {**made.between, **serialized.between}
-    wires, inputs = serialized.drawn(close_loops([*ids, *serialized.between], serialized.wires, waiting))
+    edges, inputs = serialized.drawn(close_loops([*ids, *serialized.between], serialized.edges, waiting))
     for id, given in inputs.items():
         written[id] = {**written[id], "inputs": given}
     has_start = any(node.kind == START for node in flow.nodes.values())  # the document begins with its edge
-    for index, one in enumerate(wires, int(has_start)):
-        notes.edge_origin(index, one.path)
-    return document(data, flow, written, wires)
+    for index, one in enumerate(edges, int(has_start)):
+        notes.origins["edges", index] = one.path
+    return document(data, flow, written, edges)
 
 
 FORMAT: Final = Format("hifide", recognises, translate, OPTIONS)

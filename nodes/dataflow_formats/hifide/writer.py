@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.authoring import PartReader, qualified_model, write_edge, write_source
 from dataflow_formats.hifide.config import CONFIGS, offered, selected
+from dataflow_formats.hifide.edges import route_name
 from dataflow_formats.hifide.file import CACHE, CHAT, KINDS, MISSING, NEW, ROUTER, START, TOOLS
-from dataflow_formats.hifide.wires import route_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.authoring import JsonDict, Notes
     from dataflow_formats.hifide.config import Available, Model, Router, Selected
+    from dataflow_formats.hifide.edges import NativeEdge, Wired
     from dataflow_formats.hifide.file import HifideFlow, Node
-    from dataflow_formats.hifide.wires import Wire, Wired
 
 __all__ = ["document", "node_of", "read_lazily"]
 
@@ -27,13 +27,13 @@ FALLBACK: Final = "openai/gpt-4o"
 HISTORY: Final = "history"
 
 
-def document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence[Wire]) -> JsonDict:
+def document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, edges: Sequence[NativeEdge]) -> JsonDict:
     """Return the document of a flow with its written nodes and its edges."""
     start = next((id for id, node in flow.nodes.items() if node.kind == START), None)
     inputs = {} if start is None else {HISTORY: {"type": "array", "default": []}}
-    edges = [_edge(wire) for wire in wires]
+    written = [_edge(edge) for edge in edges]
     if start is not None:
-        edges.insert(0, write_edge("$in", HISTORY, start, "messages"))
+        written.insert(0, write_edge("$in", HISTORY, start, "messages"))
     kept = {key: data[key] for key in ("description", "version") if key in data}
     name = data.get("name")
     return {
@@ -42,16 +42,16 @@ def document(data: JsonDict, flow: HifideFlow, nodes: JsonDict, wires: Sequence[
         "using": {"errors": "continue"},
         "inputs": inputs,
         "nodes": nodes,
-        "edges": edges,
-        "outputs": _outputs(flow, wires),
+        "edges": written,
+        "outputs": _outputs(flow, edges),
         **({"meta": {"hifide": kept}} if kept else {}),
     }
 
 
-def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:
+def _outputs(flow: HifideFlow, edges: Sequence[NativeEdge]) -> JsonDict:
     """Return the values of the nodes that nothing reads, except in loops without an end."""
-    read = {wire.source for wire in wires}
-    endless = {wire.target for wire in wires if wire.feedback or wire.each_round}
+    read = {edge.source for edge in edges}
+    endless = {edge.target for edge in edges if edge.feedback or edge.each_round}
     found = {}
     for id, node in flow.nodes.items():
         kind = KINDS.get(node.kind)
@@ -61,13 +61,13 @@ def _outputs(flow: HifideFlow, wires: Sequence[Wire]) -> JsonDict:
     return found
 
 
-def _edge(wire: Wire) -> JsonDict:
-    feedback = {"feedback": True, "limit": None} if wire.feedback else {}
-    each_round = {"each_round": True} if wire.each_round else {}
-    return write_edge(wire.source, wire.source_port, wire.target, wire.target_port, **feedback, **each_round)
+def _edge(edge: NativeEdge) -> JsonDict:
+    feedback = {"feedback": True, "limit": None} if edge.feedback else {}
+    each_round = {"each_round": True} if edge.each_round else {}
+    return write_edge(edge.source, edge.source_port, edge.target, edge.target_port, **feedback, **each_round)
 
 
-def node_of(node: Node, wires: Sequence[Wire], tools: Available, notes: Notes) -> JsonDict:
+def node_of(node: Node, edges: Sequence[NativeEdge], tools: Available, notes: Notes) -> JsonDict:
     """Return the native node of a node of the file, without its edges."""
     if node.kind not in KINDS:
         return {"type": node.kind, **({"config": node.config} if node.config else {}), **_meta(node)}
@@ -77,7 +77,7 @@ def node_of(node: Node, wires: Sequence[Wire], tools: Available, notes: Notes) -
         given = part.checked(CONFIGS[node.kind])
         if given is None:
             return {}
-    into = [wire for wire in wires if wire.target == node.id]
+    into = [edge for edge in edges if edge.target == node.id]
     config = _config(node, given, into, tools, notes)
     written: JsonDict = {"type": KINDS[node.kind].type}
     if node.kind == "readFile":
@@ -97,7 +97,7 @@ def read_lazily(flow: HifideFlow, made: Wired, notes: Notes) -> None:
 
 def _add_keeping(flow: HifideFlow, node: Node, made: Wired, notes: Notes) -> None:
     id = flow.free(f"{node.id}_kept")
-    read = any(wire.target == node.id and wire.target_port == "data" for wire in made.wires)
+    read = any(edge.target == node.id and edge.target_port == "data" for edge in made.edges)
     if not read:
         _check_empty(node, made, notes)
     made.between[id] = {
@@ -105,21 +105,21 @@ def _add_keeping(flow: HifideFlow, node: Node, made: Wired, notes: Notes) -> Non
         "config": {"name": node.id, **({"wired": ["data"]} if read else {}), **_keeping(node)},
     }
     made.behind[id] = node.id
-    wires = made.wires
-    made.wires = [
-        replace(wire, target=id) if (wire.target, wire.target_port) == (node.id, "data") else wire
-        for wire in wires
+    edges = made.edges
+    made.edges = [
+        replace(edge, target=id) if (edge.target, edge.target_port) == (node.id, "data") else edge
+        for edge in edges
     ]
-    made.wires += [replace(wire, source=id) for wire in wires if wire.source == node.id]
+    made.edges += [replace(edge, source=id) for edge in edges if edge.source == node.id]
     made.add(node.id, MISSING, id, MISSING)
 
 
 def _check_empty(node: Node, made: Wired, notes: Notes) -> None:
     """Note the readers of the data of a cache without an edge to its data."""
-    for wire in made.wires:
-        if (wire.source, wire.source_port) == (node.id, "data"):
-            reader = made.behind.get(wire.target, wire.target)
-            notes.problem(wire.path, f"node {node.id!r} has nothing on data, which {reader!r} reads")
+    for edge in made.edges:
+        if (edge.source, edge.source_port) == (node.id, "data"):
+            reader = made.behind.get(edge.target, edge.target)
+            notes.problem(edge.path, f"node {node.id!r} has nothing on data, which {reader!r} reads")
 
 
 def _keeping(node: Node) -> JsonDict:
@@ -131,15 +131,15 @@ def _meta(node: Node) -> JsonDict:
     return {"meta": {"hifide": node.drawn}} if node.drawn else {}
 
 
-def _config(node: Node, given: Any, into: Sequence[Wire], tools: Available, notes: Notes) -> JsonDict:
-    wired = {"wired": list(dict.fromkeys(wire.target_port for wire in into))}
+def _config(node: Node, given: Any, into: Sequence[NativeEdge], tools: Available, notes: Notes) -> JsonDict:
+    wired = {"wired": list(dict.fromkeys(edge.target_port for edge in into))}
     match node.kind:
         case kind if kind == START:
             return {"model": _model(node, given, notes) or FALLBACK, **_system(given), "clean_tail": True}
         case kind if kind == NEW:
             return {**wired, "model": _model(node, given, notes) or FALLBACK, **_system(given)}
         case kind if kind == CHAT:
-            alone = not any(wire.target_port == "context" for wire in into)
+            alone = not any(edge.target_port == "context" for edge in into)
             model = _model(node, given, notes) or (FALLBACK if alone else "")
             return {**({"model": model} if model else {}), **_sampling(given)}
         case kind if kind == ROUTER:
@@ -185,9 +185,9 @@ def _sampling(given: Model) -> JsonDict:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _router(node: Node, given: Router, into: Sequence[Wire], notes: Notes) -> JsonDict:
-    alone = not any(wire.target_port == "context" for wire in into)
-    if not any(wire.target_port == "prompt" for wire in into):
+def _router(node: Node, given: Router, into: Sequence[NativeEdge], notes: Notes) -> JsonDict:
+    alone = not any(edge.target_port == "context" for edge in into)
+    if not any(edge.target_port == "prompt" for edge in into):
         notes.problem(node.path, f"node {node.id!r} (intentRouter): no edge leads to its data")
     names = [route_name(name) for name in given.routes]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
