@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
 
-
 __all__ = ["Outcome", "Session", "Used", "execute"]
 
 #: The reason for cancelling a run when the reader of its events is gone.

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from types import FrameType
 
-
 __all__ = ["Interrupts", "SignalThread"]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)

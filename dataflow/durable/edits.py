@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Edited
     from dataflow.durable.journal_view import Past
 
-
 __all__ = ["CODE", "Edits", "check_edits", "compare", "invalidated_by"]
 
 #: The one part of a node that may change while its stored value remains valid.

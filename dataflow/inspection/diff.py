@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dataflow.durable.storable import Source
     from dataflow.stores import Record, Store
 
-
 __all__ = ["Difference", "DifferenceKind", "Differences", "compare_runs", "diff"]
 
 _KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and iterations

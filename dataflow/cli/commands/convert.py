@@ -17,7 +17,6 @@ from dataflow.cli.targets import BranchOption, FileArgument, folder_of, load, re
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 __all__ = ["convert"]
 
 #: `module:function`, or a pattern of several functions.

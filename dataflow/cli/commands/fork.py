@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from dataflow.flows import Flow
     from dataflow.stores import Store, StoredRun
 
-
 __all__ = ["fork"]
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dataflow.authoring import DocumentPath, JsonDict, Notes
     from dataflow_formats.hifide.file import Node
 
-
 __all__ = ["NativeEdge", "Wired", "bridge_portals", "bypass_tools", "inherit_sampling", "route_name", "wire"]
 
 _MESSAGES: Final = ("message", "data")

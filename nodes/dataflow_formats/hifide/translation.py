@@ -60,7 +60,7 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
         written[id] = {**written[id], "inputs": given}
     has_start = any(node.kind == START for node in flow.nodes.values())  # the document begins with its edge
     for index, one in enumerate(edges, int(has_start)):
-        notes.origins["edges", index] = one.path
+        notes.edge_origin(index, one.path)
     return document(data, flow, written, edges)
 
 
