@@ -9,9 +9,9 @@ __all__ = ["MUTANTS", "Mutant"]
 
 TABLE: Final = "tests/behaviour/test_table.py::test_a_flow_behaves_the_same_with_nobody_listening[asyncio-{}]"
 
-QUICKENING: Final = "tests/compiler/test_quickening.py::test_{}"
-INLINE: Final = "tests/runtime/test_inline.py::test_{}[asyncio]"
-SETTLING: Final = "tests/scheduler/test_settling.py::test_{}"
+QUICKENING: Final = "tests/compiler/test_quick_calls.py::test_{}"
+INLINE: Final = "tests/runtime/test_quick_calls.py::test_{}[asyncio]"
+SETTLING: Final = "tests/scheduler/test_outcomes.py::test_{}"
 ROWS: Final = "tests/behaviour/test_rows.py::{}"
 ROW_ENDS: Final = "tests/behaviour/test_row_ends.py::{}"
 ORDER: Final = "tests/behaviour/test_order.py::{}"

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from dataflow import Flow, gather, node
 from dataflow.durable.graph_signature import FlowShape, NodeShape, shape_of
 from dataflow.values.functions import digest_of
-from tests.durable.test_shape_edits import Wire, dec, differing, looping, mapping, nesting, shape
+from tests.durable.test_graph_signature_edits import Wire, dec, differing, looping, mapping, nesting, shape
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs, sample
 from tests.support.processes import printed_with
@@ -127,7 +127,7 @@ def digest() -> str:
 
 
 def test_processes_with_other_hash_seeds_tell_the_same() -> None:
-    code = "from tests.durable.test_shape import digest; print(digest())"
+    code = "from tests.durable.test_graph_signature import digest; print(digest())"
     told = [printed_with(seed, code) for seed in ("1", "2")]
     assert told == [digest()] * 2
 

@@ -87,7 +87,7 @@ VALUES = st.recursive(
         (float("-inf"), "-inf"),
         (b"ab", "b'ab'"),
         ({1: "a"}, "{1: 'a'}"),
-        (Record, "<class 'tests.cli.test_carrying.Record'>"),
+        (Record, "<class 'tests.cli.test_json_output.Record'>"),
         (Failing(), "<Failing, whose repr raises LookupError>"),
         ([Failing()], ["<Failing, whose repr raises LookupError>"]),
         ({"a": FailingDict(b=1)}, {"a": "{'b': 1}"}),
