@@ -17,7 +17,7 @@ FORMER: Final = {
     "dataflow.formats.clickweave.nodes.action": "Action Noted noted",
     "dataflow.formats.clickweave.nodes.ai_steps": "AiStep ask_for_step note_step",
     "dataflow.formats.clickweave.nodes.apps": (
-        "AppCall LookedUp address app_call ask_for_app choose_app look_up note_app"
+        "AppCall LookedUp address app_call ask_for_app choose_app note_app"
     ),
     "dataflow.formats.clickweave.nodes.branching": "Case EndLoop If Switch end_loop if_ switch",
     "dataflow.formats.clickweave.nodes.calling": "Call call note request",
@@ -60,6 +60,7 @@ pack: Final = Pack(
             for module, names in FORMER.items()
             for name in names.split()
         },
-        "dataflow_formats.clickweave.nodes.search:look_up": "clickweave:look_for",
+        "dataflow.formats.clickweave.nodes.apps:look_up": "clickweave:look_up_app",
+        "dataflow.formats.clickweave.nodes.finding:look_up": "clickweave:look_for",
     },
 )
