@@ -214,8 +214,8 @@ class Flow(Definition):
 
         if self.settings.store is None:
             raise DataflowError("the flow has no store to find runs in: say flow.using(store=...).diff(...)")
-        ids = [run if isinstance(run, str) else run.run_id for run in (first, second)]
-        return await diff(self.settings.store, *ids)
+        one, other = (run if isinstance(run, str) else run.run_id for run in (first, second))
+        return await diff(self.settings.store, one, other, self)
 
     def live(self, /, **inputs: Any) -> AbstractAsyncContextManager[Live]:
         """Keep the flow evaluated for the duration of the block: only dependents of a change are recomputed.

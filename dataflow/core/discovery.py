@@ -23,6 +23,7 @@ __all__ = [
     "Fault",
     "Offer",
     "PackStatus",
+    "defect_of",
     "fault_of",
     "is_same_distribution",
     "offers",
@@ -85,6 +86,11 @@ def fault_of(offer: Offer) -> Fault | None:
     """Return why a pack must not be imported, as far as the metadata show; None if it may be."""
     if _is_disabled(offer.pack):
         return Fault(PackStatus.DISABLED, f"is disabled by {SWITCH}={os.environ[SWITCH]}")
+    return defect_of(offer)
+
+
+def defect_of(offer: Offer) -> Fault | None:
+    """Return why a pack must not be imported although no one has disabled it; None if it may be."""
     if offer.fault is not None or is_same_distribution(offer.distribution, OURS):
         return offer.fault
     if offer.pack in OWN_PACKS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import sys
 from collections import Counter
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
@@ -15,9 +16,8 @@ from dataflow.base.failure import Interruption
 from dataflow.core.discovery import (
     GROUP,
     OURS,
-    OWN_PACKS,
     Offer,
-    PackStatus,
+    defect_of,
     fault_of,
     is_same_distribution,
     offers,
@@ -25,9 +25,9 @@ from dataflow.core.discovery import (
 from dataflow.core.public_names import package_of, public_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["current_name", "former_names", "listed_ids", "place_of"]
+__all__ = ["current_name", "former_names", "generations", "listed_ids", "place_of"]
 
 LOG: Final = logging.getLogger("dataflow.former")
 #: Names of the engine in older stores and documents, by the module that was part of the name.
@@ -68,7 +68,37 @@ def former_names() -> Mapping[str, str]:
     own = {
         f"{module}:{name}": f"dataflow:{name}" for module, names in FORMER.items() for name in names.split()
     }
-    return {**found, **own}
+    return _followed({**found, **own})
+
+
+def _followed(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Map each former name to the end of its chain of names: what was renamed may be renamed again."""
+    found: dict[str, str] = {}
+    for former, now in names.items():
+        seen, last = {former}, now
+        while last not in seen and last in names:
+            seen.add(last)
+            last = names[last]
+        found[former] = last
+    return found
+
+
+def generations() -> Sequence[Mapping[str, str]]:
+    """Return the former names by current name, one mapping for each time that a name has been changed.
+
+    A pack lists the former names of one class or function oldest first. A name that has changed less often
+    than others is in the mappings of the first changes in one version, of the last ones in the other.
+    """
+    names: dict[str, list[str]] = {}
+    for former, now in former_names().items():
+        names.setdefault(now, []).append(former)
+    most = max(map(len, names.values()), default=0)
+    found: list[Mapping[str, str]] = []
+    for back in range(most):
+        latest = {now: olds[max(0, len(olds) - 1 - back)] for now, olds in names.items()}
+        first = {now: olds[most - 1 - back] for now, olds in names.items() if most - 1 - back < len(olds)}
+        found += [latest] if latest == first else [latest, first]
+    return found
 
 
 def current_name(name: str) -> str:
@@ -110,7 +140,7 @@ def place_of(name: str) -> str | None:
 def _public_places(name: str) -> Iterator[str]:
     prefix, _, qualname = name.partition(":")
     for offer in _offers():
-        if offer.pack != prefix or not _may_name(offer):
+        if offer.pack != prefix or defect_of(offer) is not None:
             continue
         module = offer.value.partition(":")[0].strip()
         try:
@@ -124,14 +154,6 @@ def _public_places(name: str) -> Iterator[str]:
             continue
         if package is not None and named and hasattr(package, qualname.partition(".")[0]):
             yield f"{package.__name__}:{qualname}"
-
-
-def _may_name(offer: Offer) -> bool:
-    """Return whether public names lead to the package of a pack: also if the pack is disabled."""
-    fault = fault_of(offer)
-    if fault is None or fault.status is not PackStatus.DISABLED:
-        return fault is None
-    return offer.fault is None and (offer.pack not in OWN_PACKS or _is_ours(offer))
 
 
 def _is_ours(offer: Offer) -> bool:
@@ -151,9 +173,13 @@ def _listed_places(name: str) -> Iterator[str]:
 
 
 def _packs() -> Iterator[tuple[Offer, Any]]:
-    """Import the installed packs."""
+    """Import the installed packs.
+
+    Disabled packs are included if they are ours or imported already: disabling a pack withdraws its node
+    types, but does not rename its classes and functions.
+    """
     for offer in _offers():
-        if fault_of(offer) is None:
+        if (defect_of if _has_names(offer) else fault_of)(offer) is None:
             try:
                 pack: Any = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
             except (KeyboardInterrupt, Interruption):
@@ -163,3 +189,9 @@ def _packs() -> Iterator[tuple[Offer, Any]]:
                 continue
             if hasattr(pack, "former") and hasattr(pack, "functions"):
                 yield offer, pack
+
+
+def _has_names(offer: Offer) -> bool:
+    """Return whether the names of a pack count even if it is disabled."""
+    module = offer.value.partition(":")[0]
+    return _is_ours(offer) or module in sys.modules or package_of(module) is not None

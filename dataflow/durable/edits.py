@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Final
 
 from dataflow.compiler.addresses import address_of, form_of, scopes_of
 from dataflow.compiler.plan import FlowOf
-from dataflow.core.former_names import former_names, listed_ids
+from dataflow.core.former_names import former_names, generations, listed_ids
 from dataflow.core.states import NodeState
 from dataflow.durable.dependents import dependents
-from dataflow.durable.graph_signature import FlowShape, NodeShape, in_terms_of, shape_of
+from dataflow.durable.graph_signature import FlowShape, NodeShape, in_present_names, shape_of
 from dataflow.errors import FlowEdited, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Edited
     from dataflow.durable.journal_view import Past
 
-__all__ = ["CODE", "Edits", "check_edits", "compare", "invalidated_by"]
+
+__all__ = ["CODE", "Edits", "check_edits", "compare", "current_types", "in_names_of", "invalidated_by"]
 
 #: The one part of a node that may change while its stored value remains valid.
 CODE: Final = "code"
@@ -133,8 +134,8 @@ def invalidated_by(
     forgotten = _readers_of_failures(plan, past)
     if stored == present:
         return _without_superseded(plan, past, forgotten), []
-    was = _read(stored, past)
-    edits = compare(was, _in_terms_of(was, plan, FlowShape.read(present)))
+    was, now = _read(stored, past), FlowShape.read(present)
+    edits = compare(in_names_of(plan, was, now), now)
     forgotten |= _changed_asks(past, edits)
     standing = {
         address_of(path)
@@ -148,12 +149,27 @@ def invalidated_by(
     return _without_superseded(plan, past, forgotten), warnings
 
 
-def _in_terms_of(stored: FlowShape, plan: FlowPlan, present: FlowShape) -> FlowShape:
-    """Return the present signature with the names that the stored one uses, which may be former ones."""
+def in_names_of(plan: FlowPlan, stored: FlowShape, present: FlowShape | None = None) -> FlowShape:
+    """Return a stored signature, which may have former names, in the names that the flow has now.
+
+    `present` is the signature of the flow, if it is known already.
+    """
+    present = shape_of(plan) if present is None else present
     if compare(stored, present).is_none:
-        return present
-    names = {now: former for former, now in former_names().items()}
-    return in_terms_of(stored, present, shape_of(plan, names), listed_ids())
+        return stored
+    formers = [shape_of(plan, names) for names in generations()]
+    return in_present_names(stored, present, formers, current_types())
+
+
+def current_types() -> Callable[[str], str]:
+    """Return a function that replaces the id of a node type by the one that a pack lists it under now."""
+    names, ids = former_names(), listed_ids()
+
+    def current(type_id: str) -> str:
+        name = names.get(type_id, type_id)
+        return ids.get(name, name)
+
+    return current
 
 
 def _forms_at(plan: FlowPlan, addresses: Collection[str]) -> set[str]:

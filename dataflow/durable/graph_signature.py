@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,22 +12,26 @@ from pydantic_core import PydanticUndefined
 
 from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
+from dataflow.core.public_names import OWN_PACKS
 from dataflow.core.states import UNSETTLED
 from dataflow.core.wiring import CARRY, INPUT, ITEM
 from dataflow.values.canonical import NO_NAMES, canonical_text
-from dataflow.values.functions import codes_of, digest_of
+from dataflow.values.functions import codes_of, digest_of, is_own
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
     from dataflow.core.nodetype import NodeType
 
-__all__ = ["FlowShape", "NodeShape", "in_terms_of", "shape_of"]
+
+__all__ = ["FlowShape", "NodeShape", "in_present_names", "is_code_known", "shape_of"]
 
 #: The version of the text that a signature is written as.
 VERSION: Final = 1
+#: The prefixes of the ids of our own node types.
+OWN_NAMES: Final = frozenset({"dataflow", *OWN_PACKS})
 LONGEST: Final = 64  # of a text that is written as it is, without hashing
 
 
@@ -96,30 +101,56 @@ def shape_of(plan: FlowPlan, names: Mapping[str, str] = NO_NAMES) -> FlowShape:
     return FlowShape(entries)
 
 
-def in_terms_of(
-    stored: FlowShape, present: FlowShape, former: FlowShape, ids: Mapping[str, str]
+def in_present_names(
+    stored: FlowShape, present: FlowShape, formers: Sequence[FlowShape], current: Callable[[str], str]
 ) -> FlowShape:
-    """Return the present signature in the names that a stored one uses, so that only edits differ.
+    """Return a stored signature in the names of the present one, so that only edits differ.
 
-    `former` is the present signature under those names; `ids` maps names of functions to the ids of the types
-    that packs list.
+    `formers` are the present signature in former names; `current` returns the current name of a type.
     """
-    known = frozenset(stored.entries.values())
+    known = {
+        former.entries[address]: entry
+        for former in reversed(formers)
+        for address, entry in present.entries.items()
+    }
     entries: dict[str, NodeShape] = {}
-    for address, entry in present.entries.items():
-        old, was = former.entries[address], stored.entries.get(address)
-        if was is not None:
-            parts = zip(was, old, entry, strict=True)
-            told = NodeShape(*(before if before == same else now for before, same, now in parts))
-            alike = _listed(told.type, ids) == _listed(was.type, ids)
-            entries[address] = told._replace(type=was.type) if alike else told
+    for address, entry in stored.entries.items():
+        now = present.entries.get(address)
+        if now is None:
+            entries[address] = known.get(entry, entry)
         else:
-            entries[address] = old if old in known else entry
+            entries[address] = _renamed(entry, now, [former.entries[address] for former in formers], current)
     return FlowShape(entries)
 
 
-def _listed(types: str, ids: Mapping[str, str]) -> str:
-    return " ".join(ids.get(one, one) for one in types.split(" "))
+def _renamed(
+    stored: NodeShape, now: NodeShape, formers: Sequence[NodeShape], current: Callable[[str], str]
+) -> NodeShape:
+    """Replace each part of a stored entry that the present one has under former names."""
+    parts = zip(stored, now, *formers, strict=True)
+    told = NodeShape(*(new if part in olds else part for part, new, *olds in parts))
+    if not _is_same_type(stored.type, now.type, current):
+        return told
+    told = told._replace(type=now.type)
+    return told if is_code_known(stored, now) else told._replace(code=now.code)
+
+
+def _is_same_type(one: str, other: str, current: Callable[[str], str]) -> bool:
+    return [*map(current, one.split(" "))] == [*map(current, other.split(" "))]
+
+
+def is_code_known(one: NodeShape, other: NodeShape) -> bool:
+    """Return whether a difference in the code of two entries with equal types is one of a user's code.
+
+    Earlier versions included the code of our own node types, which no user edits.
+    """
+    if not all(_is_own_type(part) for part in other.type.split(" ")):
+        return True
+    return bool(one.code and other.code) and one.type == other.type
+
+
+def _is_own_type(type_id: str) -> bool:
+    return type_id in ("loop", "map") or re.split("[.:]", type_id, maxsplit=1)[0] in OWN_NAMES
 
 
 def _combined(one: NodeShape, other: NodeShape) -> NodeShape:
@@ -134,13 +165,17 @@ class _NodeDescriber:
         self.names = names
         self._wiring = _WiringDescriber(names)
         self._codes: dict[int, list[str]] = {}  # by the identity of a type
-        self._configs: dict[int, tuple[str, list[str]]] = {}  # by the identity of a config
+        self._configs: dict[int, tuple[str, list[str], list[str]]] = {}  # by the identity of a config
 
     def entry(self, scope: PlacedScope, node: PlanNode) -> NodeShape:
         type_id, version, codes = self._type(node)
-        config, more = self._config(scope, node)
+        config, more, defaults = self._config(scope, node)
         codes = [*codes, *more]
+        count = len(codes)
+        codes += defaults
         wiring = self._wiring.wiring(scope, node, codes)
+        if not count and len(codes) == len(defaults) and _is_own_call(node):
+            codes = []  # the defaults of our own configs: no user edits them
         return NodeShape(type_id, version, config, wiring, digest_of(" ".join(codes)) if codes else "")
 
     def _type(self, node: PlanNode) -> tuple[str, str, list[str]]:
@@ -160,11 +195,13 @@ class _NodeDescriber:
     def _code(self, node_type: NodeType) -> list[str]:
         known = self._codes.get(id(node_type))
         if known is None:
-            known = self._codes[id(node_type)] = codes_of([node_type.documented or node_type.call])
+            known = self._codes[id(node_type)] = codes_of(
+                [node_type.documented or node_type.call], self.names
+            )
         return known
 
-    def _config(self, scope: PlacedScope, node: PlanNode) -> tuple[str, list[str]]:
-        """Describe the config of a call or the options of a map, with content hashes of its functions."""
+    def _config(self, scope: PlacedScope, node: PlanNode) -> tuple[str, list[str], list[str]]:
+        """Describe the config of a call or the options of a map; see `_config_text`."""
         match node.action:
             case Call() as call:
                 config = _config_of(scope, call)
@@ -172,9 +209,9 @@ class _NodeDescriber:
                 config = {"key": options.key, "on_error": options.on_error}
                 return _config_text(config, self.names)
             case _:
-                return "", []
+                return "", [], []
         if config is None:
-            return "", []
+            return "", [], []
         known = self._configs.get(id(config))
         if known is None:
             known = self._configs[id(config)] = _config_text(config, self.names)
@@ -196,7 +233,7 @@ def _config_of(scope: PlacedScope, call: Call) -> object:
     return config
 
 
-def _config_text(config: object, names: Mapping[str, str]) -> tuple[str, list[str]]:
+def _config_text(config: object, names: Mapping[str, str]) -> tuple[str, list[str], list[str]]:
     """Describe the given fields of a config, with content hashes of functions and of defaulted fields.
 
     Defaulted fields count as code, as the defaults of a function do, so a config may get a further field.
@@ -204,11 +241,16 @@ def _config_text(config: object, names: Mapping[str, str]) -> tuple[str, list[st
     functions: list[object] = []
     given, defaults = _fields(config)
     told = canonical_text(given, functions, names)
-    codes = codes_of(functions)
-    return digest_of(told) if given else "", [
-        *codes,
-        digest_of(canonical_text(defaults, None, names)),
-    ] if defaults else codes
+    digests = [digest_of(canonical_text(defaults, None, names))] if defaults else []
+    return digest_of(told) if given else "", codes_of(functions, names), digests
+
+
+def _is_own_call(node: PlanNode) -> bool:
+    match node.action:
+        case Call(type=node_type):
+            return is_own(node_type.documented or node_type.call)
+        case _:
+            return False
 
 
 def _fields(config: object) -> tuple[dict[str, object], dict[str, object]]:
@@ -279,7 +321,7 @@ class _WiringDescriber:
         finals = sorted(loop.finals.values())
         functions: list[object] = []
         predicate = canonical_text(loop.predicate, functions, self._names)
-        codes += codes_of(functions)
+        codes += codes_of(functions, self._names)
         kind = "feedback" if loop.feedback else loop.kind
         return [nexts, kind, test, predicate, results, finals]
 
@@ -327,7 +369,10 @@ class _WiringDescriber:
         ]
         places = [(scope.number, slot) for scope, slot in behind]
         self._texts[place] = _shortened([texts, [self._texts[one] for one in places]])
-        codes = [*codes_of(functions), *(self._codes[one] for one in places if one in self._codes)]
+        codes = [
+            *codes_of(functions, self._names),
+            *(self._codes[one] for one in places if one in self._codes),
+        ]
         if codes:
             self._codes[place] = digest_of(" ".join(codes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,24 +12,29 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.wording import counted, visible
 from dataflow.compiler.addresses import address_of
 from dataflow.core.events import EventKind
+from dataflow.core.former_names import former_names
 from dataflow.core.threads import call_in_thread
 from dataflow.core.wiring import INPUT
-from dataflow.durable.edits import CODE, compare
-from dataflow.durable.graph_signature import FlowShape
+from dataflow.durable.edits import CODE, compare, current_types, in_names_of
+from dataflow.durable.graph_signature import FlowShape, in_present_names
 from dataflow.durable.journal_view import began, fold
-from dataflow.durable.ownership import store_errors
+from dataflow.durable.ownership import plan_of_run, store_errors
 from dataflow.durable.storable import FlowReads, ports_in
+from dataflow.errors import DataflowError
 from dataflow.inspection.value_diff import are_alike, expanded, first_difference, first_message, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from dataflow.compiler.definition import Definition
     from dataflow.durable.journal_view import Past
     from dataflow.durable.storable import Source
     from dataflow.stores import Record, Store
 
-__all__ = ["Difference", "DifferenceKind", "Differences", "compare_runs", "diff"]
 
+__all__ = ["Difference", "DifferenceKind", "Differences", "compare_runs", "diff", "needs_flow"]
+
+LOG: Final = logging.getLogger("dataflow.diff")
 _KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and iterations
 ENDS: Final = frozenset({EventKind.NODE_FINISHED, EventKind.ASK_ANSWERED})
 
@@ -97,20 +103,53 @@ class Differences:
         return visible("\n".join([head, *map(str, self.all)]))
 
 
-async def diff(store: Store, first: str, second: str) -> Differences:
+async def diff(store: Store, first: str, second: str, flow: Definition | None = None) -> Differences:
     """Compare two runs of a store by their journals and list the differences, the first cause first.
 
     Compares inputs, nodes, answers, states, values and messages. It needs no flow, and each run may be in
     any state. Values are compared as they are stored, so types count. Raises StoreError.
+
+    `flow` tells edits of nodes from former names of classes and functions, if an earlier version of a pack
+    or of the engine has stored a run.
     """
-    found: Differences = await call_in_thread(compare_runs, (store, first, second))
+    found: Differences = await call_in_thread(compare_runs, (store, first, second, flow))
     return found
 
 
-def compare_runs(store: Store, first: str, second: str) -> Differences:
-    """Compare two runs like `diff`, in the thread of the caller."""
-    comparing = _Comparing(_TwoRuns(_side_of(store, first), _side_of(store, second)), store)
+def compare_runs(store: Store, first: str, second: str, flow: Definition | None = None) -> Differences:
+    """Compare two runs like `diff`, in the thread of the caller.
+
+    If a run was stored under former names of classes and functions, only their flow tells which differences
+    of nodes are edits.
+    """
+    sides = _side_of(store, first), _side_of(store, second)
+    if not compare(sides[0].shape, sides[1].shape).is_none:
+        for side in sides:
+            side.shape = _renamed(side, store, flow)
+        sides[0].shape = in_present_names(sides[0].shape, sides[1].shape, (), current_types())
+    comparing = _Comparing(_TwoRuns(*sides), store)
     return Differences(first, second, tuple(comparing.all()))
+
+
+def needs_flow(store: Store, first: str, second: str) -> bool:
+    """Return whether only the flow of two runs tells edits of nodes from former names; raises StoreError."""
+    shapes = [_side_of(store, run).shape for run in (first, second)]
+    if compare(*shapes).is_none:
+        return False
+    names = former_names()
+    types = (entry.type for shape in shapes for entry in shape.entries.values())
+    return any(part in names for one in types for part in one.split(" "))
+
+
+def _renamed(side: _Side, store: Store, flow: Definition | None) -> FlowShape:
+    """Return the signature of a run in the names that its flow has now."""
+    if flow is None:
+        return side.shape
+    try:
+        return in_names_of(plan_of_run(flow, side.past, store), side.shape)
+    except DataflowError as error:  # the flow is invalid, or another one; the journals are compared
+        LOG.debug("run %s is compared without its flow: %s", side.past.run, error)
+        return side.shape
 
 
 class _Comparing:

@@ -27,11 +27,11 @@ from pydantic.fields import FieldInfo
 
 from dataflow.core.functions import module_name
 from dataflow.types.shapes import type_name
-from dataflow.values.canonical import canonical_text
+from dataflow.values.canonical import NO_NAMES, canonical_text
 from dataflow.values.digest_leaves import Digested, hashed, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "FUNCTIONS",
@@ -41,10 +41,15 @@ __all__ = [
     "code_digest",
     "codes_of",
     "digest_of",
+    "is_own",
     "is_plain",
 ]
 
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+#: The packages of this distribution.
+OWN_PACKAGES: Final = frozenset(
+    {"dataflow", "dataflow_agent", "dataflow_control", "dataflow_desktop", "dataflow_formats"}
+)
 #: The maximum length of a chain of wrapped functions; a longer one is a cycle.
 MOST_WRAPPED: Final = 1_000
 #: The types of values that are searched for code.
@@ -76,25 +81,26 @@ def digest_of(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def code_digest(function: object) -> str | None:
+def code_digest(function: object, names: Mapping[str, str] = NO_NAMES) -> str | None:
     """Return the content hash of the code and defaults of a function and those it wraps; None without code.
 
     Equal in every process of one minor Python version. The location of the code, the values of closures and
-    globals, and called functions are not included.
+    globals, and called functions are not included. `names` replaces some names of types and functions.
     """
-    parts = [part for one in _wrapped_by(function) for part in _parts(one)]
+    parts = [part for one in _wrapped_by(function) for part in _parts(one, names)]
     return digest_of("\n".join([PYTHON, *parts])) if parts else None
 
 
-def codes_of(functions: Iterable[object]) -> list[str]:
-    """Return the code hashes of the functions that have code and are not part of the engine."""
-    digests = [code_digest(one) for one in functions if not _is_own(one)]
+def codes_of(functions: Iterable[object], names: Mapping[str, str] = NO_NAMES) -> list[str]:
+    """Return the code hashes of the functions that have code and are not part of this distribution."""
+    digests = [code_digest(one, names) for one in functions if not is_own(one)]
     return [digest for digest in digests if digest is not None]
 
 
-def _is_own(function: object) -> bool:
+def is_own(function: object) -> bool:
+    """Return whether a function or class is of this distribution, whose code no user edits."""
     module = getattr(function, "__module__", None) or ""
-    return module.partition(".")[0] in ("dataflow", "dataflow_formats")
+    return module.partition(".")[0] in OWN_PACKAGES
 
 
 def _wrapped_by(function: object) -> Iterator[object]:
@@ -115,11 +121,12 @@ def _wrapped_by(function: object) -> Iterator[object]:
             todo.append(wrapped)
 
 
-def _parts(one: object) -> list[str]:
+def _parts(one: object, names: Mapping[str, str]) -> list[str]:
     if isinstance(one, FunctionType):
-        return [code_text(one.__code__), canonical_text([one.__defaults__, one.__kwdefaults__])]
+        defaults = [one.__defaults__, one.__kwdefaults__]
+        return [code_text(one.__code__), canonical_text(defaults, names=names)]
     if isinstance(one, functools.partial):
-        return [canonical_text([one.args, one.keywords])]
+        return [canonical_text([one.args, one.keywords], names=names)]
     return []
 
 

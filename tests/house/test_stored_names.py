@@ -17,9 +17,10 @@ import pytest
 from dataflow import Flow, FlowInvalid, PackError, RunFailed, StoreError
 from dataflow.authoring import import_function, name_of_function
 from dataflow.core.discovery import OWN_PACKS
-from dataflow.core.former_names import former_names, listed_ids, place_of
-from dataflow.durable.edits import compare
-from dataflow.durable.graph_signature import FlowShape, in_terms_of, shape_of
+from dataflow.core.former_names import former_names, generations, listed_ids, place_of
+from dataflow.core.public_names import public_place
+from dataflow.durable.edits import compare, in_names_of
+from dataflow.durable.graph_signature import FlowShape, shape_of
 from dataflow.durable.storable import storable_of
 from dataflow.packs.registry import find_type, installed_packs
 from dataflow.stores.sqlite import SqliteStore
@@ -108,6 +109,33 @@ def test_each_former_name_stands_for_a_name_of_its_own() -> None:
     former = former_names()
     assert len({*former.values()}) == len(former)
     assert [one for one in former.values() if OF_A_MODULE.search(one)] == []
+
+
+def test_each_former_name_is_one_that_was_written() -> None:
+    """`names.txt` lists the classes and functions by module, as of when modules were part of stored names."""
+    lines = (FOLDER / "names.txt").read_text(encoding="utf-8").splitlines()
+    written = {
+        f"{module}:{name}" for line in lines for module, names in [line.split(": ")] for name in names.split()
+    }
+    factories = {name for name in former_names() if "<locals>" in name}  # no module has what they make
+    assert {name for name in former_names() if name not in written} <= factories
+    assert {name.partition(".<locals>")[0] for name in factories} <= written
+
+
+def test_each_former_name_leads_to_a_class_or_function() -> None:
+    modules = [import_module(one.name) for one in MODULES if not one.name.endswith("__main__")]
+    found = {
+        public_place(f"{module.__name__}:{name}") for module in modules for name in _defined_in(module)
+    } | {*listed_ids()}
+    assert {now for now in former_names().values() if now.partition(".<locals>")[0] not in found} == set()
+
+
+def _defined_in(module: ModuleType) -> Iterator[str]:
+    for value in vars(module).values():
+        functions = [value, *(getattr(value, name, None) for name in ("_fn", "_function"))]
+        for one in functions:
+            if getattr(one, "__module__", None) == module.__name__ and hasattr(one, "__qualname__"):
+                yield one.__qualname__
 
 
 @pytest.mark.parametrize(
@@ -203,15 +231,14 @@ def test_a_node_type_is_found_and_written_by_its_pack(moved: ModuleType, id: str
 
 def test_shapes_with_former_names_are_those_of_the_flow() -> None:
     plan = CASES["tools"].flow().compile()
-    present, former = shape_of(plan), shape_of(plan, {now: old for old, now in former_names().items()})
+    present, [names] = shape_of(plan), generations()
+    former = shape_of(plan, names)
     assert not compare(former, present).is_none
-    assert compare(former, in_terms_of(former, present, former, listed_ids())).is_none
+    assert compare(in_names_of(plan, former), present).is_none
     [address] = [one for one in present.entries if one.endswith("/begin") and one.count("/") == 1]
     entry = former.entries[address]._replace(config="another")
     edited = FlowShape({**former.entries, address: entry})
-    assert compare(edited, in_terms_of(edited, present, former, listed_ids())).changed == {
-        address: ("config",)
-    }
+    assert compare(in_names_of(plan, edited), present).changed == {address: ("config",)}
 
 
 def test_a_script_that_is_called_like_a_pack_is_not_imported_for_it(
