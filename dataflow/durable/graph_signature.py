@@ -140,11 +140,11 @@ def _is_same_type(one: str, other: str, current: Callable[[str], str]) -> bool:
 
 
 def is_code_known(one: NodeShape, other: NodeShape) -> bool:
-    """Return whether a difference in the code of two entries with equal types is one of a user's code.
+    """Return whether a difference in the code of two entries of one node type is in a user's code.
 
     Earlier versions included the code of our own node types, which no user edits.
     """
-    if not all(_is_own_type(part) for part in other.type.split(" ")):
+    if not any(all(map(_is_own_type, entry.type.split(" "))) for entry in (one, other)):
         return True
     return bool(one.code and other.code) and one.type == other.type
 

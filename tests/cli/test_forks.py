@@ -139,3 +139,19 @@ def test_runs_that_do_not_differ_and_runs_that_cannot_be_compared(cli: Cli) -> N
     assert (done.code, done.out) == (0, f"{one} and {other} do not differ\n")
     assert cli("diff", one, other, "--json").json["differences"] == []
     assert cli("diff", one, "nothing").code == 2
+
+
+def test_a_run_under_former_names_is_compared_with_the_help_of_its_flow(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "from tests.stored_names import control_flow\nflow = control_flow()\n"
+    (folder / "control.py").write_text(text)
+    with monkeypatch.context() as before:
+        before.setattr(storable, "shape_of", lambda plan: shape_of(plan, generations()[0]))
+        one = run_of(cli, "control.py")
+    other = run_of(cli, "control.py")
+    done = cli("diff", one, other)
+    assert (done.code, done.out, done.err) == (0, f"{one} and {other} do not differ\n", "")
+    (folder / "control.py").unlink()
+    done = cli("diff", one, other)
+    assert done.err.startswith("note: former names may be shown as edits, for lack of the flow: ")

@@ -32,8 +32,8 @@ def diff(
     """List the differences of two stored runs: inputs, nodes, answers, states, values and messages.
 
     The first cause comes first; each difference is marked as a cause or a consequence. If a run was stored
-    under former names of classes and functions, the flow is imported to distinguish these from edits. Exit codes: 0
-    the runs do not differ, 1 they do, 2 wrong usage.
+    under former names of classes and functions, the flow is imported to distinguish these from edits. Exit
+    codes: 0 the runs do not differ, 1 they do, 2 wrong usage.
     """
     from dataflow.inspection.diff import compare_runs, needs_flow
     from dataflow.inspection.json_values import StoredValues  # loaded on first use
