@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dataflow.core.former_names import generations
+from dataflow.durable import storable
+from dataflow.durable.graph_signature import shape_of
 from tests.cli.conftest import Cli
 from tests.cli.test_runs import nodes_of, run_of
 
@@ -145,13 +148,14 @@ def test_a_run_under_former_names_is_compared_with_the_help_of_its_flow(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "from tests.stored_names import control_flow\nflow = control_flow()\n"
-    (folder / "control.py").write_text(text)
+    for name in ("before.py", "now.py"):  # two files, since a flow keeps what is stored of it
+        (folder / name).write_text(text)
     with monkeypatch.context() as before:
         before.setattr(storable, "shape_of", lambda plan: shape_of(plan, generations()[0]))
-        one = run_of(cli, "control.py")
-    other = run_of(cli, "control.py")
+        one = run_of(cli, "before.py")
+    other = run_of(cli, "now.py")
     done = cli("diff", one, other)
     assert (done.code, done.out, done.err) == (0, f"{one} and {other} do not differ\n", "")
-    (folder / "control.py").unlink()
+    (folder / "now.py").unlink()
     done = cli("diff", one, other)
     assert done.err.startswith("note: former names may be shown as edits, for lack of the flow: ")
