@@ -14,6 +14,8 @@ from dataflow.base.wording import moment
 from dataflow.compiler.addresses import address_of
 from dataflow.core.states import ENDED, NodeState
 from dataflow.core.wiring import INPUT
+from dataflow.durable.edits import compare, in_names_of
+from dataflow.durable.graph_signature import FlowShape
 from dataflow.durable.ownership import plan_of_run
 from dataflow.durable.storable import FlowReads, ports_in, storable_of
 from dataflow.inspection.stored_run import INTERRUPTED, stored_node
@@ -74,8 +76,15 @@ class _Decided:
 def plan_if_unedited(found: PastRun, flow: Definition, store: Store) -> FlowPlan | None:
     """Return the plan of the flow of a run, None if the flow has changed since; raises DataflowError."""
     plan = plan_of_run(flow, found.past, store)
-    shape = found.stored.readable(found.past.told.get("shape"))
-    return plan if shape == storable_of(plan).shape else None
+    stored = found.stored.readable(found.past.told.get("shape"))
+    present = storable_of(plan).shape
+    if stored == present:
+        return plan
+    try:
+        was, now = FlowShape.read(stored), FlowShape.read(present)
+    except ValueError:  # another version wrote it
+        return None
+    return plan if compare(in_names_of(plan, was, now), now).is_none else None
 
 
 class StoredReasons:

@@ -32,7 +32,8 @@ class Pack:
 
     `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves. `api` is
     the version of the pack interface that it needs. `former` maps old names of its classes and functions,
-    as found in stores and documents, to their current names. Raises PackError if an argument is invalid.
+    as found in stores and documents, to their current names; several of one are listed oldest first. Raises
+    PackError if an argument is invalid.
     """
 
     def __init__(

@@ -25,6 +25,8 @@ from dataflow.durable.edits import compare, in_names_of
 from dataflow.durable.graph_signature import FlowShape, NodeShape, is_code_known, shape_of
 from dataflow.durable.storable import storable_of
 from dataflow.inspection.diff import needs_flow
+from dataflow.inspection.stored_reasons import plan_if_unedited
+from dataflow.inspection.stored_run import read_run
 from dataflow.packs.registry import find_type, installed_packs
 from dataflow.stores.sqlite import SqliteStore
 from dataflow.values.classes import class_name, classes_of
@@ -38,6 +40,8 @@ from tests.support.source import PACKAGES, modules_of
 
 #: What is written as the path of a module of the engine, of a pack or of a format.
 HELP: Final = "dataflow.formats.agentron.helping:request_user_help"
+#: The version of Python that the golden runs were written by.
+WRITTEN_BY: Final = (3, 11)
 OF_A_MODULE: Final = re.compile(r"\bdataflow(?:_\w+)?(?:\.\w+)+:")
 
 Modules: TypeAlias = Callable[..., None]
@@ -60,11 +64,18 @@ async def test_a_run_that_was_stored_under_the_names_of_modules_goes_on(name: st
     assert {key: result.outputs[key] for key in case.outputs} == case.outputs
     assert result.status == ("completed" if case.outputs else "paused")
     assert len(script.requests) == len(case.then_says)  # nothing that stands is done again
-    if sys.version_info[:2] == (
-        3,
-        11,
-    ):  # code hashes of users' functions differ by version; this one wrote them
+    if sys.version_info[:2] == WRITTEN_BY:  # code hashes of users' functions differ by version
         assert [one for one in result.warnings if "code of node" in one] == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_that_was_stored_under_the_names_of_modules_has_the_plan_of_its_flow(
+    name: str, tmp_path: Path
+) -> None:
+    runs = store_at(tmp_path / "runs.db")
+    store = SqliteStore(tmp_path / "runs.db")
+    [stored] = (run for run in store.runs() if run.id == runs[name])
+    assert plan_if_unedited(read_run(store, stored), CASES[name].flow(), store) is not None
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
