@@ -21,6 +21,7 @@ from dataflow import (
     node,
     threaded,
 )
+from dataflow.authoring import InstalledNode
 from dataflow.base.markers import SKIP
 from dataflow.core.nodetype import derive
 from dataflow.core.policy import EachOptions
@@ -155,4 +156,11 @@ POLICIES: Final = [
     Row("an expression that is no text", wired(lambda f: f.add(counts, {"rule": 3})), "node 'counts' (tests.messages.declaring:counts): config rule: expected the source as text, found int"),
 ]
 # fmt: on
-ROWS: Final = [*TYPES, *POLICIES]
+INSTALLED: Final = [
+    Row(
+        "a config of an installed type that has none",
+        lambda: InstalledNode("control.read_text").config(encoding="utf-8"),
+        "control.read_text: has no config",
+    ),
+]
+ROWS: Final = [*TYPES, *POLICIES, *INSTALLED]
