@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
-from dataflow.runtime import attempts as attempting
-from dataflow.runtime import workers as inline
+from dataflow.runtime import attempts, workers
+from dataflow.runtime.call import Attempt
 from dataflow.scheduler.frames import Frame
 from dataflow.scheduler.maps import Maps
 from dataflow.scheduler.outcomes import Settling
@@ -48,8 +48,8 @@ def counting() -> Iterator[Counter[str]]:
 
     with ExitStack() as stack:
         for wrapped in (
-            count(inline, "CurrentFiring", call),
-            count(attempting, "CurrentFiring", awaited),
+            count(workers, Attempt.__name__, call),
+            count(attempts, Attempt.__name__, awaited),
             count(Settling, "succeed", settle),
             count(Settling, "_succeed", listed, f"-{settle}"),
             count(Settling, "_end_item", f"-{settle}", end),
