@@ -25,6 +25,7 @@ _NAMES = {
     "base.wording": ["choices", "shortened"],
     "core.config": ["TypeField", "resolve_path"],
     "core.functions": ["import_function", "is_function_name", "name_of_function"],
+    "core.public_names": ["moved_names"],
     "core.wiring": ["node_of_path"],
     "formats.foreign": ["Format", "FormatOptions", "JsonDict", "Notes", "Records", "Words"],
     "formats.problems": ["describe_value"],

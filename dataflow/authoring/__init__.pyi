@@ -3,6 +3,7 @@
 from ..base.wording import choices, shortened
 from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
+from ..core.public_names import moved_names
 from ..core.wiring import node_of_path
 from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, Words
 from ..formats.problems import describe_value
@@ -42,6 +43,7 @@ __all__ = [
     "import_function",
     "is_function_name",
     "json_schema",
+    "moved_names",
     "name_of_function",
     "node_of_path",
     "qualified_model",

@@ -22,7 +22,7 @@ from dataflow.core.discovery import (
     is_same_distribution,
     offers,
 )
-from dataflow.core.public_names import package_of, public_module
+from dataflow.core.public_names import moved_names, package_of, public_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,10 +65,7 @@ def former_names() -> Mapping[str, str]:
     found: dict[str, str] = {}
     for _, pack in _packs():
         found = {**pack.former, **found}
-    own = {
-        f"{module}:{name}": f"dataflow:{name}" for module, names in FORMER.items() for name in names.split()
-    }
-    return _followed({**found, **own})
+    return _followed({**found, **moved_names("dataflow", FORMER)})
 
 
 def _followed(names: Mapping[str, str]) -> Mapping[str, str]:

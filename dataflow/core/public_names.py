@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.errors import PackError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
-__all__ = ["OWN_PACKS", "package_of", "public_module", "public_name", "public_place"]
+__all__ = ["OWN_PACKS", "moved_names", "package_of", "public_module", "public_name", "public_place"]
 
 #: The packs that come with the engine, whose names are reserved (S1.2).
 OWN_PACKS: Final = ("agent", "agentflow", "agentron", "cagent", "clickweave", "control", "desktop", "hifide")
@@ -63,3 +64,14 @@ def public_place(place: str) -> str:
 def public_name(of: Any) -> str:
     """Return the public name of a class or a function."""
     return public_place(f"{of.__module__}:{of.__qualname__}")
+
+
+def moved_names(package: str, modules: Mapping[str, str]) -> dict[str, str]:
+    """Return the public names by former name of classes and functions that were named by their modules.
+
+    `modules` has the qualified names, separated by spaces, by the module that they were in; `package` is the
+    public name of their package. The result is for `Pack(former=...)`.
+    """
+    return {
+        f"{module}:{name}": f"{package}:{name}" for module, names in modules.items() for name in names.split()
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
+from dataflow.authoring import moved_names
 
 __all__ = ["pack"]
 
@@ -54,7 +55,5 @@ pack = Pack(
         "prior_outputs": "dataflow_agent.prompts:prior_outputs",
         "fill_prompt": "dataflow_agent.prompts:fill_prompt",
     },
-    former={
-        f"{module}:{name}": f"agent:{name}" for module, names in FORMER.items() for name in names.split()
-    },
+    former=moved_names("agent", FORMER),
 )

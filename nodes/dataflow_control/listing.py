@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
+from dataflow.authoring import moved_names
 
 __all__ = ["pack"]
 
@@ -49,7 +50,5 @@ pack = Pack(
         "read_text": "dataflow_control.files:read_text",
         "write_text": "dataflow_control.files:write_text",
     },
-    former={
-        f"{module}:{name}": f"control:{name}" for module, names in FORMER.items() for name in names.split()
-    },
+    former=moved_names("control", FORMER),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
+from dataflow.authoring import moved_names
 
 __all__ = ["pack"]
 
-#: What stores and documents of before name, by the modules that were part of the names.
+#: Former names in stores and documents, by the modules that they contain.
 FORMER: Final = {
     "dataflow.formats.agentflow.conditions": "Condition",
     "dataflow.formats.agentflow.nodes.passing": (
@@ -33,7 +34,5 @@ pack: Final = Pack(
         "join": f"{_NODES}:join",
         "loop": f"{_NODES}:loop",
     },
-    former={
-        f"{module}:{name}": f"agentflow:{name}" for module, names in FORMER.items() for name in names.split()
-    },
+    former=moved_names("agentflow", FORMER),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
+from dataflow.authoring import moved_names
 
 __all__ = ["pack"]
 
-#: What stores and documents of before name, by the modules that were part of the names.
+#: Former names in stores and documents, by the modules that they contain.
 FORMER: Final = {
     "dataflow.formats.agentron.conditions": "Condition",
     "dataflow.formats.agentron.helping": "Reply Wait request_user_help wait",
@@ -29,7 +30,5 @@ pack: Final = Pack(
         "result": "dataflow_formats.agentron.nodes:result",
         "wait": "dataflow_formats.agentron.nodes:wait",
     },
-    former={
-        f"{module}:{name}": f"agentron:{name}" for module, names in FORMER.items() for name in names.split()
-    },
+    former=moved_names("agentron", FORMER),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
+from dataflow.authoring import moved_names
 
 __all__ = ["pack"]
 
-#: What stores and documents of before name, by the modules that were part of the names.
+#: Former names in stores and documents, by the modules that they contain.
 FORMER: Final = {
     "dataflow.formats.clickweave.conditions": (
         "BoolLiteral Condition LiteralSide NumberLiteral Operator StringLiteral VariableSide _Part"
@@ -55,11 +56,7 @@ pack: Final = Pack(
         "unused": f"{_NODES}.branches:unused",
     },
     former={
-        **{
-            f"{module}:{name}": f"clickweave:{name}"
-            for module, names in FORMER.items()
-            for name in names.split()
-        },
+        **moved_names("clickweave", FORMER),
         "dataflow.formats.clickweave.nodes.apps:look_up": "clickweave:look_up_app",
         "dataflow.formats.clickweave.nodes.finding:look_up": "clickweave:look_for",
     },

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
+from dataflow.authoring import moved_names
 
 __all__ = ["pack"]
 
-#: What stores and documents of before name, by the modules that were part of the names.
+#: Former names in stores and documents, by the modules that they contain.
 FORMER: Final = {
     "dataflow.formats.hifide.cache_nodes": "Cache Keep cache_by.<locals>.cache keep_by.<locals>.keep",
     "dataflow.formats.hifide.nodes": (
@@ -33,7 +34,5 @@ pack: Final = Pack(
     version="1",
     api=1,
     nodes={name: f"dataflow_formats.hifide.nodes:{name}" for name in NAMES},
-    former={
-        f"{module}:{name}": f"hifide:{name}" for module, names in FORMER.items() for name in names.split()
-    },
+    former=moved_names("hifide", FORMER),
 )
