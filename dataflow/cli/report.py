@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.base.wording import counted, listed, on_one_line, visible
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from dataflow.base.failure import Failure
     from dataflow.cli.options import Options
     from dataflow.cli.output import Problem
-    from dataflow.cli.session import Outcome
     from dataflow.runtime.result import Result
 
 __all__ = [
+    "Outcome",
     "code_of",
     "last_line",
     "output_text",
@@ -38,6 +39,16 @@ __all__ = [
 MOST_TOLD: Final = 20  # warnings and failures
 MOST_LINES: Final = 20  # of an output on a terminal
 MOST_CHARACTERS: Final = 2_000  # of an output on a terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a run, and its duration."""
+
+    result: Result
+    failures: Sequence[Failure]
+    seconds: float
+    reason: str = ""  # for its cancellation
 
 
 def code_of(outcome: Outcome, caught: int | None) -> int:

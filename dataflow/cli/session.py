@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from time import perf_counter
@@ -21,22 +20,21 @@ from dataflow.core.events import EventKind
 from dataflow.errors import RunFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from typing import TextIO
 
-    from dataflow.base.failure import Failure
     from dataflow.cli.lines import Lines, Trace
     from dataflow.cli.options import Options
+    from dataflow.cli.report import Outcome
     from dataflow.cli.signals import Interrupts
     from dataflow.cli.tree import Tree
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.events import Event
     from dataflow.inspection.stored_run import PastRun
-    from dataflow.runtime.result import Result
     from dataflow.runtime.run import Run
 
-__all__ = ["Outcome", "Session", "Used", "execute"]
+__all__ = ["Session", "Used", "execute"]
 
 #: The reason for cancelling a run when the reader of its events is gone.
 UNREAD: Final = "the reader of the events is gone"
@@ -149,16 +147,6 @@ class Session:
             tell(visible(refused.trace.rstrip()))
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a run, and its duration."""
-
-    result: Result
-    failures: Sequence[Failure]
-    seconds: float
-    reason: str = ""  # for its cancellation
-
-
 async def execute(
     executing: AbstractAsyncContextManager[Run],
     see: Callable[[Event], bool],
@@ -170,6 +158,8 @@ async def execute(
 
     The run is cancelled when `see` returns False. `with_inputs` is `inputs` of `Run.events`.
     """
+    from dataflow.cli.report import Outcome  # loaded on first use
+
     began = perf_counter()
     reason = ""
     async with executing as run:

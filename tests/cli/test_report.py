@@ -7,8 +7,7 @@ import pytest
 
 from dataflow import Failure
 from dataflow.cli.options import Options
-from dataflow.cli.report import code_of, last_line, output_text, tell_outcome
-from dataflow.cli.session import Outcome
+from dataflow.cli.report import Outcome, code_of, last_line, output_text, tell_outcome
 from dataflow.runtime.result import Result
 
 

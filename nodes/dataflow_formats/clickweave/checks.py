@@ -1,17 +1,15 @@
-"""Check the edges and names of a workflow, and remark on differences from Clickweave."""
+"""Check the edges and names of a workflow."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.authoring import choices, free_name
 from dataflow_formats.clickweave.calls import invocation_of
-from dataflow_formats.clickweave.conditions import VariableSide
 from dataflow_formats.clickweave.file import (
     CONTROL,
-    AiStep,
     CaseLabel,
     EndLoop,
     Exit,
@@ -22,13 +20,10 @@ from dataflow_formats.clickweave.file import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from dataflow.authoring import Notes
-    from dataflow_formats.clickweave.calls import Settings
-    from dataflow_formats.clickweave.conditions import Condition
     from dataflow_formats.clickweave.file import FileNode, Output, Placed, Workflow
-    from dataflow_formats.clickweave.layout import Layout
 
 __all__ = [
     "check_workflow",
@@ -38,7 +33,6 @@ __all__ = [
     "label_of",
     "outputs_of",
     "prefix_of",
-    "remark_on",
 ]
 
 UNLABELLED: Final = "no output"
@@ -46,7 +40,6 @@ _OTHERS: Final = re.compile(r"[^a-z0-9]+")
 UNNAMED: Final = "unnamed"
 #: The most characters of the name of a folder; file systems allow 255, and a number may follow.
 LONGEST: Final = 100
-MOST_RETRIES: Final = 10
 
 
 def check_workflow(workflow: Workflow, notes: Notes) -> None:
@@ -173,76 +166,6 @@ def _check_names(workflow: Workflow, notes: Notes) -> None:
 def _named(workflow: Workflow, id: str) -> str:
     """Return the quoted name of a node, its id if it is unknown."""
     return repr(workflow.nodes[id].name if id in workflow.nodes else id)
-
-
-def remark_on(workflow: Workflow, layout: Layout, settings: Settings, notes: Notes) -> None:
-    """Note where the flow behaves differently from the original, or as unexpectedly."""
-    setting = {
-        prefix_of(node.name) for id, node in workflow.nodes.items()
-        if id in layout.exits and node.node_type.type not in CONTROL
-    }  # fmt: skip
-    for id, node in workflow.nodes.items():
-        if id not in layout.exits:
-            _remark_unreached(id, node, layout, notes)
-            continue
-        _remark_settings(node, notes)
-        if isinstance(node.node_type, AiStep) and not settings.model:
-            here = "none is given, so it fails: FILE#model=provider/name gives one"
-            notes.remark(node.name, "asks the model of the program", here)
-        for variable in _unset(node.node_type, setting):
-            told = f"reads {variable!r}, which no node sets, as null"
-            notes.remark(node.name, told, "it is null too, so every comparison but NotEquals is false")
-
-
-def _remark_unreached(id: str, node: FileNode, layout: Layout, notes: Notes) -> None:
-    if id in layout.others:
-        notes.remark(node.name, "a second entry point, which may be refused", "the walk never comes to it")
-    elif node.enabled:
-        notes.remark(node.name, "the walk never comes to it", "it never runs either, and stands as disabled")
-
-
-def _remark_settings(node: FileNode, notes: Notes) -> None:
-    kind = node.node_type
-    if isinstance(kind, EndLoop):
-        if not node.enabled:
-            notes.remark(node.name, "a disabled EndLoop still leads to its Loop", "it is as if enabled")
-        return
-    if isinstance(kind, Loop):
-        notes.remark(
-            node.name, "tests its limit before its exit condition", "it tests the exit condition first"
-        )
-    if kind.type in CONTROL:
-        return
-    prefix = prefix_of(node.name)
-    if prefix != node.name:
-        notes.remark(node.name, f"has variables called {node.name}.success and so on", f"{prefix}.success")
-    if node.retries > MOST_RETRIES:
-        notes.remark(node.name, f"offers up to {MOST_RETRIES} retries", f"it has its {node.retries}")
-    if node.timeout_ms is not None and not isinstance(kind, AiStep):
-        notes.remark(node.name, "has a timeout, which counts for AI steps alone", "it is kept, and not used")
-
-
-def _unset(kind: Any, setting: set[str]) -> Iterable[str]:
-    """Return the variables that conditions read but no node of the walk sets."""
-    read = [
-        side.name
-        for condition in _conditions(kind)
-        for side in (condition.left, condition.right)
-        if isinstance(side, VariableSide)
-    ]
-    return dict.fromkeys(name for name in read if name.partition(".")[0] not in setting)
-
-
-def _conditions(kind: Any) -> list[Condition]:
-    match kind:
-        case If():
-            return [kind.condition]
-        case Switch():
-            return [case.condition for case in kind.cases]
-        case Loop():
-            return [kind.exit_condition]
-        case _:
-            return []
 
 
 def entries_of(workflow: Workflow) -> list[str]:
