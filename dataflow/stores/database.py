@@ -9,8 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from dataflow.errors import StoreError
-from dataflow.stores.child_processes import forget_in_children, may_stay_in_children
-from dataflow.stores.locks import wait_for
+from dataflow.stores.locks import forget_in_children, may_stay_in_children, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

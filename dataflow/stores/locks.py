@@ -1,4 +1,4 @@
-"""Advisory file locks that are released when their process ends (S11.2).
+"""Advisory file locks that are released when their process ends, and open files in forked children (S11.2).
 
 The library filelock is not used, since two features are missing. A query whether a lock is taken must work
 without write access to its file, and must not be mistaken for an owner: it takes a shared lock, which differs
@@ -11,21 +11,22 @@ import fcntl
 import os
 import time
 from contextlib import contextmanager, suppress
+from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Final
-
-from dataflow.stores.child_processes import forget_in_children, may_stay_in_children
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["FileLock", "is_taken", "take", "wait_for"]
+__all__ = ["FileLock", "forget_in_children", "is_taken", "may_stay_in_children", "take", "wait_for"]
 
 #: How long `take` retries while others only query the lock, and the pause between two tries, in seconds: the
 #: system cannot wait for a lock with a timeout. A query takes microseconds, but its process may be suspended.
 PATIENCE: Final = 10.0
 PAUSE: Final = 0.001
+#: What has files open that a forked child must not use.
+_OPEN: Final[set[ForkSensitive]] = set()
 
 
 class FileLock:
@@ -121,3 +122,31 @@ def _is_at(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
+
+
+class ForkSensitive(Protocol):
+    """An object with open files that a forked child must not use."""
+
+    def forget(self) -> None:
+        """Release the files in the child without affecting the parent."""
+
+
+def forget_in_children(thing: ForkSensitive) -> None:
+    """Call `forget` of an object in every child forked from now on; the object is kept alive until then."""
+    _watch_forks()
+    _OPEN.add(thing)
+
+
+def may_stay_in_children(thing: ForkSensitive) -> None:
+    """Undo `forget_in_children` for an object that has closed its files."""
+    _OPEN.discard(thing)
+
+
+@cache
+def _watch_forks() -> None:
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+def _forget_all() -> None:
+    while _OPEN:
+        _OPEN.pop().forget()
