@@ -41,7 +41,7 @@ InputOption: TypeAlias = Annotated[
     typer.Option(
         "--input",
         metavar="K=V",
-        help="Input K: text as it stands for an input of type str, else JSON; "
+        help="Input K: plain text for an input of type str, else JSON; "
         "K=@FILE takes the text of a file, K=- standard input.",
     ),
 ]

@@ -64,7 +64,7 @@ AnswersArgument: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="ASK=VALUE",
-        help="An answer: text as it stands for an ask of type str, else JSON; "
+        help="An answer: plain text for an ask of type str, else JSON; "
         "ASK=@FILE takes the text of a file, ASK=- standard input.",
         show_default=False,
     ),

@@ -45,7 +45,7 @@ def fork(
         typer.Option(
             "--change",
             metavar="KEY=VALUE",
-            help="A change of $in.NAME, an ask, NODE.config.FIELD or model; text as it stands for the "
+            help="A change of $in.NAME, an ask, NODE.config.FIELD or model; plain text for the "
             "type str, else JSON; KEY=@FILE takes the text of a file, KEY=- standard input.",
         ),
     ] = None,
