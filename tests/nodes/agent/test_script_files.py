@@ -81,8 +81,10 @@ async def test_many_runs_at_once_have_a_script_each_and_leave_none(tmp_path: Pat
         for _ in range(300):
             group.start_soon(run)
     assert results == [{"text0": "one", "text1": "two"}] * 300
-    gc.collect()
-    assert not scripted._scripts
+    with anyio.fail_after(20):  # a worker thread may still hold what it was called with, until it is idle
+        while any(str(file) in opened for opened in [*scripted._scripts.values()]):
+            gc.collect()
+            await anyio.sleep(0.01)
 
 
 async def test_the_environment_names_it_for_every_model(
