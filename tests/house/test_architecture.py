@@ -91,6 +91,12 @@ SCHEDULER_ACTS: Final = {
 }
 #: Modules that import one of ours by a string: a store that is asked for by name.
 BY_STRING: Final = {"dataflow.stores.store"}
+#: Folders of tests that are not about one package: rules, random flows, packs, sources and pages.
+OTHER_ROOMS: Final = {
+    "behaviour", "benchmarks", "docs", "examples", "house", "messages", "nodes", "properties", "support", "typing",
+}  # fmt: skip
+#: Words of the field that end like a gerund.
+NOUNS: Final = {"drawing", "firing", "listing", "loading", "masking", "pruning", "wiring", "wording"}
 FEWEST_MODULES: Final = 3
 MOST_MODULES: Final = 330  # in dataflow/ and nodes/, without __init__
 MOST_LOADED: Final = 105
@@ -134,7 +140,8 @@ with Flow("twice") as flow:
 assert flow.run_sync(number=1)["number"] == 4
 """
 
-PROPERTIES: Final = Path(__file__).parent.parent / "properties"
+TESTS: Final = Path(__file__).parent.parent
+PROPERTIES: Final = TESTS / "properties"
 REFERENCE: Final = [
     f"tests.properties.{name}"
     for name in ("reference", "reference_blocks", "reference_tokens", "document_reading")
@@ -275,6 +282,18 @@ def test_a_folder_has_a_charter_and_several_modules(folder: str) -> None:
 def test_each_folder_is_a_package(package: str) -> None:
     folders = {module.path.parent for module in modules_of(package)}
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+def test_tests_are_in_the_rooms_of_what_they_test() -> None:
+    folders = {file.parent.name for file in TESTS.glob("*/*.py")}
+    packages = {package_of(name) for name in ENGINE if ENGINE[name].is_package} - {""}
+    assert packages <= folders
+    assert folders - packages == OTHER_ROOMS
+
+
+def test_modules_are_called_by_nouns() -> None:
+    names = {name.rpartition(".")[2] for name, module in EVERY.items() if not module.is_package}
+    assert {name for name in names if name.endswith("ing")} <= NOUNS
 
 
 def test_there_are_not_many_modules() -> None:
