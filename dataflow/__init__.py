@@ -41,8 +41,10 @@ _find, __dir__, __all__ = _attach(
         "core.states": ["NodeState"],
         "core.turns": ["Image", "Message", "ToolCall"],
         "durable.ownership": ["cancel_stored"],
+        "diagnostics.diagnostic": ["Diagnostic", "Location"],
         "errors": [
             "AnswerRefused",
+            "ArgumentInvalid",
             "BudgetExceeded",
             "ConversationInvalid",
             "DataflowError",
@@ -51,6 +53,7 @@ _find, __dir__, __all__ = _attach(
             "FlowInvalid",
             "FormatError",
             "LoopLimit",
+            "NameUnknown",
             "NodeFailed",
             "NodeTimeout",
             "PackError",

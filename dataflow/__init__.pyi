@@ -14,9 +14,11 @@ from .core.policy import Memo, Retry, Telemetry
 from .core.ports import SKIP, Lazy, Maybe, NodeOutput, Port, Ports, Signal
 from .core.states import NodeState
 from .core.turns import Image, Message, ToolCall
+from .diagnostics.diagnostic import Diagnostic, Location
 from .durable.ownership import cancel_stored
 from .errors import (
     AnswerRefused,
+    ArgumentInvalid,
     BudgetExceeded,
     ConversationInvalid,
     DataflowError,
@@ -25,6 +27,7 @@ from .errors import (
     FlowInvalid,
     FormatError,
     LoopLimit,
+    NameUnknown,
     NodeFailed,
     NodeTimeout,
     PackError,
@@ -55,6 +58,7 @@ from .values.digests import digester
 __all__ = [
     "SKIP",
     "AnswerRefused",
+    "ArgumentInvalid",
     "Ask",
     "BudgetExceeded",
     "Carry",
@@ -62,6 +66,7 @@ __all__ = [
     "ConversationInvalid",
     "Counts",
     "DataflowError",
+    "Diagnostic",
     "Difference",
     "DifferenceKind",
     "Differences",
@@ -81,12 +86,14 @@ __all__ = [
     "Lazy",
     "Limit",
     "Live",
+    "Location",
     "Loop",
     "LoopLimit",
     "Maybe",
     "Memo",
     "MemoStats",
     "Message",
+    "NameUnknown",
     "Node",
     "NodeFailed",
     "NodeOutput",

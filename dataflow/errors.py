@@ -18,6 +18,8 @@ DataflowError
 ├── FlowEdited         the flow has changed in parts that a run has already settled
 ├── AnswerRefused      an answer matches no open ask, or not its type
 ├── ExpressionError    an expression or template cannot be parsed or evaluated
+├── ArgumentInvalid    a function was called with an argument that it cannot take; also a ValueError
+├── NameUnknown        a mapping does not have a name; also a KeyError
 ├── PackError          a pack cannot be found, imported or used
 └── FormatError        a file is not a flow document; carries line and column where known
 """
@@ -29,6 +31,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from dataflow.base.failure import error_line
 from dataflow.base.wording import conceal, counted, on_one_line, shortened, visible
+from dataflow.diagnostics.changes import FLOW_EDITED
+from dataflow.diagnostics.conversations import OVER_BUDGET
+from dataflow.diagnostics.diagnostic import Diagnostic, Location
+from dataflow.diagnostics.runs import LOOP_LIMIT, RUN_FAILED, RUN_PAUSED, TOOK_TOO_LONG
+from dataflow.diagnostics.stores import RUN_TAKEN
+from dataflow.diagnostics.values import VALUE_MISMATCH
+from dataflow.diagnostics.wiring import PORT_USED_AS_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerRefused",
+    "ArgumentInvalid",
     "BudgetExceeded",
     "ConversationInvalid",
     "DataflowError",
@@ -46,6 +56,7 @@ __all__ = [
     "FlowInvalid",
     "FormatError",
     "LoopLimit",
+    "NameUnknown",
     "NodeFailed",
     "NodeTimeout",
     "PackError",
@@ -69,12 +80,27 @@ MOST_SHOWN: Final = 100
 class DataflowError(Exception):
     """The base class of all exceptions that the engine raises on purpose.
 
-    Each class keeps its arguments as attributes with the names of its parameters, so that it can be copied.
-    Its message has secrets masked.
+    `diagnostics` are the problems as data; `code` is the code of the first. Each class keeps its arguments as
+    attributes with the names of its parameters, so that it can be copied. Its message has secrets masked.
     """
 
-    def __init__(self, text: str) -> None:
-        super().__init__(visible(conceal(text)))
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __init__(self, problem: Diagnostic | str) -> None:
+        self.problem = problem
+        if isinstance(problem, Diagnostic):
+            self.diagnostics = (problem,)
+        super().__init__(visible(conceal(str(problem))))
+
+    @property
+    def code(self) -> str:
+        """The code of the first problem."""
+        return self.diagnostics[0].code if self.diagnostics else ""
+
+    @property
+    def reason(self) -> str:
+        """The problem in words, without its code and place."""
+        return self.problem.problem if isinstance(self.problem, Diagnostic) else self.problem
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
@@ -89,15 +115,16 @@ class FlowInvalid(DataflowError):
     A problem in a document begins with `line:column` where its location is known.
     """
 
-    def __init__(self, flow: str, problems: Sequence[str], what: str = "flow") -> None:
+    def __init__(self, flow: str, problems: Sequence[Diagnostic | str], what: str = "flow") -> None:
         self.flow = flow
-        self.problems = tuple(map(on_one_line, problems))
+        self.problems = tuple(on_one_line(one) if isinstance(one, str) else one for one in problems)
         self.what = what  # "flow", or "node type" for a function that cannot be one
         count = len(self.problems)
         head = f"{what} {flow!r} has {counted(count, 'problem')}:"
         shown = [f"  - {problem}" for problem in self.problems[:MOST_PROBLEMS]]
         rest = count - len(shown)
         super().__init__("\n".join([head, *shown, *([f"  - and {rest} more"] if rest else [])]))
+        self.diagnostics = tuple(one for one in self.problems if isinstance(one, Diagnostic))
 
 
 class PortMisuse(FlowInvalid):
@@ -107,9 +134,9 @@ class PortMisuse(FlowInvalid):
         self.port = port
         self.use = use
         self.advice = advice
-        text = f"port {port} has no value while the flow is wired, so it cannot be used with {use}; {advice}"
-        super().__init__("(being wired)", [text])
-        self.args = (text,)  # raised immediately, with this problem alone
+        problem = PORT_USED_AS_VALUE(port, use=use, advice=advice)
+        super().__init__("(being wired)", [problem])
+        self.args = (str(problem),)  # raised immediately, with this problem alone
 
 
 class ValueMismatch(DataflowError):
@@ -119,16 +146,16 @@ class ValueMismatch(DataflowError):
         self.found = found
         self.expected = expected
         self.place = place
-        super().__init__(f"{place + ': ' if place else ''}expected {expected}, found {found}")
+        super().__init__(VALUE_MISMATCH(place, expected=expected, found=found))
 
 
 class NodeFailed(DataflowError):
     """Raised when a node ends in a way that its declaration does not allow."""
 
-    def __init__(self, node: str, reason: str) -> None:
+    def __init__(self, node: str, problem: Diagnostic | str) -> None:
         self.node = node
-        self.reason = reason
-        super().__init__(f"node {node!r} {reason}")
+        super().__init__(_within(node, problem, f"node {node!r} {problem}"))
+        self.problem = problem
 
 
 class LoopLimit(NodeFailed):
@@ -137,8 +164,8 @@ class LoopLimit(NodeFailed):
     def __init__(self, loop: str, limit: int, asks: str = "its test") -> None:
         self.loop = loop
         self.limit = limit
-        rounds = counted(limit, "round")
-        super().__init__(loop, f"reached its limit of {rounds}, and {asks} still asks for another")
+        self.asks = asks
+        super().__init__(loop, LOOP_LIMIT(rounds=counted(limit, "round"), asks=asks))
 
 
 class NodeTimeout(DataflowError, TimeoutError):
@@ -155,7 +182,7 @@ class NodeTimeout(DataflowError, TimeoutError):
         self.seconds = seconds
         self.bound = bound
         self.what = what
-        super().__init__(f"{what} {node!r} took longer than its {bound} of {seconds:g} s")
+        super().__init__(TOOK_TOO_LONG(node, what=what, bound=bound, seconds=f"{seconds:g}"))
 
 
 class RunFailed(DataflowError):
@@ -167,7 +194,7 @@ class RunFailed(DataflowError):
         first = [_described(one) for one in self.failures[:5]]
         rest = len(self.failures) - len(first)
         more = [f"and {rest} more"] if rest > 0 else []
-        super().__init__(f"run {result.run_id} failed: " + "; ".join([*first, *more]))
+        super().__init__(RUN_FAILED(f"run {result.run_id}", failures="; ".join([*first, *more])))
 
 
 class Paused(DataflowError):
@@ -179,38 +206,43 @@ class Paused(DataflowError):
     def __init__(self, result: Result) -> None:
         self.result = result
         asks = ", ".join(f"{ask.id!r} ({ask.prompt})" for ask in result.asks)
-        super().__init__(f"run {result.run_id} has paused and waits for answers: {asks}")
+        super().__init__(RUN_PAUSED(f"run {result.run_id}", asks=asks))
 
 
 class ExpressionError(DataflowError):
     """Raised for an expression or template that cannot be parsed or evaluated."""
 
-    def __init__(self, source: str, what: str, kind: str = "expression") -> None:
+    def __init__(self, source: str, problem: Diagnostic | str, kind: str = "expression") -> None:
         self.source = source
-        self.what = what
         self.kind = kind  # of source: "expression" or "template"
-        super().__init__(f"{kind} {shortened(source, MOST_SHOWN)!r}: {what}")
+        place = f"{kind} {shortened(source, MOST_SHOWN)!r}"
+        super().__init__(_within(place, problem, f"{place}: {problem}"))
+        self.problem = problem
 
 
 class PackError(DataflowError):
     """Raised when a pack or one of its node types cannot be found, imported or used."""
 
-    def __init__(self, name: str, reason: str) -> None:
+    def __init__(self, name: str, problem: Diagnostic | str) -> None:
         self.name = name
-        self.reason = reason
-        super().__init__(f"{name}: {reason}")
+        super().__init__(_within(name, problem, f"{name}: {problem}"))
+        self.problem = problem
 
 
 class FormatError(DataflowError):
     """Raised when a file is not a flow document; line and column count from 1 where known."""
 
-    def __init__(self, place: str, reason: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(
+        self, place: str, problem: Diagnostic | str, line: int | None = None, column: int | None = None
+    ) -> None:
         self.place = place
-        self.reason = reason
         self.line = line
         self.column = column
-        where = [place, *(str(number) for number in (line, column) if number is not None)]
-        super().__init__(f"{':'.join(where)}: {reason}")
+        location = Location(place, line or 0, column or 0)
+        super().__init__(
+            problem.at(location) if isinstance(problem, Diagnostic) else f"{location}: {problem}"
+        )
+        self.problem = problem
 
 
 class ConversationInvalid(DataflowError):
@@ -219,12 +251,13 @@ class ConversationInvalid(DataflowError):
     `position` is the index of the message at fault, from 0, among those that are sent.
     """
 
-    def __init__(self, context_id: str, position: int, reason: str, part: str = "") -> None:
+    def __init__(self, context_id: str, position: int, problem: Diagnostic | str, part: str = "") -> None:
         self.context_id = context_id
         self.position = position
-        self.reason = reason
         self.part = part
-        super().__init__(f"message {position} of {part}conversation {context_id!r} {reason}")
+        place = f"message {position} of {part}conversation {context_id!r}"
+        super().__init__(_within(place, problem, f"{place} {problem}"))
+        self.problem = problem
 
 
 class BudgetExceeded(DataflowError):
@@ -235,8 +268,7 @@ class BudgetExceeded(DataflowError):
         self.needed = needed
         self.budget = budget
         super().__init__(
-            f"conversation {context_id!r} does not fit a budget of {budget:,}: its system text, pinned "
-            f"messages and last turn come to {needed:,}"
+            OVER_BUDGET(f"conversation {context_id!r}", needed=f"{needed:,}", budget=f"{budget:,}")
         )
 
 
@@ -246,38 +278,39 @@ class ValueRefused(DataflowError):
     `place` is its location, beginning with node and port: `a.out["h"][1]`. `found` names its type.
     """
 
-    def __init__(self, place: str, found: str, reason: str) -> None:
+    def __init__(self, place: str, found: str, problem: Diagnostic | str) -> None:
         self.place = place
         self.found = found
-        self.reason = reason
-        super().__init__(f"{place}: {found} cannot be stored: {reason}")
+        super().__init__(_within(place, problem, f"{place}: {found} cannot be stored: {problem}"))
+        self.problem = problem
 
 
 class SecretMissing(DataflowError):
     """Raised for a secret that cannot be looked up by its name, or is too short."""
 
-    def __init__(self, name: str, reason: str) -> None:
+    def __init__(self, name: str, problem: Diagnostic | str) -> None:
         self.name = name
-        self.reason = reason
-        super().__init__(f"secret {name!r} {reason}")
+        super().__init__(_within(f"secret {name!r}", problem, f"secret {name!r} {problem}"))
+        self.problem = problem
 
 
 class StoreError(DataflowError):
     """Raised when a store cannot be read or written, or does not have the run."""
 
-    def __init__(self, store: str, reason: str) -> None:
+    def __init__(self, store: str, problem: Diagnostic | str) -> None:
         self.store = store
-        self.reason = reason
-        super().__init__(f"store {store}: {reason}")
+        super().__init__(_within(f"store {store}", problem, f"store {store}: {problem}"))
+        self.problem = problem
 
 
 class RunTaken(StoreError):
     """Raised for a run that another process or task is executing or has resumed, or that has ended."""
 
-    def __init__(self, store: str, run: str, reason: str = "is being executed by somebody else") -> None:
+    def __init__(self, store: str, run: str, problem: Diagnostic | str | None = None) -> None:
         self.run = run
-        super().__init__(store, f"run {run} {reason}")
-        self.reason = reason
+        found = RUN_TAKEN() if problem is None else problem
+        super().__init__(store, _within(f"run {run}", found, f"run {run} {found}"))
+        self.problem = found
 
 
 class FlowEdited(DataflowError):
@@ -300,10 +333,7 @@ class FlowEdited(DataflowError):
         self.removed = tuple(removed)
         self.changed = tuple(changed)
         self.modules = tuple(modules)
-        super().__init__(
-            f"run {run} stays as it was, since the flow was edited meanwhile: {self.edits}; say "
-            "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
-        )
+        super().__init__(FLOW_EDITED(f"run {run}", edits=self.edits))
 
     @property
     def edits(self) -> str:
@@ -318,13 +348,34 @@ class FlowEdited(DataflowError):
 class AnswerRefused(DataflowError):
     """Raised for an answer that matches no open ask, is too late, or does not have the type of its ask."""
 
-    def __init__(self, ask: str, reason: str) -> None:
+    def __init__(self, ask: str, problem: Diagnostic | str) -> None:
         self.ask = ask
-        self.reason = reason
-        super().__init__(f"answer to {ask!r} refused: {reason}")
+        super().__init__(_within(f"answer to {ask!r}", problem, f"answer to {ask!r} refused: {problem}"))
+        self.problem = problem
+
+
+class ArgumentInvalid(DataflowError, ValueError, TypeError):
+    """Raised for an argument that a function cannot take; also a ValueError and a TypeError."""
+
+
+class NameUnknown(DataflowError, KeyError):
+    """Raised for a name that a mapping of the engine does not have; also a KeyError."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError shows the repr of its argument
+
+
+def _within(place: str, problem: Diagnostic | str, text: str) -> Diagnostic | str:
+    """Return the problem of a part of what is at a place; `text` is that of a problem without a code."""
+    return problem.within(place) if isinstance(problem, Diagnostic) else text
 
 
 def _described(failure: Failure) -> str:
     """Describe a failure with the firing that failed, if any, and its attempt if it was not the first."""
     place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
     return f"{place}: {error_line(failure)}" if place else error_line(failure)
+
+
+def problem_of(error: BaseException) -> Diagnostic | str:
+    """Return the problem that an exception was raised for, or the text of one that is not the engine's."""
+    return error.problem if isinstance(error, DataflowError) else str(error)

@@ -27,6 +27,7 @@ _NAMES = {
     "core.functions": ["import_function", "is_function_name", "name_of_function"],
     "core.public_names": ["moved_names"],
     "core.wiring": ["node_of_path"],
+    "diagnostics.diagnostic": ["Kind", "kinds_of"],
     "formats.foreign": ["Format", "FormatOptions", "JsonDict", "Notes", "Records", "Words"],
     "formats.problems": ["describe_value"],
     "formats.reader": ["read_data"],

@@ -5,6 +5,7 @@ from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
 from ..core.public_names import moved_names
 from ..core.wiring import node_of_path
+from ..diagnostics.diagnostic import Kind, kinds_of
 from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, Words
 from ..formats.problems import describe_value
 from ..formats.reader import read_data
@@ -25,6 +26,7 @@ __all__ = [
     "GraphLoop",
     "InstalledNode",
     "JsonDict",
+    "Kind",
     "Notes",
     "PartReader",
     "Records",
@@ -43,6 +45,7 @@ __all__ = [
     "import_function",
     "is_function_name",
     "json_schema",
+    "kinds_of",
     "moved_names",
     "name_of_function",
     "node_of_path",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from dataflow.base.wording import choices
+from dataflow.diagnostics.diagnostic import Diagnostic, within
 from dataflow.formats.problems import describe_value, problems_of, write_path
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ class PartReader:
     path: DocumentPath = ()
     of: str = ""
 
-    def problem(self, text: str, *place: str | int) -> None:
+    def problem(self, text: Diagnostic | str, *place: str | int) -> None:
         """Record a problem at a location in the part, or of the part itself."""
-        self.notes.problem((*self.path, *place), f"{self.of}: {text}" if self.of else text)
+        self.notes.problem((*self.path, *place), within(self.of, text) if self.of else text)
 
     def expected(self, what: str, found: object, *place: str | int) -> None:
         """Record that something else was expected at a location."""

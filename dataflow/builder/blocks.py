@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataflow.builder.sources import Operand
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["Carry", "Exits", "Loop", "OpenBlock", "When", "ids_within", "source_of"]
 
@@ -92,8 +93,8 @@ class OpenBlock:
             base, {name for outer in self.around() if outer.loop for name in outer.loop.carries}
         )
 
-    def problem(self, text: str) -> None:
-        self.wiring.problems.append(text)
+    def problem(self, problem: Diagnostic | str) -> None:
+        self.wiring.problems.append(problem)
 
     def has_keys(self, reference: Reference) -> bool:
         """Return whether a port is the whole of a TypedDict, whose keys are ports."""

@@ -16,6 +16,7 @@ import typer
 
 from dataflow.base.wording import choices, read_place
 from dataflow.cli.output import ExitCode, Interrupted, Problem, Refused
+from dataflow.diagnostics.diagnostic import Diagnostic
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
 
 if TYPE_CHECKING:
@@ -241,8 +242,12 @@ def problems_of(target: str, error: BaseException) -> list[Problem]:
             return [Problem(f"{type(error).__name__}: {error}{_place_of(error)}", target)]
 
 
-def placed(problem: str, file: str) -> Problem:
+def placed(problem: Diagnostic | str, file: str) -> Problem:
     """Parse a problem of a flow, which begins with line and column if they are known."""
+    if isinstance(problem, Diagnostic):
+        where = problem.location
+        text = f"{problem.code} {problem.text}"
+        return Problem(text, where.file or file, where.line or None, where.column or None)
     text, line, column = read_place(problem)
     return Problem(text, file, line, column)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import NodeErrors, OnError, Retry
     from dataflow.core.wiring import FlowInput, PlacedNode, Version, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["Definition"]
 
@@ -97,7 +98,7 @@ class Definition(Builder):
         """Place the flow as a node of another."""
         return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
 
-    def check(self) -> list[str]:
+    def check(self) -> list[Diagnostic | str]:
         """List every problem of the flow without raising; an empty list means that it can run."""
         return self.examine().problems_in_order
 

@@ -14,6 +14,7 @@ from dataflow.core.policy import memo_of
 from dataflow.core.ports import DONE, ERROR, MISSING, PortKind
 from dataflow.core.signature import Shape
 from dataflow.core.wiring import CARRY, INPUT, ITEM
+from dataflow.diagnostics.diagnostic import Diagnostic, Location
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -390,7 +391,7 @@ class Graph:
     root: Scope
     vertices: list[Vertex] = field(default_factory=list)
     outputs: dict[str, Terminal] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: list[Diagnostic | str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that could not be inspected
     round_edges: list[RoundEdge] = field(default_factory=list)  # edges with options for loops
     circling: set[Vertex] = field(default_factory=set)  # vertices in a cycle, or dependents of one
@@ -404,17 +405,25 @@ class Graph:
         return all(isinstance(vertex.action, (CallAction, JoinAction)) for vertex in self.vertices)
 
     @property
-    def problems_in_order(self) -> list[str]:
+    def problems_in_order(self) -> list[Diagnostic | str]:
         """The problems without duplicates; those of a document in the order of its text."""
-        problems = list(dict.fromkeys(map(on_one_line, self.problems)))
+        lines = (on_one_line(one) if isinstance(one, str) else one for one in self.problems)
+        problems = list(dict.fromkeys(lines))
         return problems if self.wiring.places is None else sorted(problems, key=_place)
 
-    def problem(self, text: str, spot: Spot) -> None:
+    def problem(self, problem: Diagnostic | str, spot: Spot) -> None:
         """Record a problem, with its location in the document if there is one."""
         places = self.wiring.places
-        self.problems.append(text if places is None else write_place(text, *places.find(spot.path)))
+        if places is None:
+            self.problems.append(problem)
+        elif isinstance(problem, Diagnostic):
+            self.problems.append(problem.at(Location("", *places.find(spot.path))))
+        else:
+            self.problems.append(write_place(problem, *places.find(spot.path)))
 
 
-def _place(problem: str) -> tuple[int, int]:
+def _place(problem: Diagnostic | str) -> tuple[int, int]:
+    if isinstance(problem, Diagnostic):
+        return problem.location.line, problem.location.column
     _, line, column = read_place(problem)
     return line or 0, column or 0

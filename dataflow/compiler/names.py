@@ -24,6 +24,7 @@ from dataflow.core.nodetype import VALUE, ConfigProblem, NodeType, opaque_type
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, wrong_limit
+from dataflow.diagnostics.diagnostic import Diagnostic, within
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.expressions.expression import ExpressionOf
 
@@ -187,7 +188,7 @@ class Declarations:
             except FlowInvalid as invalid:
                 problems = [ConfigProblem(text) for text in invalid.problems]
         for text, steps in problems:
-            self.graph.problem(f"{spot} ({node_type.id}): {text}", spot.within("config", *steps))
+            self.graph.problem(within(f"{spot} ({node_type.id})", text), spot.within("config", *steps))
         if problems and node_type.ports_of is not None:  # its ports are not known
             node_type = replace(opaque_type(node_type.id), policy=node_type.policy)
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
@@ -225,7 +226,7 @@ class Lookup:
         if isinstance(found, DataflowError):
             problems = found.problems if isinstance(found, FlowInvalid) else (str(found),)
             for problem in problems:
-                self._graph.problem(f"{where}: {problem}", where.within("type"))
+                self._graph.problem(within(where, problem), where.within("type"))
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
@@ -248,8 +249,12 @@ class Lookup:
         self._graph.opaque.extend(flow.opaque)
         return found
 
-    def _problem_within(self, flow: Nested, problem: str, where: Spot) -> None:
+    def _problem_within(self, flow: Nested, problem: Diagnostic | str, where: Spot) -> None:
         """Record a problem of a subflow, with the location in its own file if it has one."""
+        if isinstance(problem, Diagnostic):
+            located = replace(problem, location=replace(problem.location, file=flow.wiring.file or ""))
+            self._graph.problem(located.within(f"{where}, flow {flow.name!r}"), where.within("flow"))
+            return
         text, line, column = read_place(problem)
         if line is None or column is None:
             self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where)

@@ -25,7 +25,8 @@ from dataflow.core.signature import (
     read_raw_parameters,
     read_result,
 )
-from dataflow.errors import FlowInvalid, NodeFailed
+from dataflow.diagnostics.diagnostic import within
+from dataflow.errors import FlowInvalid, NodeFailed, problem_of
 from dataflow.types.mismatches import PREFIX, requirement
 from dataflow.types.validation import described
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from dataflow.core.config import Config
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "IF_ID",
@@ -238,7 +240,7 @@ def _invalid(name: str, problem: str) -> FlowInvalid:
 class ConfigProblem(NamedTuple):
     """A problem of a config, and the path from the config to the invalid field."""
 
-    text: str
+    text: Diagnostic | str
     steps: tuple[str | int, ...] = ()
 
 
@@ -255,10 +257,11 @@ def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
         if not (isinstance(step, str) and step.startswith("<") and step.endswith(">"))
     )
     name = ".".join(map(str, steps))
-    return ConfigProblem(f"config{f' {name}' if name else ''}: {_problem_of(fault, model)}", steps)
+    place = f"config {name}" if name else "config"
+    return ConfigProblem(within(place, _problem_of(fault, model)), steps)
 
 
-def _problem_of(fault: ErrorDetails, model: type[Config]) -> str:
+def _problem_of(fault: ErrorDetails, model: type[Config]) -> Diagnostic | str:
     match fault["type"]:
         case "missing":
             return "is missing"
@@ -266,7 +269,7 @@ def _problem_of(fault: ErrorDetails, model: type[Config]) -> str:
             known = f"; {choices(model.model_fields)}" if len(fault["loc"]) == 1 else ""
             return f"is not known here{known}"
         case "value_error":
-            return str(fault["ctx"]["error"])
+            return problem_of(fault["ctx"]["error"])
         case _ if fault["msg"].startswith(PREFIX):
             return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
         case _:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "CARRY",
@@ -403,7 +404,7 @@ class Wiring:
     settings: Settings = field(default_factory=Settings)
     uses: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: list[Diagnostic | str] = field(default_factory=list)
     nested: list[Nested] = field(default_factory=list)  # the subflows that are its nodes
     places: Places | None = None  # in the document that it was read from
     report: Sequence[Remark] = ()  # differences from the foreign file that it was read from

@@ -24,6 +24,7 @@ from dataflow.formats.reader import read as read_text
 if TYPE_CHECKING:
     from dataflow.core.events import Event
     from dataflow.core.wiring import Places
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.formats.tree import DocumentPath, Positions
 
 __all__ = [
@@ -90,7 +91,7 @@ class Notes:
     #: The part of the file that each part of the document was translated from.
     origins: dict[DocumentPath, DocumentPath] = field(default_factory=dict)
 
-    def problem(self, path: DocumentPath, text: str) -> None:
+    def problem(self, path: DocumentPath, text: Diagnostic | str) -> None:
         """Record a problem of the part of the file at a path, such as `("nodes", 0, "type")`."""
         self.problems.append(Problem(path, text))
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from dataflow.base.wording import choices, shortened, write_place
 from dataflow.core.wiring import encode
+from dataflow.diagnostics.diagnostic import Diagnostic, Location, within
+from dataflow.errors import problem_of
 from dataflow.formats.native.document import NODES, FlowDocument, LoopTestPart
 from dataflow.formats.native.parts import EXPRESSIONS, Part
 from dataflow.types.mismatches import requirement
@@ -56,18 +58,21 @@ class Problem:
     """A problem of one part of a document."""
 
     path: DocumentPath
-    text: str
+    text: Diagnostic | str
 
 
-def report(problems: Sequence[Problem], places: Places) -> list[str]:
-    """Write problems in the order of the text, each with line and column."""
+def report(problems: Sequence[Problem], places: Places) -> list[Diagnostic | str]:
+    """Return problems in the order of the text, each with line and column."""
     placed = [(places.find(problem.path), problem) for problem in problems]
     placed.sort(key=lambda pair: pair[0])
-    lines = [
-        write_place(f"{write_path(one.path)}: {one.text}" if one.path else one.text, line, column)
-        for (line, column), one in placed
-    ]
-    return list(dict.fromkeys(lines))
+    return list(dict.fromkeys(_placed(one, line, column) for (line, column), one in placed))
+
+
+def _placed(problem: Problem, line: int, column: int) -> Diagnostic | str:
+    found = within(write_path(problem.path), problem.text) if problem.path else problem.text
+    if isinstance(found, Diagnostic):
+        return found.at(Location("", line, column))
+    return write_place(found, line, column)
 
 
 def write_path(path: DocumentPath) -> str:
@@ -124,14 +129,14 @@ def _path_of(fault: ErrorDetails, data: Any) -> DocumentPath:
     return (*path, fault["loc"][-1]) if fault["type"] == "missing" else tuple(path)
 
 
-def _text_of(fault: ErrorDetails) -> str:
+def _text_of(fault: ErrorDetails) -> Diagnostic | str:
     match fault["type"]:
         case "missing":
             return "is missing"
         case "extra_forbidden":
             return f"is not known here; {choices(_fields_at(fault['loc'][:-1]))}"
         case "value_error":
-            return str(fault["ctx"]["error"])
+            return problem_of(fault["ctx"]["error"])
         case "no_source" if isinstance(fault["input"], list) and fault["loc"][-1] == "each":
             return "`each` over several lists comes with a later release; a map block takes them in `over`"
         case "no_source" | "no_node":

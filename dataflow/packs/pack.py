@@ -19,6 +19,8 @@ from dataflow.errors import FlowInvalid, PackError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.diagnostics.diagnostic import Kind
+
 __all__ = ["Pack", "type_of"]
 
 _NAME: Final = re.compile(r"[^\W\d_][\w-]*")
@@ -32,8 +34,9 @@ class Pack:
 
     `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves. `api` is
     the version of the pack interface that it needs. `former` maps old names of its classes and functions,
-    as found in stores and documents, to their current names; several of one are listed oldest first. Raises
-    PackError if an argument is invalid.
+    as found in stores and documents, to their current names; several of one are listed oldest first.
+    `diagnostics` are the kinds of problems that it reports, for `dataflow explain`. Raises PackError if an
+    argument is invalid.
     """
 
     def __init__(
@@ -44,11 +47,13 @@ class Pack:
         api: int,
         nodes: Mapping[str, str] | Sequence[object],
         former: Mapping[str, str] = NOTHING_RENAMED,
+        diagnostics: Sequence[Kind] = (),
     ) -> None:
         self.name = name
         self.version = version
         self.api = api
         self.former = former
+        self.diagnostics = tuple(diagnostics)
         if not _NAME.fullmatch(name):
             raise PackError(name, f"is no name of a pack; expected {NAMES}")
         self.nodes: dict[str, Any] = {}
@@ -121,7 +126,7 @@ def _imported(given: Any, id: str, wanted: str) -> NodeType:
     try:
         return type_of(given, id)
     except FlowInvalid as invalid:
-        raise PackError(wanted, "makes no node type: " + "; ".join(invalid.problems)) from invalid
+        raise PackError(wanted, "makes no node type: " + "; ".join(map(str, invalid.problems))) from invalid
 
 
 def _named(node: object) -> tuple[str, object]:

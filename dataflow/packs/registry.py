@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 
     from dataflow.core.discovery import Offer
     from dataflow.core.nodetype import NodeType
+    from dataflow.diagnostics.diagnostic import Kind
 
-__all__ = ["InstalledPack", "find_type", "installed_packs", "is_offered", "shared_ids", "unknown_pack"]
+__all__ = [
+    "InstalledPack",
+    "find_type",
+    "installed_diagnostics",
+    "installed_packs",
+    "is_offered",
+    "shared_ids",
+    "unknown_pack",
+]
 
 #: The version of the interface between the engine and packs.
 API: Final = 1
@@ -157,6 +166,12 @@ def installed_packs(name: str | None = None) -> list[InstalledPack]:
     No module of a node type is imported.
     """
     return [_installed(offer) for offer in offers() if name in (None, offer.pack)]
+
+
+def installed_diagnostics() -> list[tuple[Kind, ...]]:
+    """Return the kinds of problems that each installed pack reports."""
+    packs = map(_loaded, offers())
+    return [pack.diagnostics for pack in packs if isinstance(pack, Pack)]
 
 
 def _installed(offer: Offer) -> InstalledPack:

@@ -41,7 +41,7 @@ class Placeholder(NamedTuple):
         try:
             return _writer(self.keys).fill({"value": value})
         except ExpressionError as error:
-            raise self._failed(error.what) from error
+            raise self._failed(error.reason) from error
 
     def _read(self, text: str) -> Any:
         try:

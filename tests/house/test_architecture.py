@@ -20,6 +20,7 @@ from tests.support.source import PACKS, Import, Module, imports_of, modules_of
 #: From the bottom up. A package may import those before it; the names of modules are the face in the root.
 LAYERS: Final = (
     "base",
+    "diagnostics",
     "errors",
     "secrets",
     "types",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from dataflow import DataflowError, Flow, FlowInvalid, RunFailed
+from dataflow import DataflowError, Flow, FlowInvalid, NameUnknown, RunFailed
 from dataflow.core.functions import import_function
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump
@@ -20,11 +20,15 @@ Wire: TypeAlias = Callable[[Flow], object]
 
 
 class Row(NamedTuple):
-    """A situation, what brings it about, and the whole message; `…` stands for what is not ours."""
+    """A situation and what brings it about; the snapshot of its table has the message.
+
+    `hide` is a pattern of what differs from run to run or is not the engine's; the snapshot has `…` there.
+    """
 
     name: str
     stimulus: Stimulus
-    text: str
+    text: str = ""  # of a message without a code
+    hide: str = ""
 
 
 def told(stimulus: Stimulus) -> str:
@@ -34,12 +38,14 @@ def told(stimulus: Stimulus) -> str:
     except RunFailed as error:
         return "\n".join(failure.message for failure in error.failures)
     except FlowInvalid as error:
-        return "\n".join(error.problems)
+        return "\n".join(map(str, error.problems))
+    except NameUnknown as error:
+        return str(error)
     except KeyError as error:
         return str(error.args[0])
     except (DataflowError, ValueError, TypeError, AttributeError) as error:
         return str(error)
-    return "\n".join(found) if isinstance(found, list | tuple) else str(found)
+    return "\n".join(map(str, found)) if isinstance(found, list | tuple) else str(found)
 
 
 def wired(wire: Wire) -> Stimulus:

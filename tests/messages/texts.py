@@ -11,7 +11,7 @@ from dataflow.core.discovery import offers
 from dataflow.packs.registry import find_type
 from tests.support.source import modules_of
 
-__all__ = ["EXEMPT", "texts_of_messages"]
+__all__ = ["EXEMPT", "UNSHOWN", "texts_of_messages"]
 
 #: Functions and classes that are given a message.
 REPORTS: Final = {
@@ -42,6 +42,8 @@ EXEMPT: Final[dict[str, str]] = {
     "nesting depth": "recognised in what libyaml says",
     r"expected a JSON value, found \1": "a template of a replacement",
 }
+#: Codes that no row shows, with the reason.
+UNSHOWN: Final[dict[str, str]] = {}
 #: Modules whose messages depend on what is installed, and where those are compared whole.
 ELSEWHERE: Final = {
     offers.__module__: "tests/packs/test_registry.py",

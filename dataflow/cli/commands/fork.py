@@ -112,7 +112,9 @@ def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edite
             return store.find(write_fork(flow, source.id, changes, edited))
         except FlowInvalid as error:
             code = ExitCode.USAGE if error.what == FORK else ExitCode.FAILED
-            raise Refused([Problem(one_line(problem, 2000)) for problem in error.problems], code) from error
+            raise Refused(
+                [Problem(one_line(str(problem), 2000)) for problem in error.problems], code
+            ) from error
 
 
 def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_str
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import StoreOption, open_store
-from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, target_kept, with_branch
+from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, target_kept, with_branch
 from dataflow.cli.words import shown_logs
 from dataflow.errors import DataflowError, FlowInvalid
 
@@ -132,7 +132,7 @@ def _check_storable(file: str, plan: FlowPlan) -> None:
         storable_of(plan)
     except FlowInvalid as error:
         advice = "--no-store runs it without keeping it"
-        problems = [*(Problem(problem, file) for problem in error.problems), Problem(advice)]
+        problems = [*(placed(problem, file) for problem in error.problems), Problem(advice)]
         raise Refused(problems) from error
 
 

@@ -6,6 +6,7 @@ graph definition is compiled.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataflow.core.wiring import Nested, Placed, Places, Source
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.formats.native.document import BlockPart, Node
     from dataflow.formats.native.parts import EdgePart, InputPart
     from dataflow.formats.native.parts import Source as SourcePart
@@ -111,7 +113,7 @@ class _DocumentReader:
         self.folder = folder
         self.sources = SourceReader(self.problems)
 
-    def problem(self, path: DocumentPath, text: str) -> None:
+    def problem(self, path: DocumentPath, text: Diagnostic | str) -> None:
         self.problems.append(Problem(path, text))
 
     def wiring(self, document: FlowDocument, name: str, path: DocumentPath) -> Wiring:
@@ -200,8 +202,7 @@ class _DocumentReader:
             self.problem((*path, "flow"), str(error))
         except FlowInvalid as invalid:
             for problem in invalid.problems:
-                text = within_file(given, problem) if isinstance(given, str) else problem
-                self.problem((*path, "flow"), text)
+                self.problem((*path, "flow"), _within_file(given, problem))
         self._feed(placed, node, path, block)
         return placed
 
@@ -270,3 +271,11 @@ def _edge(part: EdgePart, index: int) -> Edge:
     rounds = Rounds(part.feedback, part.limit, part.on_limit, part.each_round, part.leave)
     source, given = Reference(part.source, part.source_port), None if rounds == Rounds() else rounds
     return Edge(source, part.target, part.target_port, part.id, part.meta, index, given)
+
+
+def _within_file(given: object, problem: Diagnostic | str) -> Diagnostic | str:
+    if not isinstance(given, str):
+        return problem
+    if isinstance(problem, str):
+        return within_file(given, problem)
+    return replace(problem, location=replace(problem.location, file=given))

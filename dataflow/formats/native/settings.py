@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dataflow.core.wiring import Source
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.formats.native.document import MapPart
     from dataflow.formats.native.parts import LimitPart, PolicyPart, RetryPart, UsingPart
     from dataflow.formats.native.parts import Source as SourcePart
@@ -77,7 +78,7 @@ def _read_retry(part: RetryPart) -> Retry:
     return Retry(part.retries, on=tuple(part.on), backoff=part.backoff, first=part.first, jitter=part.jitter)
 
 
-def write_policy(policy: Policy, where: str, problems: list[str]) -> dict[str, object]:
+def write_policy(policy: Policy, where: str, problems: list[Diagnostic | str]) -> dict[str, object]:
     """Write the settings that are given; a setting without document form is a problem."""
     written = policy.given()
     if isinstance(policy.retry, Retry):
@@ -215,7 +216,7 @@ class SourceReader:
 class SourceWriter:
     """Converts sources to parts of a document; those without document form become problems."""
 
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, problems: list[Diagnostic | str]) -> None:
         self.problems = problems
 
     def write(self, source: Source, where: str) -> object:

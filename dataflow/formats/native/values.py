@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from dataflow.core.wiring import PlacedNode
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["UNNAMED", "as_json", "constant_as_json", "why_unnamed", "with_found_paths", "write_config"]
 
@@ -110,7 +111,7 @@ def _described(value: object) -> str:
     return f"{kind} {text}" if len(text) <= MOST_SHOWN and " at 0x" not in text else kind
 
 
-def write_config(placed: PlacedNode, where: str, problems: list[str]) -> dict[str, Any]:
+def write_config(placed: PlacedNode, where: str, problems: list[Diagnostic | str]) -> dict[str, Any]:
     """Write the config of a node, empty if it has none; a config without document form is a problem."""
     config = placed.config
     if config is MISSING:
@@ -140,7 +141,7 @@ def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
     return placed if faults or found == bare else replace(placed, config=found, config_is_json=False)
 
 
-def _write_model(config: BaseModel, where: str, problems: list[str]) -> dict[str, Any]:
+def _write_model(config: BaseModel, where: str, problems: list[Diagnostic | str]) -> dict[str, Any]:
     functions = list(_functions_in(config, ""))
     unnamed = [(place, function) for place, function in functions if name_of_function(function) is None]
     if unnamed:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from dataflow.core.wiring import Block, FlowInput, LoopTest, Nested, Placed, Source, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["dump", "dump_yaml"]
 
@@ -50,7 +51,7 @@ def dump(wiring: Wiring) -> dict[str, object]:
     return document
 
 
-def _checked(document: dict[str, object], problems: list[str]) -> dict[str, Any]:
+def _checked(document: dict[str, object], problems: list[Diagnostic | str]) -> dict[str, Any]:
     """Copy a document that can be read again: in Python any string is a name, and lists nest at any depth."""
     try:
         copied: dict[str, Any] = as_json(document)
@@ -70,7 +71,7 @@ class _DocumentWriter:
     `folder` is that of the whole document, `flow` the subflow that is written into it.
     """
 
-    def __init__(self, problems: list[str], folder: str, flow: Nested | None = None) -> None:
+    def __init__(self, problems: list[Diagnostic | str], folder: str, flow: Nested | None = None) -> None:
         self.problems = problems
         self.folder = folder
         self.flow = flow

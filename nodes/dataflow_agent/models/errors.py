@@ -20,6 +20,7 @@ An error that another attempt would meet again is lasting: no retry repeats it u
 from __future__ import annotations
 
 from dataflow import DataflowError
+from dataflow.diagnostics.diagnostic import Diagnostic, within
 
 __all__ = [
     "AnswerCut",
@@ -43,11 +44,11 @@ class ModelFailed(DataflowError):
 
     is_lasting = False
 
-    def __init__(self, model: str, reason: str, retry_after: float | None = None) -> None:
+    def __init__(self, model: str, problem: Diagnostic | str, retry_after: float | None = None) -> None:
         self.model = model
-        self.reason = reason
         self.retry_after = retry_after
-        super().__init__(f"model {model!r}: {reason}" if model else reason)
+        super().__init__(within(f"model {model!r}", problem) if model else problem)
+        self.problem = problem
 
 
 class ModelUnknown(ModelFailed):

@@ -1,0 +1,3 @@
+"""Diagnostics: problems as data, each of a kind with a stable code."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Problems of the command line (DF14)."""
+
+from __future__ import annotations

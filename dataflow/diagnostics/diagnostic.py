@@ -1,0 +1,200 @@
+"""Problems as data: a kind with a stable code, where the problem is, what was expected and what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Final
+
+from dataflow.base.wording import conceal, listed, nearest, on_one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+__all__ = ["NOWHERE", "Diagnostic", "Kind", "Location", "joined", "kinds_of", "within"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A position in a file: its name, line and column, both counted from 1, 0 where not known."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """Return `file:line:column` without what is not known."""
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        return ":".join([*([self.file] if self.file else []), *numbers])
+
+
+NOWHERE: Final = Location()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem. Call it with the fields of a problem to make a `Diagnostic`.
+
+    `problem` and `hint` are templates of `str.format` over the fields and details of the diagnostic. What was
+    expected, found and is available is appended to the problem, unless the template names it. `meaning`,
+    `example` and `cure` are what `dataflow explain` shows.
+    """
+
+    code: str
+    problem: str
+    hint: str = ""
+    meaning: str = ""
+    example: str = ""
+    cure: str = ""
+
+    def __call__(
+        self,
+        place: object = "",
+        *,
+        port: str = "",
+        expected: object = "",
+        found: object = "",
+        available: Iterable[object] | None = None,
+        near: str | None = None,
+        location: Location = NOWHERE,
+        **details: object,
+    ) -> Diagnostic:
+        """Make a problem of this kind; `available` is sorted by similarity to `near` if that is given."""
+        names = None if available is None else tuple(map(str, available))
+        if names is not None and near is not None:
+            names = tuple(nearest(names, near))
+        return Diagnostic(
+            kind=self,
+            place=str(place),
+            port=port,
+            expected=str(expected),
+            found=str(found),
+            available=names,
+            location=location,
+            details=tuple((name, _plain(value)) for name, value in details.items()),
+        )
+
+
+def _plain(value: object) -> str | int | float:
+    return value if isinstance(value, int | float) else str(value)
+
+
+def kinds_of(table: ModuleType) -> tuple[Kind, ...]:
+    """Return the kinds that a module defines, in the order of their codes."""
+    found = [value for value in vars(table).values() if isinstance(value, Kind)]
+    return tuple(sorted(found, key=lambda kind: kind.code))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """A problem: its kind, where it is, and the values that its text is made of.
+
+    `place` is the path in the flow, document or value, such as `load.text` or `nodes.load.policy`; `port` is
+    the name of the port, if the problem is about one. `available` are the names that could be meant, None
+    where there is no such choice. Secrets are masked in `text`, `str()` and `as_json()`, not in the fields.
+    """
+
+    kind: Kind
+    place: str = ""
+    port: str = ""
+    expected: str = ""
+    found: str = ""
+    available: tuple[str, ...] | None = None
+    location: Location = NOWHERE
+    details: tuple[tuple[str, str | int | float], ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The stable code of the kind."""
+        return self.kind.code
+
+    @property
+    def hint(self) -> str:
+        """What to do about it, empty where the text says it all."""
+        return self._write(self.kind.hint)
+
+    @property
+    def problem(self) -> str:
+        """The problem in words, without code, place and location."""
+        template = self.kind.problem
+        parts = [self._write(template)] if template else []
+        named = {name for _, name, _, _ in Formatter().parse(template)} if "{" in template else set()
+        required = [
+            f"{word} {value}"
+            for word, value in (("expected", self.expected), ("found", self.found))
+            if value and word not in named
+        ]
+        if required:
+            parts.append(", ".join(required))
+        if self.available is not None and "available" not in named:
+            parts.append(self._choices())
+        if self.hint:
+            parts.append(self.hint)
+        return "; ".join(parts)
+
+    @property
+    def text(self) -> str:
+        """The place and the problem, on one line."""
+        return on_one_line(f"{self.place}: {self.problem}" if self.place else self.problem)
+
+    def __str__(self) -> str:
+        """Return `location: code place: problem`, on one line."""
+        head = f"{self.location}: {self.code}" if self.location != NOWHERE else self.code
+        return f"{on_one_line(head)} {self.text}"
+
+    def within(self, place: object) -> Diagnostic:
+        """Return the same problem of a part of what is at a place."""
+        return replace(self, place=joined(str(place), self.place))
+
+    def at(self, location: Location) -> Diagnostic:
+        """Return the same problem with its location, if it has none yet."""
+        return replace(self, location=location) if self.location == NOWHERE else self
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields that are set as JSON values, with secrets masked."""
+        fields: dict[str, Any] = {
+            "code": self.code,
+            "message": self.text,
+            "file": self.location.file,
+            "line": self.location.line,
+            "column": self.location.column,
+            "place": self.place,
+            "port": self.port,
+            "expected": self.expected,
+            "found": self.found,
+            "hint": self.hint,
+        }
+        given = {name: conceal(value) if isinstance(value, str) else value for name, value in fields.items()}
+        found = {name: value for name, value in given.items() if value}
+        if self.available is not None:
+            found["available"] = [conceal(name) for name in self.available]
+        return found
+
+    def _write(self, template: str) -> str:
+        if "{" not in template:
+            return template
+        return template.format(
+            place=self.place,
+            port=self.port,
+            expected=self.expected,
+            found=self.found,
+            available=self._choices(),
+            **dict(self.details),
+        )
+
+    def _choices(self) -> str:
+        names = self.available
+        return f"available: {listed(names, len(names))}" if names else "none are available"
+
+
+def joined(outer: str, inner: str) -> str:
+    """Join a place and a place inside it: `load.text` and `[2].name` are `load.text[2].name`."""
+    if not inner or not outer:
+        return inner or outer
+    return outer + inner if inner[0] in "[." else f"{outer}: {inner}"
+
+
+def within(place: object, problem: Diagnostic | str) -> Diagnostic | str:
+    """Return a problem of a part of what is at a place."""
+    return problem.within(place) if isinstance(problem, Diagnostic) else f"{place}: {problem}"

@@ -1,0 +1,3 @@
+"""Problems of files and documents (DF01)."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Problems of secrets (DF10)."""
+
+from __future__ import annotations

@@ -1,0 +1,15 @@
+"""The codes and places of problems, for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dataflow import DataflowError, Diagnostic
+
+__all__ = ["codes"]
+
+
+def codes(problems: Iterable[Diagnostic | str] | DataflowError) -> list[str]:
+    """Return the code and the place of each problem: `DF0203 load.text`."""
+    found = problems.diagnostics if isinstance(problems, DataflowError) else problems
+    return [one if isinstance(one, str) else f"{one.code} {one.place}".rstrip() for one in found]
