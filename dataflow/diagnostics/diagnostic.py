@@ -37,13 +37,15 @@ class Kind:
     """A kind of problem. Call it with the fields of a problem to make a `Diagnostic`.
 
     `problem` and `hint` are templates of `str.format` over the fields and details of the diagnostic. What was
-    expected, found and is available is appended to the problem, unless the template names it. `meaning`,
+    expected, found and is available is appended to the problem, unless the template names it; `expected` is
+    what is expected where the call does not say. `meaning`,
     `example` and `cure` are what `dataflow explain` shows.
     """
 
     code: str
     problem: str
     hint: str = ""
+    expected: str = ""
     meaning: str = ""
     example: str = ""
     cure: str = ""
@@ -68,7 +70,7 @@ class Kind:
             kind=self,
             place=str(place),
             port=port,
-            expected=str(expected),
+            expected=str(expected) or self.expected,
             found=str(found),
             available=names,
             location=location,

@@ -1,3 +1,7 @@
 """Problems of the whole graph: types, scopes, loops, maps and contexts (DF03)."""
 
 from __future__ import annotations
+
+from typing import Final
+
+from dataflow.diagnostics.diagnostic import Kind

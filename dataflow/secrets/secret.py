@@ -9,7 +9,15 @@ import threading
 import traceback
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from dataflow.errors import SecretMissing
+from dataflow.diagnostics.secrets import (
+    SECRET_MISSING,
+    SECRET_NAME_INVALID,
+    SECRET_NOT_TEXT,
+    SECRET_NOT_UTF8,
+    SECRET_TOO_SHORT,
+    SECRET_UNCHANGEABLE,
+)
+from dataflow.errors import ArgumentInvalid, SecretMissing
 from dataflow.secrets.known import know, redacted, revealed
 from dataflow.secrets.masking import GUARDED
 
@@ -41,11 +49,9 @@ class Secret:
 
     def __init__(self, name: str, value: str | None = None) -> None:
         if _NAME.fullmatch(name) is None:
-            raise ValueError(
-                "the name of a secret consists of letters, digits, `_`, `.` and `-`, and begins with no digit"
-            )
+            raise ArgumentInvalid(SECRET_NAME_INVALID(name=name))
         if value is not None and not isinstance(value, str):
-            raise TypeError(f"the value of secret {name!r} must be text, found {type(value).__name__}")
+            raise ArgumentInvalid(SECRET_NOT_TEXT(f"secret {name!r}", found=type(value).__name__))
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "_value", value)
 
@@ -57,10 +63,10 @@ class Secret:
         return _noted(self.name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a secret cannot be changed")
+        raise AttributeError(str(SECRET_UNCHANGEABLE()))
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError("a secret cannot be changed")
+        raise AttributeError(str(SECRET_UNCHANGEABLE()))
 
     def __eq__(self, other: object) -> bool:
         return self.name == other.name if isinstance(other, Secret) else NotImplemented
@@ -109,17 +115,16 @@ def look_up(name: str) -> str:
     if value is None:
         value = revealed(name)
     if value is None:
-        raise SecretMissing(name, "is missing: set the environment variable of that name")
+        raise SecretMissing(name, SECRET_MISSING())
     return _noted(name, value)
 
 
 def _noted(name: str, value: str) -> str:
     if len(value) < SHORTEST:
-        raise SecretMissing(
-            name, f"is too short to be kept: it has {len(value)} characters, expected at least {SHORTEST}"
-        )
+        expected, found = f"at least {SHORTEST} characters", str(len(value))
+        raise SecretMissing(name, SECRET_TOO_SHORT(expected=expected, found=found))
     if not _is_text(value):
-        raise SecretMissing(name, "is no text: it has bytes that are no UTF-8")
+        raise SecretMissing(name, SECRET_NOT_UTF8())
     with _noting:
         if know(name, value):
             redact_logs()

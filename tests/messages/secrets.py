@@ -31,26 +31,10 @@ def of_bytes() -> object:
 
 
 ROWS: Final = [
-    Row(
-        "a secret that is nowhere",
-        given(NAME),
-        f"secret '{NAME}' is missing: set the environment variable of that name",
-    ),
-    Row(
-        "a short secret",
-        given(NAME, "abc"),
-        f"secret '{NAME}' is too short to be kept: it has 3 characters, expected at least 8",
-    ),
-    Row("bytes for a secret", of_bytes, f"secret '{NAME}' is no text: it has bytes that are no UTF-8"),
-    Row(
-        "a name of a secret",
-        given("my secret"),
-        "the name of a secret consists of letters, digits, `_`, `.` and `-`, and begins with no digit",
-    ),
-    Row(
-        "a secret that is no text",
-        given(NAME, b"bytes"),
-        f"the value of secret '{NAME}' must be text, found bytes",
-    ),
-    Row("a secret that is changed", changed, "a secret cannot be changed"),
+    Row("a secret that is nowhere", given(NAME)),
+    Row("a short secret", given(NAME, "abc")),
+    Row("bytes for a secret", of_bytes),
+    Row("a name of a secret", given("my secret")),
+    Row("a secret that is not text", given(NAME, b"bytes")),
+    Row("a secret that is changed", changed),
 ]

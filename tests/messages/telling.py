@@ -51,7 +51,7 @@ def told(stimulus: Stimulus) -> str:
 def wired(wire: Wire) -> Stimulus:
     """Wire a flow and check it."""
 
-    def stimulus() -> list[str]:
+    def stimulus() -> object:
         f = Flow("f")
         wire(f)
         return f.check()

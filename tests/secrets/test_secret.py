@@ -65,24 +65,24 @@ def test_a_revealed_secret_is_found_by_its_name_in_this_process() -> None:
 
 def test_a_missing_secret_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOKEN", raising=False)
-    with pytest.raises(SecretMissing, match="secret 'TOKEN' is missing: set the environment variable"):
+    with pytest.raises(SecretMissing, match="DF1003 secret 'TOKEN':"):
         Secret("TOKEN").reveal()
 
 
 def test_a_short_secret_is_refused_without_showing_it() -> None:
-    with pytest.raises(SecretMissing, match="secret 'TOKEN' is too short to be kept: it has 7") as caught:
+    with pytest.raises(SecretMissing, match="DF1004 secret 'TOKEN':") as caught:
         Secret("TOKEN", "1234567").reveal()
     assert "1234567" not in str(caught.value)
 
 
 def test_a_secret_that_is_no_text_is_refused() -> None:
-    with pytest.raises(SecretMissing, match="is no text"):
+    with pytest.raises(SecretMissing, match="DF1005 secret 'TOKEN':"):
         Secret("TOKEN", "12345678\udcff").reveal()
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "a:b", "a]", "é"])
 def test_a_name_that_no_mark_could_hold_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="the name of a secret"):
+    with pytest.raises(ValueError, match="DF1001"):
         Secret(name)
 
 
@@ -173,7 +173,7 @@ def test_json_is_the_name() -> None:
     assert check_json("TOKEN", Secret) == Secret("TOKEN")
     assert json_schema(Secret) == {"type": "string", "format": "secret"}
     assert json_value({"a": Secret("TOKEN", VALUE)}) == {"a": "TOKEN"}
-    with pytest.raises(ValueMismatch, match="should match pattern"):
+    with pytest.raises(ValueMismatch, match="DF0601"):
         check_json("no name", Secret)
 
 
