@@ -13,6 +13,7 @@ from dataflow.cli.commands.asks import answer, asks
 from dataflow.cli.commands.check import check
 from dataflow.cli.commands.convert import convert
 from dataflow.cli.commands.diff import diff
+from dataflow.cli.commands.explain import explain
 from dataflow.cli.commands.fork import fork
 from dataflow.cli.commands.memo import memo
 from dataflow.cli.commands.nodes import nodes
@@ -31,6 +32,9 @@ __all__ = ["main"]
 
 DISTRIBUTION: Final = "dataflow-engine"
 MOST_COLUMNS: Final = 110
+COMMANDS: Final = (
+    run, check, convert, show, nodes, schema, asks, answer, resume, fork, cancel, diff, why, explain,
+)  # fmt: skip
 
 
 def _version(wanted: bool) -> None:
@@ -63,7 +67,22 @@ def _app() -> typer.Typer:
         context_settings={"terminal_width": min(shutil.get_terminal_size().columns, MOST_COLUMNS)},
     )
     app.callback()(_dataflow)
-    for command in (run, check, convert, show, nodes, schema, asks, answer, resume, fork, cancel, diff, why):
+    for command in (
+        run,
+        check,
+        convert,
+        show,
+        nodes,
+        schema,
+        asks,
+        answer,
+        resume,
+        fork,
+        cancel,
+        diff,
+        why,
+        explain,
+    ):
         app.command()(command)
     app.add_typer(runs, name="runs")
     app.add_typer(memo, name="memo")

@@ -8,10 +8,24 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, get_args, get_origin
 
-from dataflow.base.wording import choices, listed
-from dataflow.cli.output import ExitCode, Problem, Refused, one_line, read_stdin
+from dataflow.base.wording import listed
+from dataflow.cli.output import ExitCode, Refused, one_line, problems_in, read_stdin
 from dataflow.core.ports import MISSING
-from dataflow.errors import SecretMissing, ValueMismatch
+from dataflow.diagnostics.commands import (
+    ENTRY_INVALID,
+    GIVEN_TWICE,
+    INPUT_REQUIRED,
+    JSON_TOO_DEEP,
+    NOT_A_CHOICE,
+    NOT_JSON,
+    NOT_UTF8,
+    OPTION_UNKNOWN,
+    PROMPT_UNUSABLE,
+    SECRET_NOT_SET,
+    STDIN_TWICE,
+    UNREADABLE,
+)
+from dataflow.errors import ArgumentInvalid, SecretMissing, ValueMismatch
 from dataflow.secrets.secret import Secret, look_up
 from dataflow.types.shapes import alternatives, bare, type_name
 from dataflow.types.validation import check_json
@@ -20,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dataflow.core.wiring import FlowInput
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "STDIN",
@@ -61,7 +76,7 @@ def json_of(text: str, expected: object) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
+        raise ArgumentInvalid(JSON_TOO_DEEP()) from None
     except ValueError as error:
         return _unquoted(text, expected, error)
 
@@ -78,8 +93,8 @@ def _unquoted(text: str, expected: object, error: ValueError) -> str:
     found = one_line(text, 60)
     if words := _words(expected):
         others = f", or {type_name(expected)}, written as JSON" if alternatives(bare(expected)) else ""
-        raise ValueError(f"expected {' or '.join(words)}{others}; found {found!r}")
-    raise ValueError(f"expected {type_name(expected)}, written as JSON; {found!r} is no JSON ({error})")
+        raise ArgumentInvalid(NOT_A_CHOICE(expected=" or ".join(words) + others, found=repr(found)))
+    raise ArgumentInvalid(NOT_JSON(expected=type_name(expected), text=found, reason=error))
 
 
 def _words(expected: object) -> list[str]:
@@ -96,71 +111,70 @@ def is_secret(expected: object) -> bool:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def reason_of(error: Exception) -> str:
+def reason_of(error: Exception) -> Diagnostic:
     """Return the reason why a value cannot be read, or does not fit."""
     match error:
         case UnicodeDecodeError():
-            return "is no UTF-8 text"
+            return NOT_UTF8()
         case OSError(strerror=str(reason), filename=filename):
-            return f"cannot be read: {reason}: {filename}"
+            return UNREADABLE(reason=f"{reason}: {filename}")
         case _:
-            return str(error)
+            return problems_in(error)[0]
 
 
 def read_inputs(
     declared: Mapping[str, FlowInput], given: Sequence[str], prompt: str | None = None
 ) -> dict[str, Any]:
     """Parse the inputs of a run; raises Refused, as a usage error, with all problems."""
-    problems: list[str] = []
+    problems: list[Diagnostic] = []
     taken: dict[str, Given] = {}
     for entry in given:
         name, equals, text = entry.partition("=")
         if not equals or not name:
-            problems.append(f"--input {one_line(entry, 60)}: write NAME=VALUE")
+            problems.append(ENTRY_INVALID("--input", expected="NAME=VALUE", found=one_line(entry, 60)))
         elif name not in declared:
-            problems.append(f"--input {name}: there is no such input; {choices(declared)}")
+            problems.append(OPTION_UNKNOWN("--input", what="input", found=name, available=declared))
         elif name in taken:
-            problems.append(f"--input {name}: given twice")
+            problems.append(GIVEN_TWICE(f"--input {name}"))
         else:
             taken[name] = Given(text)
     if prompt is not None:
         _add_prompt(declared, taken, prompt, problems)
     problems += [
-        f"input {name!r} is required: give --input {name}=VALUE"
+        INPUT_REQUIRED(f"input {name!r}", name=name)
         for name, port in declared.items()
         if port.default is MISSING and name not in taken
     ]
     if sum(one.text == STDIN for one in taken.values()) > 1:
-        problems.append("standard input can be read for one input only")
+        problems.append(STDIN_TWICE(what="input"))
     if not problems:
         values = {
             name: read_value(f"input {name!r}", one, declared[name].type, problems)
             for name, one in taken.items()
         }
     if problems:
-        raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
+        raise Refused(problems, ExitCode.USAGE)
     return values
 
 
 def _add_prompt(
-    declared: Mapping[str, FlowInput], taken: dict[str, Given], prompt: str, problems: list[str]
+    declared: Mapping[str, FlowInput], taken: dict[str, Given], prompt: str, problems: list[Diagnostic]
 ) -> None:
     required = [name for name, port in declared.items() if port.default is MISSING]
     if PROMPT not in declared and len(required) != 1:
-        found = "requires " + listed(required, len(required)) if required else "requires no input"
-        problem = f"PROMPT is for the input {PROMPT!r} or the only required one; this flow {found}"
-        problems.append(f"{problem}; use --input ({choices(declared)})" if declared else problem)
+        requires = "requires " + listed(required, len(required)) if required else "requires no input"
+        problems.append(PROMPT_UNUSABLE(requires=requires, available=declared))
         return
     name = PROMPT if PROMPT in declared else required[0]
     if name in taken:
-        problems.append(f"input {name!r}: given twice, as PROMPT and as --input")
+        problems.append(GIVEN_TWICE(f"input {name!r}", found="PROMPT and --input"))
     taken[name] = Given(prompt, may_be_file=False)
 
 
-def read_value(label: str, given: Given, expected: object, problems: list[str]) -> Any:
+def read_value(label: str, given: Given, expected: object, problems: list[Diagnostic]) -> Any:
     """Return a value of a type; adds a problem with the label for one that cannot be read or does not fit."""
     try:
         text = given.read()
@@ -169,7 +183,7 @@ def read_value(label: str, given: Given, expected: object, problems: list[str]) 
         value = json_of(text, expected)
         return value if expected is str else check_json(value, expected)
     except (ValueError, OSError, ValueMismatch, SecretMissing) as error:
-        problems.append(f"{label}: {reason_of(error)}")
+        problems.append(reason_of(error).within(label))
         return None
 
 
@@ -185,9 +199,6 @@ def _secret_of(text: str) -> Secret:
     """Return the secret of a variable that is set; raises ValueError, which does not quote the text."""
     name = text.strip().removeprefix('"').removesuffix('"')
     if name not in os.environ:
-        raise ValueError(
-            "a secret is given by its name: expected that of an environment variable that is set; "
-            "what was given is none, and is not shown, as it could be the value"
-        )
+        raise ArgumentInvalid(SECRET_NOT_SET())
     look_up(name)
     return Secret(name)

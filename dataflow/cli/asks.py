@@ -6,10 +6,19 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.wording import choices, moment, visible
+from dataflow.base.wording import listed, moment, visible
 from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of, split_entry
-from dataflow.cli.output import ExitCode, Problem, Refused, one_line, tell
+from dataflow.cli.output import ExitCode, Refused, one_line, tell
 from dataflow.core.config import field_schemas, type_of_schema
+from dataflow.diagnostics.commands import (
+    ALREADY_ANSWERED,
+    ASK_EXPIRED,
+    ENTRY_INVALID,
+    GIVEN_TWICE,
+    OPTION_UNKNOWN,
+    SECRET_NOT_SET,
+    STDIN_TWICE,
+)
 from dataflow.errors import ValueMismatch
 from dataflow.types.shapes import type_name
 from dataflow.types.validation import check_json, described
@@ -17,6 +26,7 @@ from dataflow.types.validation import check_json, described
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.inspection.open_asks import OpenAsk
 
 __all__ = ["answers_needed", "ask_lines", "check_answer", "read_answers", "tell_ask", "type_text"]
@@ -95,32 +105,32 @@ def read_answers(run: str, asks: Sequence[OpenAsk], given: Sequence[str]) -> dic
     """Parse answers to the open asks of a run; raises Refused, as a usage error, with all problems."""
     open_asks = {ask.id: ask for ask in asks if not ask.is_answered}
     answered = {ask.id for ask in asks if ask.is_answered}
-    problems: list[str] = []
+    problems: list[Diagnostic] = []
     taken: dict[str, Given] = {}
     for entry in given:
         id, equals, text = split_entry(entry, [*open_asks, *answered])
         id = _only_inside(id, [*open_asks, *answered])
         if not equals or not id:
-            problems.append(f"{one_line(entry, 60)}: write ASK=VALUE; open asks: {_named(open_asks)}")
-        elif id in answered:
-            problems.append(f"ask {id!r} of run {run} has been answered; still open: {_named(open_asks)}")
-        elif id in open_asks and open_asks[id].has_expired:
             problems.append(
-                f"ask {id!r} of run {run} has expired: it takes its default or fails when the run goes on"
+                ENTRY_INVALID(expected="ASK=VALUE", found=one_line(entry, 60), available=open_asks)
             )
+        elif id in answered:
+            problems.append(ALREADY_ANSWERED(f"ask {id!r} of run {run}", available=open_asks))
+        elif id in open_asks and open_asks[id].has_expired:
+            problems.append(ASK_EXPIRED(f"ask {id!r} of run {run}"))
         elif id not in open_asks:
-            problems.append(f"run {run} has no open ask {id!r}; {choices(open_asks)}")
+            problems.append(OPTION_UNKNOWN(f"run {run}", what="open ask", found=id, available=open_asks))
         elif id in taken:
-            problems.append(f"ask {id!r}: given twice")
+            problems.append(GIVEN_TWICE(f"ask {id!r}"))
         else:
             taken[id] = Given(text)
     if sum(one.text == STDIN for one in taken.values()) > 1:
-        problems.append("standard input can be read for one answer only")
+        problems.append(STDIN_TWICE(what="answer"))
     values: dict[str, Any] = {}
     if not problems:
         values = {id: _value(open_asks[id], one, problems) for id, one in taken.items()}
     if problems:
-        raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
+        raise Refused(problems, ExitCode.USAGE)
     return values
 
 
@@ -130,19 +140,13 @@ def _only_inside(id: str, ids: Sequence[str]) -> str:
     return inside[0] if id and len(inside) == 1 else id
 
 
-def _named(asks: Mapping[str, object]) -> str:
-    return ", ".join(asks) or "none"
-
-
-def _value(ask: OpenAsk, given: Given, problems: list[str]) -> Any:
+def _value(ask: OpenAsk, given: Given, problems: list[Diagnostic]) -> Any:
     try:
         value = json_of(given.read(), _type_of(ask.schema))
         check_answer(value, ask.schema)
     except (ValueError, OSError, ValueMismatch) as error:
-        reason = reason_of(error)
-        if is_secret(_type_of(ask.schema)):
-            reason = "expected the name of a secret; what was given is not shown, as it could be the value"
-        problems.append(f"ask {ask.id!r} ({type_text(ask.schema)}): {reason}")
+        reason = SECRET_NOT_SET() if is_secret(_type_of(ask.schema)) else reason_of(error)
+        problems.append(reason.within(f"ask {ask.id!r} ({type_text(ask.schema)})"))
         return None
     return value
 
@@ -173,4 +177,4 @@ def check_answer(value: object, schema: Mapping[str, Any]) -> None:
             except ValueMismatch as error:
                 raise ValueMismatch(error.found, error.expected, f"{name!r}") from error
         elif schema.get("additionalProperties") is False:
-            raise ValueMismatch(repr(name), f"no field but these ({choices(fields)})")
+            raise ValueMismatch(repr(name), f"one of the fields {listed(fields, len(fields))}")

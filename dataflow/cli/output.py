@@ -8,24 +8,28 @@ import sys
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from dataflow.base.failure import Interruption
 from dataflow.base.wording import visible
+from dataflow.diagnostics.commands import FAILED, OUTPUT_UNWRITABLE
+from dataflow.errors import DataflowError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "MOST_REASON",
     "ExitCode",
     "Interrupted",
-    "Problem",
     "Refused",
     "code_of_signal",
     "duration",
     "is_terminal",
     "one_line",
+    "problems_in",
     "read_stdin",
     "result_stream",
     "shout",
@@ -97,7 +101,7 @@ def write(stream: TextIO | None, text: str) -> bool:
     if stream is None:
         return False
     if stream.closed:
-        raise Refused([Problem("the output cannot be written: the flow has closed standard output")])
+        raise Refused([OUTPUT_UNWRITABLE(reason="the flow has closed standard output")])
     try:
         stream.write(text + "\n")
         stream.flush()
@@ -105,7 +109,7 @@ def write(stream: TextIO | None, text: str) -> bool:
         _give_up(stream)
         if isinstance(error, BrokenPipeError):
             return False
-        raise Refused([Problem(f"the output cannot be written: {error.strerror}")]) from error
+        raise Refused([OUTPUT_UNWRITABLE(reason=error.strerror)]) from error
     return True
 
 
@@ -162,24 +166,11 @@ def code_of_signal(number: int) -> int:
     return 128 + number
 
 
-class Problem(NamedTuple):
-    """A problem, with its location if known."""
-
-    text: str
-    file: str = ""
-    line: int | None = None
-    column: int | None = None
-
-    def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part not in (None, ""))
-        return f"{place}: {self.text}" if place else self.text
-
-
 class Refused(Exception):
     """Raised when a command cannot be executed; the problems are printed without a traceback."""
 
     def __init__(
-        self, problems: Sequence[Problem], code: ExitCode = ExitCode.FAILED, trace: str = ""
+        self, problems: Sequence[Diagnostic], code: ExitCode = ExitCode.FAILED, trace: str = ""
     ) -> None:
         self.problems = tuple(problems)
         self.code = code
@@ -201,6 +192,13 @@ class Interrupted(Interruption):
     def __init__(self, number: int) -> None:
         self.number = number
         super().__init__(f"signal {number}")
+
+
+def problems_in(error: BaseException, where: str = "") -> list[Diagnostic]:
+    """Return the problems that an exception carries; `where` locates one that is not the engine's."""
+    if isinstance(error, DataflowError) and error.diagnostics:
+        return list(error.diagnostics)
+    return [FAILED(type=type(error).__name__, message=error, where=where)]
 
 
 def one_line(text: str, limit: int = 500) -> str:

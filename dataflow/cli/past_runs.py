@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.wording import choices, counted, moment, nearest, visible
+from dataflow.base.wording import counted, moment, visible
 from dataflow.cli.asks import ask_lines
-from dataflow.cli.output import MOST_REASON, ExitCode, Problem, Refused, duration, one_line
+from dataflow.cli.output import MOST_REASON, ExitCode, Refused, duration, one_line, problems_in
 from dataflow.cli.report import output_text
 from dataflow.cli.storage import refusing_runs
 from dataflow.core.states import ENDED, NodeState
@@ -123,11 +123,8 @@ def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     try:
         with refusing_runs():
             return firing_object(found, store, path)
-    except FiringNotBegun as error:
-        raise Refused([Problem(str(error))], ExitCode.USAGE) from error
-    except NameUnknown as error:
-        text = f"{error}; {choices(nearest(error.choices, error.name))}"
-        raise Refused([Problem(text)], ExitCode.USAGE) from error
+    except (FiringNotBegun, NameUnknown) as error:
+        raise Refused(problems_in(error), ExitCode.USAGE) from error
 
 
 def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dataflow.base.failure import Failure
     from dataflow.cli.options import Options
-    from dataflow.cli.output import Problem
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.runtime.result import Result
 
 __all__ = [
@@ -88,7 +88,9 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
     )
 
 
-def write_refusal(out: TextIO | None, problems: Sequence[Problem], type: str, run: str | None = None) -> None:
+def write_refusal(
+    out: TextIO | None, problems: Sequence[Diagnostic], type: str, run: str | None = None
+) -> None:
     """Write the object of `--json` for a run that could not be started or resumed."""
     failures = [
         {"node": "", "path": "", "attempt": 0, "type": type, "message": str(problem), "traceback": ""}

@@ -13,10 +13,11 @@ import anyio
 
 from dataflow.base.backend import threadsafe_callback
 from dataflow.base.wording import visible
-from dataflow.cli.output import ExitCode, Problem, Refused, is_terminal, tell, write
+from dataflow.cli.output import ExitCode, Refused, is_terminal, tell, write
 from dataflow.cli.storage import refusing_runs
 from dataflow.cli.words import ForeignProgress, foreign_progress
 from dataflow.core.events import EventKind
+from dataflow.diagnostics.commands import PROCESS_ENDED
 from dataflow.errors import RunFailed
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Session:
     def _ended_by_node(self, error: BaseException) -> int:
         from dataflow.cli.report import write_refusal  # loaded on first use
 
-        problem = Problem(f"a node tried to end the process: {type(error).__name__}({error})")
+        problem = PROCESS_ENDED(call=f"{type(error).__name__}({error})")
         if self._options.as_json:
             write_refusal(self._out, [problem], type(error).__name__)
         tell(f"failed: {problem}")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
-from dataflow.base.wording import listed, nearest
-from dataflow.cli.output import ExitCode, Problem, Refused, one_line
-from dataflow.errors import AnswerRefused, DataflowError, FlowEdited, RunTaken
+from dataflow.cli.output import ExitCode, Refused, problems_in
+from dataflow.diagnostics.commands import NOT_AN_AGE, RUN_AMBIGUOUS, RUN_UNKNOWN, STORE_MISSING
+from dataflow.errors import AnswerRefused, DataflowError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.stores import Store, StoredRun
 
 __all__ = [
@@ -76,10 +77,10 @@ def store_path(given: str | None) -> str:
     return DEFAULT_STORE if given is None else given
 
 
-def missing_store(path: str | None) -> str:
-    """Return the problem of a path without a store; empty if there is one."""
+def missing_store(path: str | None) -> Diagnostic | None:
+    """Return the problem of a path without a store; None if there is one."""
     place = Path(store_path(path))
-    return "" if place.exists() else f"there is no store {place.absolute()}"
+    return None if place.exists() else STORE_MISSING(path=place.absolute())
 
 
 def open_store(path: str | None) -> Store:
@@ -95,7 +96,7 @@ def read_store(path: str | None) -> Store:
     The store of the current folder may be missing, if nothing has been run there.
     """
     if path is not None and (missing := missing_store(path)):
-        raise Refused([Problem(f"--store {path}: {missing}")], ExitCode.USAGE)
+        raise Refused([missing.within(f"--store {path}")], ExitCode.USAGE)
     return open_store(path)
 
 
@@ -110,14 +111,12 @@ def find_run(store: Store, part: str, path: str | None) -> StoredRun:
         return runs[found[0]]
     where = store_path(path)
     if missing := missing_store(path):
-        text = f"there is no run {part!r}: {missing}; another is given with --store"
+        problem = missing.within(f"run {part!r}")
     elif found:
-        text = f"run {part!r} could be any of {len(found)}: {listed(found, len(found))}"
-    elif runs:
-        text = f"there is no run {part!r} in {where}; choices: {listed(nearest(runs, part), len(runs))}"
+        problem = RUN_AMBIGUOUS(run=part, count=len(found), available=found)
     else:
-        text = f"there is no run {part!r}: {where} has no runs"
-    raise Refused([Problem(one_line(text, 1000))], ExitCode.USAGE)
+        problem = RUN_UNKNOWN(run=part, store=where, available=runs, near=part)
+    raise Refused([problem], ExitCode.USAGE)
 
 
 @contextmanager
@@ -125,18 +124,9 @@ def refusing_runs() -> Iterator[None]:
     """Raise errors of stores and stored runs as Refused, on one line."""
     try:
         yield
-    except FlowEdited as error:
-        text = (
-            f"run {error.run} stays as it was, since the flow was edited meanwhile: {error.edits}; give "
-            "--edited keep to let what was settled stand, or --edited recompute to run it again"
-        )
-        raise Refused([Problem(one_line(text, 2000))]) from error
-    except RunTaken as error:
-        raise Refused([Problem(f"run {error.run} {error.reason}")]) from error
-    except AnswerRefused as error:
-        raise Refused([Problem(one_line(str(error)))], ExitCode.USAGE) from error
     except DataflowError as error:
-        raise Refused([Problem(one_line(str(error), 2000))]) from error
+        code = ExitCode.USAGE if isinstance(error, AnswerRefused) else ExitCode.FAILED
+        raise Refused(problems_in(error), code) from error
 
 
 def command_for(verb: str, run: str, *more: str, store: str | None = None, flow: str | None = None) -> str:
@@ -156,5 +146,4 @@ def read_age(option: str, text: str, *, unit: str = "") -> timedelta:
             return timedelta(**{_UNITS[found[2] or unit]: float(found[1])})
     except OverflowError:
         pass
-    problem = f"{option} {text}: write a number and a unit, as in 30d, 12h, 90m or 2w"
-    raise Refused([Problem(problem)], ExitCode.USAGE)
+    raise Refused([NOT_AN_AGE(option, found=repr(text))], ExitCode.USAGE)

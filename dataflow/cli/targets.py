@@ -6,6 +6,7 @@ import importlib
 import sys
 import traceback
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum, auto
 from pathlib import Path
 from types import MappingProxyType
@@ -14,15 +15,22 @@ from urllib.parse import quote, unquote, urlencode
 
 import typer
 
-from dataflow.base.wording import choices, read_place
-from dataflow.cli.output import ExitCode, Interrupted, Problem, Refused
-from dataflow.diagnostics.diagnostic import Diagnostic
-from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
+from dataflow.cli.output import ExitCode, Interrupted, Refused, problems_in
+from dataflow.diagnostics.commands import (
+    FAILED,
+    FLOW_MOVED,
+    FLOW_UNKNOWN,
+    NO_BRANCHES,
+    NO_FLOW,
+    SEVERAL_FLOWS,
+)
+from dataflow.errors import DataflowError, FlowInvalid, PackError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.flows import Flow
     from dataflow.stores import StoredRun
 
@@ -158,7 +166,7 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
     flows = {key: value for key, value in vars(module).items() if isinstance(value, Flow)}
     if name:
         if name not in flows:
-            raise PackError(target, f"there is no flow {name!r}; {choices(flows)}")
+            raise PackError(target, NO_FLOW(flow=name, available=flows))
         return flows[name]
     if not flows:
         raise PackError(target, "holds no flow")
@@ -168,7 +176,7 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
     for found in (plain, [*flows.values()]):
         if len({id(flow) for flow in found}) == 1:
             return found[0]
-    raise PackError(target, f"holds {len(flows)} flows, so name one, as in {target}:NAME; {choices(flows)}")
+    raise PackError(target, SEVERAL_FLOWS(count=len(flows), target=target, available=flows))
 
 
 def load(target: str, *, imports: bool) -> Flow:
@@ -190,7 +198,7 @@ def with_branch(target: str, branch: str | None) -> str:
         return target
 
     if target_of(target).kind is not Kind.DOCUMENT:
-        raise Refused([Problem(f"--branch {branch}: {target} is no file with branches")], ExitCode.USAGE)
+        raise Refused([NO_BRANCHES(f"--branch {branch}", target=target)], ExitCode.USAGE)
     return with_options(target, {"branch": branch})
 
 
@@ -227,29 +235,17 @@ def make_importable(target: str) -> None:
         sys.path.insert(0, place)
 
 
-def problems_of(target: str, error: BaseException) -> list[Problem]:
+def problems_of(target: str, error: BaseException) -> list[Diagnostic]:
     """Return the problems of an error, each with its location."""
-    match error:
-        case FlowInvalid():
-            return [placed(problem, target) for problem in error.problems]
-        case DataflowError() if isinstance(error.__cause__, FlowInvalid):  # a flow that a module wires
-            return problems_of(target, error.__cause__)
-        case FormatError():
-            return [Problem(error.reason, error.place, error.line, error.column)]
-        case PackError():
-            return [Problem(error.reason if error.name == target else str(error), target)]
-        case _:
-            return [Problem(f"{type(error).__name__}: {error}{_place_of(error)}", target)]
+    if isinstance(error, DataflowError) and isinstance(error.__cause__, FlowInvalid):
+        error = error.__cause__  # of a flow that a module wires
+    return [placed(problem, target) for problem in problems_in(error, _place_of(error))]
 
 
-def placed(problem: Diagnostic | str, file: str) -> Problem:
-    """Parse a problem of a flow, which begins with line and column if they are known."""
-    if isinstance(problem, Diagnostic):
-        where = problem.location
-        text = f"{problem.code} {problem.text}"
-        return Problem(text, where.file or file, where.line or None, where.column or None)
-    text, line, column = read_place(problem)
-    return Problem(text, file, line, column)
+def placed(problem: Diagnostic | str, file: str) -> Diagnostic:
+    """Return a problem of a flow with the file that it is in."""
+    found = FAILED(type="FlowInvalid", message=problem, where="") if isinstance(problem, str) else problem
+    return found if found.location.file else replace(found, location=replace(found.location, file=file))
 
 
 def _place_of(error: BaseException) -> str:
@@ -261,8 +257,7 @@ def flow_of(run: StoredRun, file: str | None) -> Flow:
     """Load the flow of a run, from `file` or else from the target of the run."""
     target = file or run.target
     if not target:
-        problem = f"run {run.id} does not say where its flow {run.flow!r} is; give it with --flow FILE"
-        raise Refused([Problem(problem)], ExitCode.USAGE)
+        raise Refused([FLOW_UNKNOWN(f"run {run.id}", flow=run.flow)], ExitCode.USAGE)
     try:
         flow = load(target, imports=True)
         with refusing(target):
@@ -270,9 +265,7 @@ def flow_of(run: StoredRun, file: str | None) -> Flow:
     except Refused as refused:
         if file is not None or _names_a_file(target):
             raise
-        advice = Problem(
-            f"run {run.id} has its flow from {target}; if it is elsewhere now, give it with --flow FILE"
-        )
+        advice = FLOW_MOVED(f"run {run.id}", target=target)
         raise Refused([*refused.problems, advice], refused.code, refused.trace) from refused.__cause__
     if file is not None:
         flow.target = target_kept(file)

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.wording import choices, visible
-from dataflow.cli.output import ExitCode, Problem, Refused, tell
+from dataflow.base.wording import visible
+from dataflow.cli.output import ExitCode, Refused, problems_in, tell
 from dataflow.core.events import EventKind
+from dataflow.diagnostics.commands import OPTION_UNKNOWN, OTHER_LOG_FORMAT
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
@@ -33,13 +34,12 @@ def log_format_of(name: str, wiring: Wiring) -> Format:
 
     having = {one.name: one for one in formats() if one.words is not None}
     if name not in having:
-        problem = f"--log-format {name}: there are no such words; {choices(sorted(having))}"
-        raise Refused([Problem(problem)], ExitCode.USAGE)
+        problem = OPTION_UNKNOWN("--log-format", what="log format", found=name, available=sorted(having))
+        raise Refused([problem], ExitCode.USAGE)
     of = wiring.meta.get(MADE_OF, name)
     if of != name:
         instead = f"write --log-format {of}, or leave it out" if of in having else "leave it out"
-        problem = f"--log-format {name}: the flow is of the format {of}; {instead}"
-        raise Refused([Problem(problem)], ExitCode.USAGE)
+        raise Refused([OTHER_LOG_FORMAT(f"--log-format {name}", of=of, instead=instead)], ExitCode.USAGE)
     return having[name]
 
 
@@ -55,8 +55,8 @@ def foreign_progress(name: str, wiring: Wiring, *, is_kept: bool) -> ForeignProg
     try:
         document = dump(wiring)
     except FlowInvalid as error:
-        refusals = [Problem(f"--log-format {name}: {problem}") for problem in error.problems]
-        raise Refused(refusals, ExitCode.USAGE) from error
+        problems = [problem.within(f"--log-format {name}") for problem in problems_in(error)]
+        raise Refused(problems, ExitCode.USAGE) from error
     records = found.records(document, Path()) if is_kept and found.records is not None else None
     return ForeignProgress(found.words(document), records)
 

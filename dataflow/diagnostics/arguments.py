@@ -1,7 +1,3 @@
 """Problems of calls of the library: arguments of functions and of runs (DF05)."""
 
 from __future__ import annotations
-
-from typing import Final
-
-from dataflow.diagnostics.diagnostic import Kind

@@ -77,6 +77,17 @@ class Kind:
             details=tuple((name, _plain(value)) for name, value in details.items()),
         )
 
+    @property
+    def outline(self) -> str:
+        """The text with the names of its fields in place of their values, such as `the loop LOOP failed`."""
+        problem = self.problem or "expected TYPE, found VALUE"
+        expected = f"expected {self.expected}" if self.expected and "{expected" not in problem else ""
+        return "; ".join(_without_values(part) for part in (problem, expected, self.hint) if part)
+
+
+def _without_values(template: str) -> str:
+    return "".join(text + (name or "").upper() for text, name, _, _ in Formatter().parse(template))
+
 
 def _plain(value: object) -> str | int | float:
     return value if isinstance(value, int | float) else str(value)
@@ -154,24 +165,21 @@ class Diagnostic:
         return replace(self, location=location) if self.location == NOWHERE else self
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields that are set as JSON values, with secrets masked."""
-        fields: dict[str, Any] = {
+        """Return all fields as JSON values, with secrets masked; None where there is nothing to say."""
+        names = self.available
+        return {
             "code": self.code,
-            "message": self.text,
-            "file": self.location.file,
-            "line": self.location.line,
-            "column": self.location.column,
-            "place": self.place,
-            "port": self.port,
-            "expected": self.expected,
-            "found": self.found,
-            "hint": self.hint,
+            "text": self.text,
+            "file": conceal(self.location.file) or None,
+            "line": self.location.line or None,
+            "column": self.location.column or None,
+            "place": conceal(self.place) or None,
+            "port": conceal(self.port) or None,
+            "expected": conceal(self.expected) or None,
+            "found": conceal(self.found) or None,
+            "available": None if names is None else [conceal(name) for name in names],
+            "hint": conceal(self.hint) or None,
         }
-        given = {name: conceal(value) if isinstance(value, str) else value for name, value in fields.items()}
-        found = {name: value for name, value in given.items() if value}
-        if self.available is not None:
-            found["available"] = [conceal(name) for name in self.available]
-        return found
 
     def _write(self, template: str) -> str:
         if "{" not in template:

@@ -1,7 +1,3 @@
 """Problems of the whole graph: types, scopes, loops, maps and contexts (DF03)."""
 
 from __future__ import annotations
-
-from typing import Final
-
-from dataflow.diagnostics.diagnostic import Kind

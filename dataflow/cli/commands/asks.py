@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dataflow.base.wording import counted, listed, visible
-from dataflow.cli.output import ExitCode, Problem, Refused, tell, write
+from dataflow.cli.output import ExitCode, Refused, tell, write
 from dataflow.cli.storage import (
     AnswersArgument,
     JsonObjectOption,
@@ -21,10 +21,12 @@ from dataflow.cli.storage import (
     read_store,
     refusing_runs,
 )
+from dataflow.diagnostics.commands import NOTHING_ANSWERED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.inspection.open_asks import OpenAsk
 
 __all__ = ["answer", "asks"]
@@ -70,7 +72,7 @@ def answer(
     with refusing_runs():
         open_asks = asks_of(place, found.id)
     if not answers:
-        raise Refused([Problem(f"nothing is answered: {_needed(open_asks)}")], ExitCode.USAGE)
+        raise Refused([_none_given(open_asks)], ExitCode.USAGE)
     values = read_answers(found.id, open_asks, answers)
     by = _user()
     with refusing_runs():
@@ -91,9 +93,8 @@ def answer(
         tell(f"go on with: {command_for('resume', found.id, store=store)}")
 
 
-def _needed(asks: Sequence[OpenAsk]) -> str:
-    ids = [ask.id for ask in asks if not ask.is_answered]
-    return f"write ASK=VALUE; open asks: {', '.join(ids)}" if ids else "the run has no open ask"
+def _none_given(asks: Sequence[OpenAsk]) -> Diagnostic:
+    return NOTHING_ANSWERED(available=[ask.id for ask in asks if not ask.is_answered])
 
 
 def _user() -> str:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dataflow.base.wording import counted, visible
-from dataflow.cli.output import ExitCode, Problem, Refused, write
+from dataflow.cli.output import ExitCode, Refused, write
 from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, with_branch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataflow.core.wiring import Block, Remark
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["check"]
 
@@ -26,7 +27,7 @@ class Findings:
 
     file: str
     nodes: int
-    problems: Sequence[Problem]
+    problems: Sequence[Diagnostic]
     not_looked_into: Sequence[str]
     report: Sequence[Remark] = ()
 
@@ -56,7 +57,7 @@ def check(
     if as_json:
         from dataflow.cli.json_output import write_json
 
-        write_json(sys.stdout, findings)
+        write_json(sys.stdout, _as_json(findings))
     else:
         _tell(findings)
     if findings.problems:
@@ -82,6 +83,16 @@ def _count(block: Block) -> int:
         count += len(placed)
         todo.extend(one.body for one in placed if isinstance(one, LoopBlock | MapBlock))
     return count
+
+
+def _as_json(findings: Findings) -> dict[str, object]:
+    return {
+        "file": findings.file,
+        "nodes": findings.nodes,
+        "problems": [problem.as_json() for problem in findings.problems],
+        "not_looked_into": findings.not_looked_into,
+        "report": findings.report,
+    }
 
 
 def _tell(findings: Findings) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from dataflow.base.wording import listed, visible
-from dataflow.cli.output import Problem, Refused, tell, write
+from dataflow.cli.output import Refused, tell, write
 from dataflow.cli.targets import BranchOption, FileArgument, folder_of, load, refusing, with_branch
+from dataflow.diagnostics.commands import OUTPUT_UNWRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ def convert(
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Refused([Problem(f"--output: cannot be written: {error.strerror}", output)]) from error
+        raise Refused([OUTPUT_UNWRITABLE("--output", reason=f"{error.strerror}: {output}")]) from error
 
 
 def left_behind(document: Mapping[str, Any], folder: Path, output: Path) -> str | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from dataflow.base.wording import choices, nearest
 from dataflow.cli.commands.resume import EditedOption, check_edited, check_options, read_past
 from dataflow.cli.options import (
     EventsOption,
@@ -19,18 +18,20 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_stream, tell
+from dataflow.cli.output import ExitCode, Refused, one_line, problems_in, result_stream, tell
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
 from dataflow.cli.targets import flow_of
 from dataflow.cli.words import shown_logs
+from dataflow.diagnostics.commands import ENTRY_INVALID, GIVEN_TWICE, OPTION_UNKNOWN, STDIN_TWICE
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataflow.core.policy import Edited
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.flows import Flow
     from dataflow.stores import Store, StoredRun
 
@@ -112,32 +113,32 @@ def _forked(flow: Flow, store: Store, source: StoredRun, given: list[str], edite
             return store.find(write_fork(flow, source.id, changes, edited))
         except FlowInvalid as error:
             code = ExitCode.USAGE if error.what == FORK else ExitCode.FAILED
-            raise Refused(
-                [Problem(one_line(str(problem), 2000)) for problem in error.problems], code
-            ) from error
+            raise Refused(problems_in(error), code) from error
 
 
 def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str, Any]:
     """Parse changes to the keys of `types`; raises Refused, as a usage error, with all problems."""
     from dataflow.cli.arguments import STDIN, Given, read_value, split_entry  # loaded on first use
 
-    problems: list[str] = []
+    problems: list[Diagnostic] = []
     taken: dict[str, Given] = {}
     for entry in given:
         key, equals, text = split_entry(entry, types)
         if not equals or not key:
-            problems.append(f"--change {one_line(entry, 60)}: write KEY=VALUE")
+            problems.append(ENTRY_INVALID("--change", expected="KEY=VALUE", found=one_line(entry, 60)))
         elif key not in types:
-            problems.append(f"--change {key}: there is nothing to change; {choices(nearest(types, key))}")
+            problems.append(
+                OPTION_UNKNOWN("--change", what="value to change", found=key, available=types, near=key)
+            )
         elif key in taken:
-            problems.append(f"--change {key}: given twice")
+            problems.append(GIVEN_TWICE(f"--change {key}"))
         else:
             taken[key] = Given(text)
     if sum(one.text == STDIN for one in taken.values()) > 1:
-        problems.append("standard input can be read for one change only")
+        problems.append(STDIN_TWICE(what="change"))
     values: dict[str, Any] = {}
     if not problems:
         values = {key: read_value(f"--change {key}", one, types[key], problems) for key, one in taken.items()}
     if problems:
-        raise Refused([Problem(problem) for problem in problems], ExitCode.USAGE)
+        raise Refused(problems, ExitCode.USAGE)
     return values

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dataflow.base.wording import choices, counted, moment, nearest, visible
-from dataflow.cli.output import ExitCode, Problem, Refused, one_line, table, tell, write
+from dataflow.base.wording import counted, moment, visible
+from dataflow.cli.output import ExitCode, Refused, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
     StoreOption,
@@ -19,6 +19,7 @@ from dataflow.cli.storage import (
     refusing_runs,
     store_path,
 )
+from dataflow.diagnostics.commands import NO_OUTCOMES, NOTHING_CACHED
 
 if TYPE_CHECKING:
     from dataflow.stores import OutcomeTable
@@ -50,7 +51,8 @@ def stats(as_json: JsonObjectOption = False, store: StoreOption = None) -> None:
         rows = [(one.type, f"{one.entries:,}", f"{one.size:,}", moment(one.newest)) for one in found]
         write(sys.stdout, visible("\n".join(table([("NODE TYPE", "OUTCOMES", "BYTES", "NEWEST"), *rows]))))
     else:
-        tell(missing_store(store) or f"nothing is remembered in {store_path(store)}")
+        missing = missing_store(store)
+        tell(missing.text if missing else f"nothing is cached in {store_path(store)}")
 
 
 @memo.command()
@@ -94,18 +96,14 @@ def _check_known(outcomes: OutcomeTable, node_type: str, path: str | None) -> No
     known, where = [one.type for one in outcomes.use()], store_path(path)
     if node_type in known:
         return
-    if missing := missing_store(path):
-        there = f": {missing}"
-    elif known:
-        there = f" in {where}; {choices(nearest(known, node_type))}"
-    else:
-        there = f": {where} remembers nothing"
-    text = f"nothing is remembered of node type {node_type!r}{there}"
-    raise Refused([Problem(one_line(text, 2000))], ExitCode.USAGE)
+    problem = missing_store(path)
+    if problem is None:
+        problem = NOTHING_CACHED(type=node_type, store=where, available=known, near=node_type)
+    raise Refused([problem], ExitCode.USAGE)
 
 
 def _outcomes_in(path: str | None) -> OutcomeTable:
     place = read_store(path)
     if place.outcomes is None:
-        raise Refused([Problem(f"{place} remembers no outcomes")])
+        raise Refused([NO_OUTCOMES(place)])
     return place.outcomes

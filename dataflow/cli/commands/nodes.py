@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, assert_never
 import typer
 
 from dataflow.base.wording import visible
-from dataflow.cli.output import Problem, Refused, result_stream, tell, write
+from dataflow.cli.output import Refused, problems_in, result_stream, tell, write
 from dataflow.cli.targets import make_importable, refusing
+from dataflow.errors import PackError
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -73,7 +74,7 @@ def _list(name: str | None, out: TextIO | None, *, as_json: bool, tracebacks: bo
     with refusing(""):
         packs = installed_packs(name)
     if name is not None and not packs and not built_in:
-        raise Refused([Problem(unknown_pack(name))])
+        raise Refused(problems_in(PackError(name, unknown_pack(name))))
     shared = shared_ids(packs)
     if as_json:
         listed = [_object_of(pack, tracebacks=tracebacks) for pack in packs]

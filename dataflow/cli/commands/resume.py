@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_args
 
 import typer
 
-from dataflow.base.wording import choices
 from dataflow.cli.options import (
     EventsOption,
     JsonOption,
@@ -20,7 +19,7 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.output import ExitCode, Problem, Refused, result_stream
+from dataflow.cli.output import ExitCode, Refused, result_stream
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import (
@@ -34,6 +33,7 @@ from dataflow.cli.storage import (
 )
 from dataflow.cli.targets import flow_of
 from dataflow.cli.words import log_format_of, shown_logs
+from dataflow.diagnostics.commands import OPTION_UNKNOWN, RUN_COMPLETED, RUN_RUNNING
 from dataflow.stores import StoredAsk
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ def check_options(options: Options, plan: FlowPlan) -> None:
     """Raise Refused for an output that the flow does not have, and for the log format of another system."""
     unknown = [name for name in options.outputs if name not in plan.outputs]
     if unknown:
-        text = f"--output {unknown[0]}: there is no such output; {choices(plan.outputs)}"
-        raise Refused([Problem(text)], ExitCode.USAGE)
+        problem = OPTION_UNKNOWN("--output", what="output", found=unknown[0], available=plan.outputs)
+        raise Refused([problem], ExitCode.USAGE)
     if options.log_format is not None:
         log_format_of(options.log_format, plan.wiring)
 
@@ -159,15 +159,12 @@ def check_edited(edited: str) -> None:
     from dataflow.core.policy import Edited
 
     if edited not in get_args(Edited):
-        problem = f"--edited {edited}: there is no such way; {choices(get_args(Edited))}"
-        raise Refused([Problem(problem)], ExitCode.USAGE)
+        problem = OPTION_UNKNOWN("--edited", what="way", found=edited, available=get_args(Edited))
+        raise Refused([problem], ExitCode.USAGE)
 
 
 def _check_status(run: StoredRun) -> None:
     """Raise Refused for a run that cannot be resumed, before its flow is imported."""
-    reasons = {
-        "running": "is being executed by somebody else",
-        "completed": "has completed; there is nothing to resume",
-    }
-    if run.status in reasons:
-        raise Refused([Problem(f"run {run.id} {reasons[run.status]}")])
+    kinds = {"running": RUN_RUNNING, "completed": RUN_COMPLETED}
+    if run.status in kinds:
+        raise Refused([kinds[run.status](f"run {run.id}")])

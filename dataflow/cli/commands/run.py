@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from dataflow.base.wording import choices
 from dataflow.cli.options import (
     EventsOption,
     InputOption,
@@ -21,12 +20,13 @@ from dataflow.cli.options import (
     TracebackOption,
     TraceOption,
 )
-from dataflow.cli.output import ExitCode, Problem, Refused, one_line, result_stream
+from dataflow.cli.output import ExitCode, Refused, problems_in, result_stream
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import StoreOption, open_store
 from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, target_kept, with_branch
 from dataflow.cli.words import shown_logs
+from dataflow.diagnostics.commands import ONE_PORT, OPTION_UNKNOWN, OPTIONS_EXCLUSIVE
 from dataflow.errors import DataflowError, FlowInvalid
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from dataflow.compiler.plan import FlowPlan
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.flows import Flow
     from dataflow.runtime.run import Run
 
@@ -84,7 +85,7 @@ def run(
         session = Session(interrupts, out, options)
         try:
             if store is not None and no_store:
-                raise Refused([Problem("--store does not go with --no-store")], ExitCode.USAGE)
+                raise Refused([OPTIONS_EXCLUSIVE(first="--store", second="--no-store")], ExitCode.USAGE)
             file = with_branch(file, branch)
             place = open_store(store) if options.is_kept else None
             flow = options.settled(load(file, imports=True), place)
@@ -116,9 +117,9 @@ def _compiled(file: str, flow: Flow, options: Options) -> FlowPlan:
         try:
             plan = flow.compile_for(options.port)
         except DataflowError as error:
-            problems.append(f"--pull {options.port}: {error}")
+            problems += [one.within(f"--pull {options.port}") for one in problems_in(error)]
     if problems:
-        raise Refused([Problem(one_line(problem)) for problem in problems], ExitCode.USAGE)
+        raise Refused(problems, ExitCode.USAGE)
     if options.is_kept:
         _check_storable(file, plan)
     return plan
@@ -131,17 +132,15 @@ def _check_storable(file: str, plan: FlowPlan) -> None:
     try:
         storable_of(plan)
     except FlowInvalid as error:
-        advice = "--no-store runs it without keeping it"
-        problems = [*(placed(problem, file) for problem in error.problems), Problem(advice)]
-        raise Refused(problems) from error
+        raise Refused([placed(problem, file) for problem in error.problems]) from error
 
 
-def _unusable(options: Options, plan: FlowPlan) -> Iterator[str]:
+def _unusable(options: Options, plan: FlowPlan) -> Iterator[Diagnostic]:
     """Yield the problems of options that do not fit the flow, or each other."""
     for name in options.outputs:
         if name not in plan.outputs:
-            yield f"--output {name}: there is no such output; {choices(plan.outputs)}"
+            yield OPTION_UNKNOWN("--output", what="output", found=name, available=plan.outputs)
     if options.pulled and options.outputs:
-        yield "--pull writes one port, so it does not go with --output"
+        yield OPTIONS_EXCLUSIVE(first="--pull", second="--output")
     if len(options.pulled) > 1:
-        yield f"--pull writes one port, found {' and '.join(options.pulled)}"
+        yield ONE_PORT("--pull", found=" and ".join(options.pulled))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dataflow.base.wording import counted, moment, visible
-from dataflow.cli.output import ExitCode, Problem, Refused, duration, table, tell, write
+from dataflow.cli.output import ExitCode, Refused, duration, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
     RunArgument,
@@ -24,6 +24,7 @@ from dataflow.cli.storage import (
     store_path,
 )
 from dataflow.core.states import ENDED
+from dataflow.diagnostics.commands import OPTION_MISPLACED, OPTION_UNKNOWN, RUN_RUNNING
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -44,10 +45,8 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
     """
     if context.invoked_subcommand is not None:
         if as_json or store is not None:
-            text = (
-                f"--json and --store stand behind the command: dataflow runs {context.invoked_subcommand} ..."
-            )
-            raise Refused([Problem(text)], ExitCode.USAGE)
+            usage = f"dataflow runs {context.invoked_subcommand} ..."
+            raise Refused([OPTION_MISPLACED("--json, --store", usage=usage)], ExitCode.USAGE)
         return
     from collections import Counter
 
@@ -64,7 +63,8 @@ def list_runs(context: typer.Context, as_json: JsonObjectOption = False, store: 
         head = ("RUN", "FLOW", "STATUS", "BEGAN", "LASTED", "ASKS")
         write(sys.stdout, visible("\n".join(table([head, *(_row(run, asks) for run in found)]))))
     else:
-        tell(missing_store(store) or f"no runs in {store_path(store)}")
+        missing = missing_store(store)
+        tell(missing.text if missing else f"no runs in {store_path(store)}")
 
 
 def _row(run: StoredRun, asks: Counter[str]) -> tuple[str, ...]:
@@ -137,8 +137,8 @@ def prune(
 
     unknown = [one for one in status or () if one not in STATUSES]
     if unknown:
-        text = f"--status {unknown[0]}: there is no such status to prune; choices: {', '.join(STATUSES)}"
-        raise Refused([Problem(text)], ExitCode.USAGE)
+        problem = OPTION_UNKNOWN("--status", what="status", found=unknown[0], available=STATUSES)
+        raise Refused([problem], ExitCode.USAGE)
     place, age = read_store(store), read_age("--older-than", older_than)
     with refusing_runs():
         deleted = prune_store(place, age, status or ENDED)
@@ -166,8 +166,7 @@ def cancel(run: RunArgument, as_json: JsonObjectOption = False, store: StoreOpti
     place = open_store(store)
     found = find_run(place, run, store)
     if found.status == "running":
-        problem = f"run {found.id} is being executed by another process: end it there, with Ctrl-C or SIGTERM"
-        raise Refused([Problem(problem)])
+        raise Refused([RUN_RUNNING(f"run {found.id}")])
     with refusing_runs():
         cancel_stored(place, found.id)
     if as_json:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import anyio
 import typer
 
-from dataflow.base.wording import choices, nearest, visible
-from dataflow.cli.output import ExitCode, Problem, Refused, tell, write
+from dataflow.base.wording import visible
+from dataflow.cli.output import ExitCode, Refused, tell, write
 from dataflow.cli.storage import (
     FlowOption,
     JsonObjectOption,
@@ -25,11 +25,13 @@ from dataflow.cli.storage import (
     refusing_runs,
 )
 from dataflow.cli.targets import flow_of
+from dataflow.diagnostics.commands import FLOW_CHANGED, NO_SUCH_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataflow.compiler.plan import FlowPlan
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.flows import Flow
     from dataflow.inspection.stored_run import PastRun
     from dataflow.runtime.reasons import Explanation
@@ -86,8 +88,7 @@ def _explain(store: Store, found: PastRun, file: str | None, port: str) -> Expla
     except Refused as refused:
         if explanation is None:
             problem = refused.problems[0]
-            text = f"{_no_port(found, port)}; whether it is an output only its flow can tell: {problem}"
-            raise Refused([Problem(text)], ExitCode.USAGE) from refused
+            raise Refused([_no_port(found, port), problem], ExitCode.USAGE) from refused
         tell(f"note: this is as far as the journal tells, for lack of its flow: {refused.problems[0]}")
         return explanation
     try:
@@ -96,7 +97,7 @@ def _explain(store: Store, found: PastRun, file: str | None, port: str) -> Expla
             return anyio.run(look).explain(port)
     except Refused as refused:
         if explanation is None:
-            raise Refused([Problem(_no_port(found, port, plan.outputs))], ExitCode.USAGE) from refused
+            raise Refused([_no_port(found, port, plan.outputs)], ExitCode.USAGE) from refused
         return explanation
 
 
@@ -109,10 +110,10 @@ def _flow_of(store: Store, found: PastRun, file: str | None) -> tuple[Flow, Flow
     with refusing_runs():
         plan = plan_if_unedited(found, flow, store)
     if plan is None:
-        raise Refused([Problem(f"flow {run.flow!r} has been edited since run {run.id} began")])
+        raise Refused([FLOW_CHANGED(f"run {run.id}", flow=run.flow)])
     return flow, plan
 
 
-def _no_port(found: PastRun, port: str, outputs: Iterable[str] = ()) -> str:
+def _no_port(found: PastRun, port: str, outputs: Iterable[str] = ()) -> Diagnostic:
     known = {*outputs, *found.past.firings, *found.not_begun}
-    return f"run {found.run.id} has no node or port {port!r}; {choices(nearest(known, port))}"
+    return NO_SUCH_PORT(run=found.run.id, port=port, available=known, near=port)
