@@ -80,8 +80,8 @@ class Kind:
     @property
     def outline(self) -> str:
         """The text with the names of its fields in place of their values, such as `the loop LOOP failed`."""
-        problem = self.problem or "expected TYPE, found VALUE"
-        expected = f"expected {self.expected}" if self.expected and "{expected" not in problem else ""
+        problem = self.problem or f"expected {self.expected or 'TYPE'}, found VALUE"
+        expected = f"expected {self.expected}" if self.expected and self.problem else ""
         return "; ".join(_without_values(part) for part in (problem, expected, self.hint) if part)
 
 

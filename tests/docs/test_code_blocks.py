@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +16,6 @@ from tests.docs.pages import PAGES, SEPARATOR, Block, blocks_of, program_of, wri
 from tests.support.steady import STEADY
 
 TEXTS: Final = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
-EACH_PAGE: Final = pytest.mark.parametrize("name", TEXTS)
 EACH_PAGE_WITH_PYTHON: Final = pytest.mark.parametrize(
     "name", [name for name, text in TEXTS.items() if "```python" in text]
 )
@@ -53,18 +53,17 @@ def test_the_python_on_a_page_prints_what_the_page_shows(name: str, tmp_path: Pa
     assert [(place, text) for (place, _), text in zip(shown, printed, strict=True)] == shown
 
 
-@EACH_PAGE
-def test_every_block_says_what_it_is(name: str) -> None:
+BLOCKS: Final = {name: blocks_of(text) for name, text in TEXTS.items()}
+EVERY_BLOCK: Final = [(f"{name}:{block.line}", block) for name, blocks in BLOCKS.items() for block in blocks]
+
+
+def test_blocks_have_a_known_language() -> None:
     known = CODE | DATA | SHOWN
-    unknown = [
-        (block.line, block.language) for block in blocks_of(TEXTS[name]) if block.language not in known
-    ]
-    assert not unknown
+    assert [(place, block.language) for place, block in EVERY_BLOCK if block.language not in known] == []
 
 
-@EACH_PAGE
-def test_a_block_of_data_is_a_file(name: str) -> None:
-    assert not [block.line for block in blocks_of(TEXTS[name]) if block.language in DATA and not block.file]
+def test_blocks_of_data_are_files() -> None:
+    assert [place for place, block in EVERY_BLOCK if block.language in DATA and not block.file] == []
 
 
 def is_used(file: str, blocks: list[Block]) -> bool:
@@ -79,18 +78,21 @@ def is_used(file: str, blocks: list[Block]) -> bool:
     return any(named.search(block.text) for block in others)
 
 
-@EACH_PAGE
-def test_the_reader_sees_what_a_block_is(name: str) -> None:
-    """A comment does not show; these two are for commands that need no name."""
-    comments = re.findall(r"<!--(.*?)-->", TEXTS[name], re.DOTALL)
-    assert not [text for text in comments if not re.fullmatch(r" (unless: installed|command: \w+) ", text)]
+def test_comments_do_not_say_what_a_block_is() -> None:
+    """A reader does not see comments; these two are for commands that need no name."""
+    comments = [
+        (name, comment)
+        for name, text in TEXTS.items()
+        for comment in re.findall(r"<!--(.*?)-->", text, re.DOTALL)
+    ]
+    allowed = re.compile(r" (unless: installed|command: \w+) ")
+    assert [(name, comment) for name, comment in comments if not allowed.fullmatch(comment)] == []
 
 
-@EACH_PAGE
-def test_something_on_the_page_uses_each_file(name: str) -> None:
-    blocks = [block for block in blocks_of(TEXTS[name]) if block.language in CODE | DATA]
-    files = {block.file.name for block in blocks if block.file is not None}
-    assert not [file for file in sorted(files) if not is_used(file, blocks)]
+def test_files_of_a_page_are_used_on_it() -> None:
+    used = {name: [one for one in blocks if one.language in CODE | DATA] for name, blocks in BLOCKS.items()}
+    files = {(name, one.file.name) for name, blocks in used.items() for one in blocks if one.file is not None}
+    assert [(name, file) for name, file in sorted(files) if not is_used(file, used[name])] == []
 
 
 def links_of(name: str) -> Iterator[tuple[Path, str]]:
@@ -101,18 +103,15 @@ def links_of(name: str) -> Iterator[tuple[Path, str]]:
             yield (PAGES[name].parent / target if target else PAGES[name]), heading
 
 
+@cache
 def headings_of(page: Path) -> set[str]:
     """List the headings of a page as links name them."""
     heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-@EACH_PAGE
-def test_a_link_leads_to_a_file_of_the_project(name: str) -> None:
-    assert not [str(file) for file, _ in links_of(name) if not file.exists()]
-
-
-@EACH_PAGE
-def test_a_link_leads_to_a_heading_of_its_page(name: str) -> None:
-    named = [(file, heading) for file, heading in links_of(name) if heading]
-    assert not [f"{file.name}#{heading}" for file, heading in named if heading not in headings_of(file)]
+def test_links_lead_to_files_and_headings() -> None:
+    links = [(name, file, heading) for name in TEXTS for file, heading in links_of(name)]
+    assert [(name, str(file)) for name, file, _ in links if not file.exists()] == []
+    named = [(name, file, heading) for name, file, heading in links if heading]
+    assert [(name, f"{file}#{head}") for name, file, head in named if head not in headings_of(file)] == []

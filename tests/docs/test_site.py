@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,6 @@ from tests.docs.site import ENTRY, LLMS, html_of, navigation, problems_of, told_
 
 PAGES_OF_DOCS: Final = {name: path for name, path in PAGES.items() if path != ROOT / "README.md"}
 HOW_TO: Final = {name: path for name, path in PAGES.items() if name.startswith("how-to/")}
-EACH_PAGE: Final = pytest.mark.parametrize("path", PAGES_OF_DOCS.values(), ids=PAGES_OF_DOCS)
 LINES_OF_A_TASK: Final = 300
 
 
@@ -46,38 +46,36 @@ def test_the_sections_of_llms_txt_are_lists_of_links() -> None:
     assert not [line for line in lines if not ENTRY.fullmatch(line)]
 
 
-@pytest.mark.parametrize("path", HOW_TO.values(), ids=HOW_TO)
-def test_a_page_on_a_task_is_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES_OF_A_TASK
+def test_pages_on_tasks_are_short() -> None:
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in HOW_TO.items()}
+    assert {name: lines for name, lines in lengths.items() if lines > LINES_OF_A_TASK} == {}
 
 
-def pairs_of(path: Path) -> list[tuple[str, str]]:
-    """List the lines of a page outside its blocks, each with the one before it."""
-    text = FENCE.sub("\n", path.read_text(encoding="utf-8"))
-    return list(pairwise(text.splitlines()))
+def pairs_of_lines() -> Iterator[tuple[str, str, str]]:
+    """Yield each line outside of blocks with its page and the line before it."""
+    for name, path in PAGES_OF_DOCS.items():
+        for before, line in pairwise(FENCE.sub("\n", path.read_text(encoding="utf-8")).splitlines()):
+            yield name, before, line
 
 
-@EACH_PAGE
-def test_what_belongs_to_an_item_of_a_list_is_indented_by_four(path: Path) -> None:
+def test_parts_of_list_items_are_indented_by_four() -> None:
     """With less, Python-Markdown sees no list in a list, and no second paragraph of an item."""
-    assert not [
-        line
-        for before, line in pairs_of(path)
+    assert [
+        (name, line)
+        for name, before, line in pairs_of_lines()
         if re.match(r" {1,3}(-|\d+\.) ", line) or (not before.strip() and re.match(r" {1,3}\S", line))
-    ]
+    ] == []
 
 
-@EACH_PAGE
-def test_a_list_and_a_table_begin_after_an_empty_line(path: Path) -> None:
+def test_lists_and_tables_begin_after_an_empty_line() -> None:
     """Elsewhere Python-Markdown takes them for text."""
-    after_text = [(before, line) for before, line in pairs_of(path) if before.strip()]
-    lists = [
-        line
-        for before, line in after_text
-        if re.match(r"(-|\d+\.) ", line) and not re.match(r"(-|\d+\.)? ", before)
-    ]
-    tables = [line for before, line in after_text if line.startswith("|") and not before.startswith("|")]
-    assert not lists + tables
+    after_text = [(name, before, line) for name, before, line in pairs_of_lines() if before.strip()]
+    assert [
+        (name, line)
+        for name, before, line in after_text
+        if (re.match(r"(-|\d+\.) ", line) and not re.match(r"(-|\d+\.)? ", before))
+        or (line.startswith("|") and not before.startswith("|"))
+    ] == []
 
 
 @pytest.fixture

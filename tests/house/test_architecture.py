@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -104,7 +105,6 @@ MOST_MODULES: Final = 330  # in dataflow/ and nodes/, without __init__
 MOST_LOADED: Final = 105
 
 NEVER: Final = {"hypothesis", "litellm", "mcp", "pytest", "starlette", *PACKS}
-EXCEPT: Final[dict[str, set[str]]] = {}  # packages that may import some of NEVER
 NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "opentelemetry", "rich", "typer", *PACKS}
 # What a flow of plain functions does without, from the import to the end of its run: configs, packs, and what
 # they bring in, for configs what pydantic loads when the first model is made.
@@ -151,10 +151,6 @@ REFERENCE: Final = [
 
 ENGINE: Final = {module.name: module for module in modules_of("dataflow")}
 EVERY: Final = {module.name: module for package in ("dataflow", *PACKS) for module in modules_of(package)}
-ENGINE_MODULES: Final = pytest.mark.parametrize("module", ENGINE.values(), ids=ENGINE)
-PACK_MODULES: Final = pytest.mark.parametrize(
-    "module", [module for pack in PACKS for module in modules_of(pack)], ids=lambda module: module.name
-)
 #: Packages with folders in them, and those folders.
 FOLDERS: Final = sorted(
     {
@@ -200,9 +196,8 @@ def roots_of(module: Module) -> Iterator[tuple[str, Import]]:
         yield found.module.partition(".")[0], found
 
 
-@ENGINE_MODULES
-def test_a_module_imports_no_package_above_its_own(module: Module) -> None:
-    assert not upward(module, for_types=False)
+def test_modules_import_no_package_above_their_own() -> None:
+    assert {pair for module in ENGINE.values() for pair in upward(module, for_types=False)} == set()
 
 
 def test_type_only_imports_obey_the_layers_but_for_those_listed() -> None:
@@ -233,31 +228,27 @@ def test_type_only_imports_make_no_cycle_in_a_package_but_those_listed() -> None
     assert {package: names for package, names in found.items() if names} == TYPE_CYCLES
 
 
-@ENGINE_MODULES
-def test_no_module_of_ours_is_imported_by_a_string(module: Module) -> None:
-    """It would pass by the layers."""
-    strings = {
-        node.value
-        for call in ast.walk(module.tree())
-        if isinstance(call, ast.Call)
-        for node in call.args
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    named = {text for text in strings if text.partition(":")[0] in EVERY.keys() - {"dataflow"}}
-    assert bool(named) == (module.name in BY_STRING)
+def names_a_module(module: Module) -> bool:
+    """Return whether a string argument of a call is the name of one of our modules."""
+    arguments = (one for call in ast.walk(module.tree()) if isinstance(call, ast.Call) for one in call.args)
+    strings = {str(one.value) for one in arguments if isinstance(one, ast.Constant)}
+    return any(text.partition(":")[0] in EVERY.keys() - {"dataflow"} for text in strings)
 
 
-@pytest.mark.parametrize(
-    "module",
-    [module for name, module in ENGINE.items() if package_of(name) == "scheduler"],
-    ids=lambda module: module.name,
-)
-def test_the_scheduler_decides_and_does_nothing(module: Module) -> None:
-    """It awaits nothing, starts nothing, and reads neither clock nor file, but for what is listed."""
-    awaits = [node for node in ast.walk(module.tree()) if isinstance(node, ast.Await | ast.AsyncFunctionDef)]
-    assert not awaits
-    found = {root for root, _ in roots_of(module)} & ACTING
-    assert found == SCHEDULER_ACTS.get(module.name, set())
+def test_modules_are_imported_by_string_only_where_listed() -> None:
+    """Such imports would bypass the layers."""
+    assert {name for name, module in ENGINE.items() if names_a_module(module)} == BY_STRING
+
+
+def test_the_scheduler_decides_and_does_not_act() -> None:
+    """It awaits and starts nothing, and reads neither clock nor file, except for what is listed."""
+    modules = {name: module for name, module in ENGINE.items() if package_of(name) == "scheduler"}
+    awaiting = ast.Await | ast.AsyncFunctionDef
+    assert [
+        name for name, one in modules.items() if any(isinstance(x, awaiting) for x in ast.walk(one.tree()))
+    ] == []
+    acting = {name: {root for root, _ in roots_of(module)} & ACTING for name, module in modules.items()}
+    assert {name: roots for name, roots in acting.items() if roots} == SCHEDULER_ACTS
 
 
 def test_imports_make_no_cycle() -> None:
@@ -273,17 +264,15 @@ def test_the_root_holds_the_face_alone() -> None:
     assert root == FACE
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_has_a_charter_and_several_modules(folder: str) -> None:
-    inside = [name for name in EVERY if name.rpartition(".")[0] == folder]
-    assert ast.get_docstring(EVERY[folder].tree())
-    assert len(inside) >= FEWEST_MODULES
+def test_folders_have_a_charter_and_several_modules() -> None:
+    sizes = Counter(name.rpartition(".")[0] for name in EVERY)
+    assert [folder for folder in FOLDERS if sizes[folder] < FEWEST_MODULES] == []
+    assert [folder for folder in FOLDERS if not ast.get_docstring(EVERY[folder].tree())] == []
 
 
-@pytest.mark.parametrize("package", ["dataflow", *PACKS])
-def test_each_folder_is_a_package(package: str) -> None:
-    folders = {module.path.parent for module in modules_of(package)}
-    assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
+def test_folders_are_packages() -> None:
+    folders = {module.path.parent for module in EVERY.values()}
+    assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
 
 
 def test_tests_are_in_the_rooms_of_what_they_test() -> None:
@@ -302,10 +291,9 @@ def test_there_are_not_many_modules() -> None:
     assert len([module for module in EVERY.values() if not module.is_package]) <= MOST_MODULES
 
 
-@ENGINE_MODULES
-def test_the_engine_imports_no_pack_and_no_library_of_one(module: Module) -> None:
-    banned = NEVER - EXCEPT.get(package_of(module.name), set())
-    assert not [f"line {found.line}: {root}" for root, found in roots_of(module) if root in banned]
+def test_the_engine_imports_no_pack_and_no_library_of_one() -> None:
+    found = {(name, root) for name, module in ENGINE.items() for root, _ in roots_of(module)}
+    assert {(name, root) for name, root in found if root in NEVER} == set()
 
 
 PUBLIC: Final = {"dataflow": set(dataflow.__all__), "dataflow.authoring": set(dataflow.authoring.__all__)}
@@ -317,30 +305,33 @@ def unit_of(name: str) -> str:
     return ".".join(parts[: 2 if parts[0] == "dataflow_formats" else 1])
 
 
-@PACK_MODULES
-def test_a_pack_imports_only_public_names(module: Module) -> None:
-    """Those of `dataflow` and `dataflow.authoring`, and what other packs list in their package."""
-    for found in imports_of(module, for_types=True):
-        root = found.module.partition(".")[0]
-        if root not in ("dataflow", *PACKS) or unit_of(found.module) == unit_of(module.name):
-            continue
-        listed = PUBLIC.get(found.module)
-        if listed is None and root in PACKS:
-            listed = (
-                set(getattr(importlib.import_module(found.module), "__all__", ()))
-                if found.module == unit_of(found.module)
-                else set()
-            )
-        assert listed is not None, f"line {found.line}: {found.module} is not public"
-        assert found.name in listed, f"line {found.line}: {found.module} has no public name {found.name}"
+def public_names(module: str) -> set[str]:
+    """Return the names that packs may import from a module."""
+    if module.partition(".")[0] in PACKS and module == unit_of(module):
+        return set(getattr(importlib.import_module(module), "__all__", ()))
+    return PUBLIC.get(module, set())
 
 
-@pytest.mark.parametrize("name", REFERENCE)
-def test_the_reference_knows_only_documents(name: str) -> None:
+def test_packs_import_only_public_names() -> None:
+    """Those of `dataflow` and `dataflow.authoring`, and the names that other packs list in their package."""
+    foreign = [
+        (f"{module.name}:{found.line}", found)
+        for pack in PACKS
+        for module in modules_of(pack)
+        for found in imports_of(module, for_types=True)
+        if found.module.partition(".")[0] in ("dataflow", *PACKS)
+        and unit_of(found.module) != unit_of(module.name)
+    ]
+    assert [(place, one) for place, one in foreign if one.name not in public_names(one.module)] == []
+
+
+def test_the_reference_knows_only_documents() -> None:
     """It proves the engine, so it shares no more with it than the document and what values are."""
+    modules = [Module(name, PROPERTIES / f"{name.rpartition('.')[2]}.py") for name in REFERENCE]
     imported = {
         found.module
-        for found in imports_of(Module(name, PROPERTIES / f"{name.rpartition('.')[2]}.py"), for_types=True)
+        for module in modules
+        for found in imports_of(module, for_types=True)
         if found.module.partition(".")[0] in ("dataflow", "tests", *PACKS)
     }
     allowed = {
@@ -366,9 +357,10 @@ def test_a_flow_of_plain_functions_runs_without_what_it_does_not_use() -> None:
     assert len([name for name in loaded if name.partition(".")[0] == "dataflow"]) <= MOST_LOADED
 
 
-@pytest.mark.parametrize("package", ["dataflow", *PACKS])
-def test_no_module_has_the_name_of_a_public_name(package: str) -> None:
+def test_no_module_has_the_name_of_a_public_name() -> None:
     """Importing the module would replace what the package has under that name."""
-    modules = {name.split(".")[1] for name in EVERY if name.startswith(f"{package}.")}
-    public = getattr(importlib.import_module(package), "__all__", ())
-    assert not modules & set(public)
+    packages = ["dataflow", *PACKS]
+    public = {
+        f"{one}.{name}" for one in packages for name in getattr(importlib.import_module(one), "__all__", ())
+    }
+    assert public & EVERY.keys() == set()

@@ -4,56 +4,52 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, TypeVar
 
-import pytest
+from tests.support.source import PACKAGES, modules_of
 
-from tests.support.source import PACKAGES, Module, modules_of
-
+N = TypeVar("N", bound=ast.AST)
 FUNCTION_LINES: Final = 60
 WORDS_THAT_SAY_NOTHING: Final = {"Base", "Handler", "Helper", "Helpers", "Manager", "Util", "Utils"}
-#: What is cut by hand in a prompt, which has secrets in clear and is as the other system writes it.
-TOLD_TO_MODELS: Final = {"settings['system'][:MOST_TOLD]"}
+#: Cut by hand in a prompt, which has secrets in clear and the form of another system.
+FOR_MODELS: Final = {"settings['system'][:MOST_TOLD]"}
 
-EACH_MODULE: Final = pytest.mark.parametrize(
-    "module",
-    [module for package in PACKAGES for module in modules_of(package)],
-    ids=lambda module: module.name,
-)
+TREES: Final = {module.name: module.tree() for package in PACKAGES for module in modules_of(package)}
 
 
-@EACH_MODULE
-def test_a_function_is_short(module: Module) -> None:
+def nodes_of(*kinds: type[N]) -> Iterator[tuple[str, N]]:
+    """Yield the parts of these kinds of every module, each with a name for messages."""
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, kinds):
+                yield f"{name}:{node.lineno}", node  # type: ignore[attr-defined]
+
+
+def test_functions_are_short() -> None:
     """Decorators are not counted."""
-    lengths = {
-        f"line {node.lineno}: {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(module.tree())
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    assert not {name: lines for name, lines in lengths.items() if lines > FUNCTION_LINES}
+    functions = nodes_of(ast.FunctionDef, ast.AsyncFunctionDef)
+    lengths = {place: (node.end_lineno or node.lineno) - node.lineno + 1 for place, node in functions}
+    assert {place: lines for place, lines in lengths.items() if lines > FUNCTION_LINES} == {}
 
 
-@EACH_MODULE
-def test_a_module_says_what_it_is_for(module: Module) -> None:
-    assert ast.get_docstring(module.tree())
+def test_modules_say_what_they_are_for() -> None:
+    assert [name for name, tree in TREES.items() if not ast.get_docstring(tree)] == []
 
 
-@EACH_MODULE
-def test_the_name_of_a_class_says_something(module: Module) -> None:
-    classes = [node.name for node in ast.walk(module.tree()) if isinstance(node, ast.ClassDef)]
-    assert not [name for name in classes if WORDS_THAT_SAY_NOTHING & set(re.findall("[A-Z][a-z]*", name))]
+def test_names_of_classes_say_something() -> None:
+    classes = ((place, set(re.findall("[A-Z][a-z]*", node.name))) for place, node in nodes_of(ast.ClassDef))
+    assert [place for place, words in classes if WORDS_THAT_SAY_NOTHING & words] == []
 
 
-@EACH_MODULE
-def test_what_a_text_shows_is_not_cut_by_hand(module: Module) -> None:
-    """`shortened` takes secrets out first; what is cut before could be half of one (S12.4)."""
-    shown = [node.value for node in ast.walk(module.tree()) if isinstance(node, ast.FormattedValue)]
-    cut = [ast.unparse(value) for value in shown if is_cut(value)]
-    assert [text for text in cut if text not in TOLD_TO_MODELS] == []
+def test_strings_in_messages_are_not_cut_by_hand() -> None:
+    """`shortened` masks secrets first; what is cut before could be half of one (S12.4)."""
+    cut = [(place, node.value) for place, node in nodes_of(ast.FormattedValue) if is_cut(node.value)]
+    assert [(place, ast.unparse(one)) for place, one in cut if ast.unparse(one) not in FOR_MODELS] == []
 
 
 def is_cut(value: ast.expr) -> bool:
-    """Tell whether a value is `text[:MOST_SHOWN]`, with whatever is the most."""
+    """Return whether a value is `text[:MOST_SHOWN]`, with any such constant."""
     if not isinstance(value, ast.Subscript) or not isinstance(value.slice, ast.Slice):
         return False
     return isinstance(value.slice.upper, ast.Name) and value.slice.upper.id.startswith("MOST_")
