@@ -1,10 +1,9 @@
-"""What every test shares: both event loops, Hypothesis settings, the rules of a session."""
+"""What every test shares: Hypothesis settings, the rules of a session."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,12 +29,6 @@ def unhurried() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         warn_of_blocking(monkeypatch, above=NO_END)
         yield
-
-
-@pytest.fixture(scope="module", params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> Any:
-    """Run an async test on each backend; `-k trio` picks one, `python -X dev` sets asyncio's debug mode."""
-    return request.param
 
 
 @pytest.fixture(scope="module")

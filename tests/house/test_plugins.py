@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import Final
 
 import pytest
 
-from tests.plugins import read_allowed
+from tests.plugins import BOTH_LOOPS, read_reasons
 
 ROOT: Final = Path(__file__).parents[2]
 
-BOTH: Final = """
+ASYNC: Final = """
     async def test_it(anyio_backend_name): pass
 """
 SKIPS: Final = """
@@ -39,10 +40,28 @@ ONLY_ONE: Final = """
 """
 
 
-def session(folder: Path, code: str, *arguments: str, allowed: str = "") -> subprocess.CompletedProcess[str]:
+#: Where the event loop matters: what is in these folders runs on both, in whole or in part.
+FOLDERS: Final = {
+    "base",
+    "behaviour",
+    "core",
+    "durable",
+    "live",
+    "nodes",
+    "properties",
+    "runtime",
+    "scheduler",
+    "stores",
+}
+
+
+def session(
+    folder: Path, code: str, *arguments: str, allowed: str = "", both: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run a session of one test file under the rules."""
     (folder / "tests").mkdir()
     (folder / "tests/allowed_skips.txt").write_text(allowed)
+    (folder / "tests/both_loops.txt").write_text(both)
     (folder / "tests/test_it.py").write_text("\n".join(line[4:] for line in code.splitlines()))
     (folder / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
     plugins = ["--disable-plugin-autoload", "-panyio", "-ptests.plugins", "--import-mode=importlib"]
@@ -57,11 +76,37 @@ def session(folder: Path, code: str, *arguments: str, allowed: str = "") -> subp
     )
 
 
-def test_a_coroutine_test_needs_no_mark_to_run_on_both_backends(tmp_path: Path) -> None:
-    done = session(tmp_path, BOTH, "-v")
+def loops_of(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return the event loops that the one test passed on."""
     assert done.returncode == 0, done.stdout
-    assert "test_it[asyncio] PASSED" in done.stdout
-    assert "test_it[trio] PASSED" in done.stdout
+    return re.findall(r"::test_it\[(\w+)\] PASSED", done.stdout)
+
+
+def test_a_coroutine_test_needs_no_mark_and_runs_on_asyncio(tmp_path: Path) -> None:
+    assert loops_of(session(tmp_path, ASYNC, "-v")) == ["asyncio"]
+
+
+def test_one_that_the_list_names_runs_on_both_loops(tmp_path: Path) -> None:
+    assert loops_of(session(tmp_path, ASYNC, "-v", both="tests/test_it.py:: time\n")) == ["asyncio", "trio"]
+
+
+@pytest.mark.parametrize(("code", "loops"), [(ASYNC, ["asyncio", "trio"]), (ONLY_ONE, ["asyncio"])])
+def test_an_option_runs_all_on_both_loops_but_those_that_choose(
+    tmp_path: Path, code: str, loops: list[str]
+) -> None:
+    assert loops_of(session(tmp_path, code, "-v", "--both-loops")) == loops
+
+
+def test_the_list_names_tests_that_exist_and_each_folder_where_the_loop_matters() -> None:
+    named = read_reasons((ROOT / BOTH_LOOPS).read_text())
+    lost = []
+    for prefix in named:
+        path, _, test = prefix.partition("::")
+        files = list(ROOT.glob(f"{path}**/test_*.py" if path.endswith("/") else f"{path}*"))
+        if not any(f"async def {test or 'test_'}" in file.read_text() for file in files):
+            lost.append(prefix)
+    assert lost == []
+    assert {prefix.split("/")[1] for prefix in named} >= FOLDERS
 
 
 @pytest.mark.parametrize("code", [SKIPS, MODULE_SKIPS], ids=["test", "module"])
@@ -80,17 +125,7 @@ def test_an_expected_failure_is_no_skip(tmp_path: Path) -> None:
     assert session(tmp_path, FAILS_AS_EXPECTED).returncode == 0
 
 
-def test_more_async_tests_on_one_backend_than_on_the_other_fail_the_session(tmp_path: Path) -> None:
-    done = session(tmp_path, ONLY_ONE)
-    assert done.returncode == 1, done.stdout
-    assert "async tests ran unevenly: 1 on asyncio, 0 on trio" in done.stdout
-
-
-def test_a_part_of_the_suite_may_run_on_one_backend(tmp_path: Path) -> None:
-    assert session(tmp_path, BOTH, "-k", "trio").returncode == 0
-
-
 def test_a_line_of_the_list_needs_a_reason() -> None:
-    assert read_allowed("# a comment\n\ntests/a.py::test_b  because\n") == {"tests/a.py::test_b": "because"}
+    assert read_reasons("# a comment\n\ntests/a.py::test_b  because\n") == {"tests/a.py::test_b": "because"}
     with pytest.raises(ValueError, match=r"line 1: tests/a.py::test_b has no reason"):
-        read_allowed("tests/a.py::test_b\n")
+        read_reasons("tests/a.py::test_b\n")
