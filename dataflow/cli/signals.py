@@ -176,14 +176,13 @@ class SignalThread:
         if self._writer == NO_DESCRIPTOR:
             return True
         with self._guard:
-            was_ahead = self._ahead > 0
-            if was_ahead:
+            if self._ahead > 0:
                 self._ahead -= 1
-            else:
-                self._owed -= 1
+                return False  # a signal since then, merged with this one, is still owed
+            self._owed -= 1
         with suppress(BlockingIOError):  # the pipe is full of signals
             os.write(self._writer, bytes([HANDLED]))
-        return not was_ahead
+        return True
 
     def leave(self) -> None:
         """Stop listening, in a forked process."""

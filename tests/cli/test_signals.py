@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from ctypes import CDLL, create_string_buffer
 from typing import NoReturn
 
 import pytest
@@ -11,6 +12,7 @@ from dataflow.cli import signals as module
 from dataflow.cli.output import Interrupted
 from dataflow.cli.signals import Interrupts
 from tests.cli.conftest import Cli
+from tests.support.steady import NO_END
 
 
 class Ended(BaseException):
@@ -122,6 +124,37 @@ def test_a_run_that_does_not_end_is_not_awaited_for_ever(
         signal.raise_signal(signal.SIGTERM)
         assert happened.wait(60)
     assert codes == [143]
+
+
+def test_a_second_signal_that_is_merged_with_the_first_ends_the_process(
+    exits: tuple[list[int], threading.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The main thread is in C until both were sent, then Python calls the handler once for both."""
+    codes, happened = exits
+    is_cancelled = threading.Event()
+    monkeypatch.setattr(module, "PATIENCE", NO_END)
+    monkeypatch.setattr(module, "SLOW", 0.01)
+    reading, writing = os.pipe()
+
+    def send_twice() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert is_cancelled.wait(60)
+        monkeypatch.setattr(module, "SLOW", 0.5)  # longer than until the main thread goes on
+        os.kill(os.getpid(), signal.SIGINT)
+        os.write(writing, b".")
+
+    sender = threading.Thread(target=send_twice)
+    with Interrupts(owns_process=True) as interrupts, interrupts.held():
+        interrupts.on_signal(is_cancelled.set)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # other threads receive it
+        sender.start()
+        CDLL(None).read(reading, create_string_buffer(1), 1)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        assert happened.wait(60)
+    sender.join()
+    for end in (reading, writing):
+        os.close(end)
+    assert codes == [130]
 
 
 def test_a_process_that_is_done_does_not_wait_for_threads(
