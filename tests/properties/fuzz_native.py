@@ -12,7 +12,6 @@ import itertools
 import json
 import random
 import re
-import resource
 import signal
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from benchmarks.memory import kilobytes
 from dataflow import DataflowError, Flow, FlowInvalid, FormatError
 from dataflow.formats.native.writer import dump, dump_yaml
 from dataflow.inspection.drawing import dot, mermaid, outline
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "examine", "fuzz", "tell"]
 
-#: So much of the processor may one input take, and by so much may the process grow once it is warm.
+#: So many seconds of the processor one input may take, so many kB the process may grow once it is warm.
 MOST_SECONDS: Final = 20.0
-MOST_GROWTH: Final = 300_000_000
+MOST_GROWTH: Final = 300_000
 WARM: Final = 500
 KINDS: Final = 40
 
@@ -128,8 +128,9 @@ def fuzz(
         try:
             with _bounded():
                 _try(folder / name, report, examine, imports=chance.random() < 0.5)
-            grown = _peak() - (warm or _peak())
-            assert grown < MOST_GROWTH, f"the process has grown by {grown:,} bytes"
+            if warm:
+                grown = kilobytes("VmHWM") - warm
+                assert grown < MOST_GROWTH, f"the process has grown by {grown:,} kB"
         except (Exception, TooSlowError):  # noqa: BLE001 - it is told, whatever it is
             shown = text if len(text) < 20_000 else f"{text[:20_000]}... ({len(text):,} characters)"
             place = f"seed {seed}, input {number}, {name}:\n{shown!r}"
@@ -137,7 +138,7 @@ def fuzz(
             break
         report.tried += 1
         if report.tried == WARM:
-            warm = _peak()
+            warm = _forget_peak()
     return report
 
 
@@ -176,9 +177,10 @@ def _bounded() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _peak() -> int:
-    """Return how large the process has been, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+def _forget_peak() -> int:
+    """Let the peak of the process begin anew, and return it in kB."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return kilobytes("VmHWM")
 
 
 def main() -> int:
