@@ -234,7 +234,7 @@ ATTEMPTS: Final = (
         status="failed",
         runs={"stuck": 2},
         states={"stuck": "timed_out", "ident": "not_run"},
-        failures=(("stuck", "NodeTimeout", "node 'stuck' took longer than its timeout of 0.005 s"),),
+        failures=(("stuck", "NodeTimeout", "DF0802"),),
     ),
     Case(
         id="a run that takes too long fails, and what runs in it is cancelled",
@@ -243,7 +243,7 @@ ATTEMPTS: Final = (
         status="failed",
         runs={"stuck": 1},
         states={"stuck": "cancelled", "ident": "not_run"},
-        failures=(("", "NodeTimeout", "flow 'slowly' took longer than its timeout of 30 s"),),
+        failures=(("", "NodeTimeout", "DF0802"),),
     ),
     Case(
         id="limits change when a node runs, and nothing else",

@@ -143,7 +143,7 @@ LOOPS: Final = (
     ),
     Case(
         id="B07f", rule="S6.2", flow=partial(counting, 0, 100, 3, "fail"), status="failed", runs={"step": 3},
-        failures=(("up", "LoopLimit", "'up' reached its limit of 3 rounds"),), states={"up": "failed"},
+        failures=(("up", "LoopLimit", "DF0803"),), states={"up": "failed"},
         events=exited("failed", 3),
     ),
     Case(

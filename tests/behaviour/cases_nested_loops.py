@@ -180,7 +180,7 @@ NESTED_LOOPS: Final = (
     ),
     Case(
         id="the inner limit fails the outer loop", rule="S6.2", flow=partial(inner_limit, "fail"),
-        status="failed", failures=(("outer[0]/inner", "LoopLimit", "'inner' reached its"),),
+        status="failed", failures=(("outer[0]/inner", "LoopLimit", "DF0803"),),
         states={"outer": "failed", "outer[0]/inner": "failed", "outer[0]/inner[1]/inc": "done"},
         events=(
             ("loop_exited", "outer[0]/inner", {"reason": "failed", "iterations": 2}),

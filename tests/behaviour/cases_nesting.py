@@ -230,7 +230,7 @@ NESTING: Final = (
     ),
     Case(
         id="a loop that fails in a map", rule="S9.4", flow=a_failing_loop_in_a_map, inputs={"xs": [5, 0, 2]},
-        status="failed", runs={"inc": 4}, failures=(("up[1]", "LoopLimit", "limit of 2 rounds"),),
+        status="failed", runs={"inc": 4}, failures=(("up[1]", "LoopLimit", "DF0803"),),
         states={"up": "failed", "up[0]": "done", "up[1]": "failed", "up[2]": "done"},
     ),
 )  # fmt: skip

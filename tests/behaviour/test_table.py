@@ -56,13 +56,17 @@ TABLE: Final[tuple[Case, ...]] = (
     *VALUES,
 )
 
-each_case = pytest.mark.parametrize("case", TABLE, ids=lambda case: case.id)
-each_pace = pytest.mark.parametrize("checkpoints", [0, 2], ids=["straight", "suspending"])
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case.id)
+async def test_a_flow_behaves_as_its_row_says(case: Case) -> None:
+    """With nodes that wait or do not, with and without listeners, with values kept or released."""
+    check_outcome(case, await play_unheard(case.flow(), case.inputs))
+    for checkpoints in (0, 2):
+        await check_row(case, checkpoints)
+        await check_released(case, checkpoints)
 
 
-@each_pace
-@each_case
-async def test_a_flow_behaves_as_its_row_says(case: Case, checkpoints: int) -> None:
+async def check_row(case: Case, checkpoints: int) -> None:
     flow = case.flow()
     assert flow.check() == []
     played = await play(flow, case.inputs, checkpoints)
@@ -72,20 +76,21 @@ async def test_a_flow_behaves_as_its_row_says(case: Case, checkpoints: int) -> N
     check_order(flow, played)
 
 
-@each_case
-async def test_a_flow_behaves_the_same_with_nobody_listening(case: Case) -> None:
-    check_outcome(case, await play_unheard(case.flow(), case.inputs))
-
-
-@each_pace
-@each_case
-async def test_a_flow_behaves_the_same_when_values_are_let_go(case: Case, checkpoints: int) -> None:
+async def check_released(case: Case, checkpoints: int) -> None:
     flow = letting_go(case.flow())
     check_outcome(case, await play_unheard(flow, case.inputs, checkpoints))
     played = await play(flow, case.inputs, checkpoints)
     check_outcome(case, played)
     check_events(case, played.events)
     check_let_go(played.result)
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_flows_behave_the_same_on_trio(subtests: pytest.Subtests) -> None:
+    for case in TABLE:
+        with subtests.test(case.id):
+            for checkpoints in (0, 2):
+                await check_row(case, checkpoints)
 
 
 def test_each_row_has_an_id_of_its_own() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 __all__ = ["MUTANTS", "Mutant"]
 
-TABLE: Final = "tests/behaviour/test_table.py::test_a_flow_behaves_the_same_with_nobody_listening[asyncio-{}]"
+TABLE: Final = "tests/behaviour/test_table.py::test_a_flow_behaves_as_its_row_says[{}-asyncio]"
 
 QUICKENING: Final = "tests/compiler/test_quick_calls.py::test_{}"
 INLINE: Final = "tests/runtime/test_quick_calls.py::test_{}[asyncio]"
@@ -175,7 +175,7 @@ MUTANTS: Final = (
         "a firing of a closed frame is done",
         "            if own_cancels() or frame.is_closing:\n",
         "            if own_cancels():\n",
-        ("tests/behaviour/test_rows.py::test_a_node_of_a_row_may_cancel_its_own_run[asyncio-1]",),
+        ("tests/behaviour/test_rows.py::test_a_node_of_a_row_may_cancel_its_own_run[1-asyncio]",),
     ),
     Mutant(
         "a cancellation that a node has left is for the next one",
@@ -183,7 +183,7 @@ MUTANTS: Final = (
         "            return self._raised(",
         (
             ROW_ENDS.format(
-                "test_a_node_of_a_row_that_cancels_its_own_task_is_the_one_that_fails[asyncio-raises]"
+                "test_a_node_of_a_row_that_cancels_its_own_task_is_the_one_that_fails[raises-asyncio]"
             ),
         ),
     ),
@@ -251,7 +251,7 @@ MUTANTS: Final = (
         "states are listed as their frames have opened",
         " in sorted(frame.opened, reverse=True):",
         " in frame.opened:",
-        (ORDER.format("test_a_result_lists_states_in_declared_order_whatever_opened_first[asyncio-b]"),),
+        (ORDER.format("test_a_result_lists_states_in_declared_order_whatever_opened_first[b-asyncio]"),),
     ),
     Mutant(
         "what came back after its time is remembered",
@@ -259,7 +259,7 @@ MUTANTS: Final = (
         "            if result is not None:\n",
         (
             MEMO.format(
-                "outcomes.py::TestFailures::test_what_comes_back_after_its_time_is_no_outcome[asyncio-process]"
+                "outcomes.py::TestFailures::test_what_comes_back_after_its_time_is_no_outcome[process-asyncio]"
             ),
         ),
     ),
@@ -270,7 +270,7 @@ MUTANTS: Final = (
         (
             MEMO.format(
                 "outcomes.py::TestCopies::"
-                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[asyncio-process]"
+                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[process-asyncio]"
             ),
         ),
     ),
@@ -281,7 +281,7 @@ MUTANTS: Final = (
         (
             MEMO.format(
                 "outcomes.py::TestCopies::"
-                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[asyncio-process]"
+                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[process-asyncio]"
             ),
         ),
     ),
