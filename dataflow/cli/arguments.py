@@ -121,6 +121,8 @@ def reason_of(error: Exception) -> Diagnostic:
             return NOT_UTF8()
         case OSError(strerror=str(reason), filename=filename):
             return UNREADABLE(reason=f"{reason}: {filename}")
+        case OSError():
+            return UNREADABLE(reason=error)
         case _:
             return problems_in(error)[0]
 

@@ -24,13 +24,13 @@ from dataflow.diagnostics.commands import (
     NO_FLOW,
     SEVERAL_FLOWS,
 )
+from dataflow.diagnostics.diagnostic import Diagnostic
 from dataflow.errors import DataflowError, FlowInvalid, PackError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
-    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.flows import Flow
     from dataflow.stores import StoredRun
 
@@ -239,6 +239,8 @@ def problems_of(target: str, error: BaseException) -> list[Diagnostic]:
     """Return the problems of an error, each with its location."""
     if isinstance(error, DataflowError) and isinstance(error.__cause__, FlowInvalid):
         error = error.__cause__  # of a flow that a module wires
+    if isinstance(error, PackError) and error.name == target and isinstance(error.problem, Diagnostic):
+        return [placed(error.problem, target)]
     return [placed(problem, target) for problem in problems_in(error, _place_of(error))]
 
 

@@ -1,38 +1,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from dataflow.cli.output import Problem, Refused
+from dataflow import Location
+from dataflow.authoring import Kind
+from dataflow.cli.output import Refused
 from dataflow.cli.targets import problems_of, refusing
 from dataflow.errors import FlowInvalid, FormatError, PackError
 from tests.cli.conftest import Cli
 
-
-@pytest.mark.parametrize(
-    ("error", "problems"),
-    [
-        (FormatError("f.yaml", "is bad"), ["f.yaml: is bad"]),
-        (FormatError("f.yaml", "is bad", 3), ["f.yaml:3: is bad"]),
-        (FormatError("f.yaml", "is bad", 3, 5), ["f.yaml:3:5: is bad"]),
-        (FlowInvalid("f", ["3:5 nodes.a: is bad", "node 'b'"]), ["it:3:5: nodes.a: is bad", "it: node 'b'"]),
-        (PackError("it", "is bad"), ["it: is bad"]),
-        (PackError("pack.a", "is bad"), ["it: pack.a: is bad"]),
-        (KeyError("k"), ["it: KeyError: 'k'"]),
-    ],
-)
-def test_a_problem_has_its_place(error: Exception, problems: list[str]) -> None:
-    assert [str(problem) for problem in problems_of("it", error)] == problems
+BAD: Final = Kind("XX0001", "is bad")
 
 
-def test_a_problem_may_have_no_place() -> None:
-    assert str(Problem("is bad")) == "is bad"
+def test_a_problem_has_its_place() -> None:
+    nodes_a = BAD("nodes.a", location=Location("", 3, 5))
+    problems = {
+        FormatError("f.yaml", BAD()): ["f.yaml: XX0001 is bad"],
+        FormatError("f.yaml", BAD(), 3): ["f.yaml:3: XX0001 is bad"],
+        FormatError("f.yaml", BAD(), 3, 5): ["f.yaml:3:5: XX0001 is bad"],
+        FlowInvalid("f", [nodes_a, BAD("b")]): ["it:3:5: XX0001 nodes.a: is bad", "it: XX0001 b: is bad"],
+        PackError("it", BAD()): ["it: XX0001 is bad"],
+        PackError("pack.a", BAD()): ["it: XX0001 pack.a: is bad"],
+        KeyError("k"): ["it: DF1401 KeyError: 'k'"],
+    }
+    assert {error: list(map(str, problems_of("it", error))) for error in problems} == problems
 
 
 def test_what_is_not_of_the_engine_is_told_with_its_line() -> None:
     with (
-        pytest.raises(Refused, match=r"it: SystemExit: 5 \(.*test_targets\.py, line \d+\)") as caught,
+        pytest.raises(Refused, match="DF1401 SystemExit:") as caught,
         refusing("it"),
     ):
         raise SystemExit(5)
@@ -41,7 +40,7 @@ def test_what_is_not_of_the_engine_is_told_with_its_line() -> None:
 
 
 def test_a_refusal_without_an_exception_has_no_reason() -> None:
-    assert Refused([Problem("is bad")]).reason is None
+    assert Refused([BAD()]).reason is None
 
 
 TYPED = """
@@ -72,7 +71,7 @@ def test_the_only_flow_that_is_no_part_of_others_needs_no_name(cli: Cli, tmp_pat
     for (name, text), count in zip(unclear.items(), (2, 4), strict=True):
         other = tmp_path / f"{name}.py"
         other.write_text(text)
-        assert f"holds {count} flows, so name one" in cli("check", str(other)).out
+        assert f"has {count} flows" in cli("check", str(other)).out
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dataflow.base.wording import visible
+from dataflow.base.wording import nearest, visible
 from dataflow.cli.output import ExitCode, Refused, write
 from dataflow.diagnostics.commands import CODE_UNKNOWN
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Kind
 
 __all__ = ["explain"]
+
+MOST_SIMILAR: Final = 3  # codes
 
 
 def explain(
@@ -29,7 +31,8 @@ def explain(
     kinds = by_code(*installed_diagnostics())
     kind = kinds.get(code.strip().upper())
     if kind is None:
-        raise Refused([CODE_UNKNOWN(found=code, available=kinds, near=code.upper())], ExitCode.USAGE)
+        similar = nearest(kinds, code.upper())[:MOST_SIMILAR]
+        raise Refused([CODE_UNKNOWN(found=code, available=similar)], ExitCode.USAGE)
     if as_json:
         from dataflow.cli.json_output import write_json  # loaded on first use
 
