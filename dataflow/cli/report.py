@@ -92,10 +92,8 @@ def write_refusal(
     out: TextIO | None, problems: Sequence[Diagnostic], type: str, run: str | None = None
 ) -> None:
     """Write the object of `--json` for a run that could not be started or resumed."""
-    failures = [
-        {"node": "", "path": "", "attempt": 0, "type": type, "message": str(problem), "traceback": ""}
-        for problem in problems
-    ]
+    nowhere = {"node": "", "path": "", "attempt": 0, "type": type, "traceback": ""}
+    failures = [{**nowhere, "message": str(one), "problem": one.as_json()} for one in problems]
     write_json(
         out,
         {

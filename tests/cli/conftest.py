@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,11 @@ class Done(NamedTuple):
     @property
     def last(self) -> str:
         return self.err.splitlines()[-1]
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of the problems on standard error, in order."""
+        return re.findall(r"\b(DF\d{4})\b", self.err)
 
     @property
     def json(self) -> Any:

@@ -83,7 +83,7 @@ def test_a_check_on_json_writes_one_object(cli: Cli, document: Path) -> None:
 def test_a_file_that_is_not_there_is_no_problem_of_a_flow(cli: Cli) -> None:
     done = cli("check", "nothing.yaml")
     assert (done.code, done.out) == (1, "")
-    assert done.err == "error: nothing.yaml: cannot be read: No such file or directory\n"
+    assert done.err.startswith("error: nothing.yaml: DF")
     assert cli("check", "nothing.yaml", "--json").json["problems"][0]["file"] == "nothing.yaml"
 
 

@@ -33,9 +33,7 @@ def test_a_file_of_another_system_runs(cli: Cli, file: Path) -> None:
 def test_a_branch_is_named_by_an_option_or_behind_the_file(cli: Cli, file: Path) -> None:
     assert cli("run", str(file), "--branch", "x").out == "a: x\nB: x\n"
     assert cli("run", f"{file}#branch=y").out == "a: y\nB: y\n"
-    assert cli("run", "flow.py", "--branch", "x").err == (
-        "error: --branch x: flow.py is no file with branches\n"
-    )
+    assert cli("run", "flow.py", "--branch", "x").codes == ["DF1408"]
 
 
 def test_the_format_of_a_file_is_said_behind_it(cli: Cli, file: Path) -> None:
@@ -81,10 +79,7 @@ def test_a_file_is_converted_into_a_native_document_that_runs_the_same(cli: Cli,
 
 def test_a_conversion_that_cannot_be_written_is_told(cli: Cli, file: Path) -> None:
     done = cli("convert", str(file), "--output", "nowhere/native.yaml")
-    assert (done.code, done.err.splitlines()[-1]) == (
-        1,
-        "error: nowhere/native.yaml: --output: cannot be written: No such file or directory",
-    )
+    assert (done.code, done.codes) == (1, ["DF1426"])
 
 
 @pytest.fixture
@@ -139,9 +134,7 @@ def test_a_conversion_that_names_nothing_beside_it_may_go_anywhere(cli: Cli, fil
 def test_progress_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:
     done = cli("run", str(file), "--log-format", "toy")
     assert done.err.splitlines()[:-1] == ["toys said a", "toys said B", "that was 2"]
-    assert cli("run", str(file), "--log-format", "hifide").err.startswith(
-        "error: --log-format hifide: there are no such words; choices: "
-    )
+    assert cli("run", str(file), "--log-format", "hifide").codes == ["DF1406"]
 
 
 def test_the_words_of_a_system_are_refused_to_a_flow_without_a_document_form(cli: Cli) -> None:
@@ -149,18 +142,16 @@ def test_the_words_of_a_system_are_refused_to_a_flow_without_a_document_form(cli
     code = f"from dataflow import Flow\n{made}flow = Flow()\nflow.output('x', flow.add(made()).out)\n"
     Path("own.py").write_text(code, encoding="utf-8")
     done = cli("run", "own.py:flow", "--log-format", "cagent")
-    assert (done.code, done.err.partition("cagent:")[0]) == (2, "error: --log-format ")
+    assert done.code == 2
+    assert " --log-format cagent: " in done.err
 
 
 def test_the_words_of_another_system_are_refused(cli: Cli, file: Path) -> None:
-    expected = (
-        "error: --log-format cagent: the flow is of the format toy; write --log-format toy, or leave it out"
-    )
     cli("run", str(file))
     (run,) = cli("runs", "--json").json["runs"]
     for command in (["run", str(file)], ["fork", run["run"], "--change", "a.config.value=z"]):
         done = cli(*command, "--log-format", "cagent")
-        assert (done.code, done.err.splitlines()[-1]) == (2, expected)
+        assert (done.code, done.codes) == (2, ["DF1407"])
     assert len(cli("runs", "--json").json["runs"]) == 1
 
 
@@ -169,7 +160,7 @@ def test_the_words_of_another_system_are_refused_to_a_run_that_goes_on(cli: Cli,
     paused.write_text('{"toy": ["ask"]}', encoding="utf-8")
     (run,) = re.findall(r"resume (\S+)", cli("run", str(paused)).err)
     done = cli("resume", run, "ask=yes", "--log-format", "cagent")
-    assert (done.code, done.err.partition(": the")[0]) == (2, "error: --log-format cagent")
+    assert (done.code, done.codes) == (2, ["DF1407"])
     assert cli("resume", run, "ask=yes", "--log-format", "toy").code == 0
 
 

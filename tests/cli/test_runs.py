@@ -40,7 +40,7 @@ def test_a_run_without_a_store_leaves_nothing(cli: Cli, folder: Path) -> None:
     assert not list(folder.iterdir())
     done = cli("runs")
     assert (done.code, done.out) == (0, "")
-    assert done.err == f"there is no store {folder / '.dataflow/runs.db'}\n"
+    assert str(folder / ".dataflow/runs.db") in done.err
 
 
 def test_a_store_may_be_anywhere(cli: Cli, folder: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_store_may_be_anywhere(cli: Cli, folder: Path) -> None:
     assert run in cli("runs", "--store", "there/kept.db").out
     assert cli("runs", "show", run, "--store", "there/kept.db").code == 0
     done = cli("run", ":greet", "Ada", "--store", "x.db", "--no-store")
-    assert (done.code, done.err) == (2, "error: --store does not go with --no-store\n")
+    assert (done.code, done.codes) == (2, ["DF1409"])
 
 
 def test_runs_are_listed_with_flow_status_and_open_asks(cli: Cli) -> None:
@@ -63,48 +63,35 @@ def test_runs_are_listed_with_flow_status_and_open_asks(cli: Cli) -> None:
     assert [line[-2:] for line in lines if line[0] == first] == [["2", "open"]]
 
 
-@pytest.mark.parametrize(
-    ("part", "told"),
-    [
-        ("nowhere", "there is no run 'nowhere' in .dataflow/runs.db; choices: 2"),
-        ("2", "run '2' could be any of 2: 2"),
-        ("", "there is no run ''"),
-    ],
-)
-def test_a_run_that_is_not_there_or_not_told_apart_is_wrong_usage(cli: Cli, part: str, told: str) -> None:
+def test_an_unknown_or_ambiguous_run_is_wrong_usage(cli: Cli) -> None:
     run_of(cli, ":greet", "Ada")
     run_of(cli, ":greet", "Ada")
-    for command in (("runs", "show"), ("runs", "delete"), ("resume",), ("answer",), ("cancel",)):
-        done = cli(*command, part)
-        assert (done.code, done.err.startswith(f"error: {told}")) == (2, True)
+    for part, code in {"nowhere": "DF1403", "2": "DF1404", "": "DF1403"}.items():
+        for command in (("runs", "show"), ("runs", "delete"), ("resume",), ("answer",), ("cancel",)):
+            done = cli(*command, part)
+            assert (done.code, done.codes) == (2, [code])
 
 
-def test_a_store_that_is_not_there_is_told_with_its_whole_path(cli: Cli, folder: Path) -> None:
+def test_a_missing_store_is_reported_with_its_whole_path(cli: Cli, folder: Path) -> None:
     done = cli("resume", "x", "--store", "x.db")
-    assert (done.code, done.err) == (
-        2,
-        f"error: there is no run 'x': there is no store {folder / 'x.db'}; another is given with --store\n",
+    assert (done.code, done.codes) == (2, ["DF1402"])
+    assert str(folder / "x.db") in done.err
+
+
+def test_a_store_that_is_named_and_missing_is_wrong_usage(cli: Cli, folder: Path) -> None:
+    commands = (
+        "runs",
+        "runs prune --older-than 1d",
+        "asks",
+        "memo stats",
+        "memo clear",
+        "memo clear numbers:double",
     )
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("runs",),
-        ("runs", "prune", "--older-than", "1d"),
-        ("asks",),
-        ("memo", "stats"),
-        ("memo", "clear"),
-        ("memo", "clear", "numbers:double"),
-    ],
-)
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_a_store_that_is_named_and_not_there_is_wrong_usage(
-    cli: Cli, folder: Path, command: tuple[str, ...], form: tuple[str, ...]
-) -> None:
-    done = cli(*command, "--store", "x.db", *form)
-    told = f"error: --store x.db: there is no store {folder / 'x.db'}\n"
-    assert (done.code, done.out, done.err) == (2, "", told)
+    for command in commands:
+        for form in ([], ["--json"]):
+            done = cli(*command.split(), "--store", "x.db", *form)
+            assert (done.code, done.out, done.codes) == (2, "", ["DF1402"])
+            assert str(folder / "x.db") in done.err
     assert not list(folder.iterdir())
 
 
@@ -211,20 +198,9 @@ def test_runs_that_have_ended_are_pruned_and_others_if_they_are_named(cli: Cli) 
     assert cli("runs", "prune", "--older-than", "0d", "--status", "paused").out == f"{paused}\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--older-than", "soon"], "--older-than soon: write a number and a unit, as in 30d, 12h, 90m or 2w"),
-        (
-            ["--older-than", "1d", "--status", "old"],
-            "--status old: there is no such status to prune; choices: ",
-        ),
-    ],
-)
-def test_what_cannot_be_pruned_is_wrong_usage(cli: Cli, arguments: list[str], told: str) -> None:
-    done = cli("runs", "prune", *arguments)
-    assert done.code == 2
-    assert told in done.err
+def test_wrong_usage_of_prune(cli: Cli) -> None:
+    assert cli("runs", "prune", "--older-than", "soon").codes == ["DF1405"]
+    assert cli("runs", "prune", "--older-than", "1d", "--status", "old").codes == ["DF1406"]
 
 
 def test_a_paused_run_is_cancelled_and_may_be_resumed(cli: Cli) -> None:
@@ -235,10 +211,7 @@ def test_a_paused_run_is_cancelled_and_may_be_resumed(cli: Cli) -> None:
     assert nodes_of(cli, run)["publish"]["state"] == "cancelled"
     assert cli("asks", "--json").json == {"asks": []}
     refused = cli("answer", run, "title=x")
-    assert (refused.code, refused.err) == (
-        2,
-        f"error: run {run} has no open ask 'title'; there are none\n",
-    )
+    assert (refused.code, refused.codes) == (2, ["DF1406"])
     assert cli("resume", run, "publish=true", "title=x").code == 0
 
 
@@ -255,7 +228,8 @@ def test_a_cancelled_run_is_told_in_json(cli: Cli) -> None:
 def test_a_run_that_has_ended_is_not_cancelled(cli: Cli) -> None:
     run = run_of(cli, ":greet", "Ada")
     done = cli("cancel", run)
-    assert (done.code, done.err) == (1, f"error: run {run} is completed; there is nothing to cancel\n")
+    assert done.code == 1
+    assert f"run {run}" in done.err
 
 
 def test_why_goes_back_to_the_decision(cli: Cli) -> None:
@@ -322,10 +296,8 @@ def test_why_without_the_flow_tells_as_much_as_the_journal(cli: Cli, folder: Pat
 def test_ports_that_cannot_be_stored_are_told_before_the_run(cli: Cli, folder: Path) -> None:
     done = cli("run", ":opaques")
     assert (done.code, done.out) == (1, "")
-    first, last = done.err.splitlines()
-    assert "port 'opaque.out' cannot be stored: " in first
-    assert last == "error: --no-store runs it without keeping it"
-    assert cli("runs").err.startswith("there is no store ")
+    assert "opaque.out" in done.err
+    assert "there is no store " in cli("runs").err
     assert cli("run", ":opaques", "--no-store").code == 0
 
 
