@@ -7,17 +7,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from dataflow.base.wording import choices
 from dataflow.builder.sources import PortRef, Step
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.ports import DONE, ERROR
 from dataflow.core.wiring import CARRY, INPUT, Reference, encode, parse_reference, write_reference
-from dataflow.errors import DataflowError
+from dataflow.diagnostics.graphs import (
+    PORT_EXPECTED,
+    PORT_INSIDE,
+    PORT_OF_ANOTHER_FLOW,
+    PORT_UNKNOWN,
+    VALUE_RELEASED,
+)
+from dataflow.errors import DataflowError, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataflow.compiler.plan import FlowPlan, PlanNode, ScopePlan
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.values.classes import Classes
 
 __all__ = [
@@ -40,9 +47,6 @@ _INSTANCES: Final = re.compile(r"\[[^\]]*\]|~\d+")
 _ATTEMPT: Final = re.compile(r"~\d+$")
 _KEYS: Final = re.compile(r"\[[^\]]*\]")  # of items and iterations
 _ATTEMPTS: Final = re.compile(r"~\d+")  # of subflows
-WITHIN: Final = (
-    "a map, a loop or a flow: collect it, take the loop's result, or make it an output of the flow"
-)
 _CLASSES: Final[WeakKeyDictionary[FlowPlan, Classes]] = WeakKeyDictionary()
 _INSIDE: Final = re.compile(r"[/\[~]")  # the end of the path of the enclosing node
 
@@ -206,22 +210,21 @@ class Addresses:
         if isinstance(port, PortRef | Step):
             owner = port._block.wiring  # noqa: SLF001 - hidden from users, not from the engine
             if owner is not self.plan.wiring:
-                raise DataflowError(
-                    f"port '{reference}' belongs to flow {owner.name!r}, not to the one that ran"
-                )
+                raise DataflowError(PORT_OF_ANOTHER_FLOW(reference, port=reference.port, flow=owner.name))
         return reference
 
-    def _unknown(self, reference: Reference, node: PlanNode | None, *, or_node: bool) -> str:
+    def _unknown(self, reference: Reference, node: PlanNode | None, *, or_node: bool) -> Diagnostic:
         """Describe why a port is not available: it is inside something, or does not exist."""
         around = self._nodes.get(_INSIDE.split(reference.node, maxsplit=1)[0])  # if it is a path
         is_inside = node is None and around is not None and _body_of(around) is not None
         if reference.node == CARRY or is_inside or any(one.id == reference.node for one in self._inside()):
-            return f"port '{reference}' is inside {WITHIN}"
+            return PORT_INSIDE(reference, port=reference.port)
         if node is not None:
-            return f"node {node.id!r} has no output port {reference.port!r}; {choices(node.outputs)}"
+            owner, known = f"node {node.id!r}", node.outputs
+            return PORT_UNKNOWN(owner=owner, which="output", name=reference.port, available=known)
         named = map(encode, self._nodes) if or_node else self._of_nodes()
-        known = dict.fromkeys([*named, *self._left, *self.plan.outputs])
-        return f"the flow has no port '{reference}'; {choices(known)}"
+        names = dict.fromkeys([*named, *self._left, *self.plan.outputs])
+        return PORT_UNKNOWN(owner="the flow", which="output", name=reference, available=names)
 
     def _of_nodes(self) -> Iterator[str]:
         """Yield the references of ports of nodes; those of maps are lists, which have no names."""
@@ -258,10 +261,8 @@ def end_of(node: PlanNode) -> RootPort:
 
 def released_error(port: object) -> DataflowError:
     """Return the error for a value that the run has released (S8.5)."""
-    return DataflowError(
-        f"the value of port {name_of(port)} was let go when its last reader had come to its end; make "
-        "the port an output of the flow, or run it without keep=False"
-    )
+    reference = _reference(port)
+    return DataflowError(VALUE_RELEASED(reference, port=reference.port))
 
 
 def name_of(port: object) -> str:
@@ -279,11 +280,9 @@ def _reference(port: object) -> Reference:
             try:
                 return parse_reference(port)
             except ValueError as error:
-                raise DataflowError(str(error)) from None
+                raise DataflowError(problem_of(error)) from None
         case _:
-            raise DataflowError(
-                f"expected a port, a step or text like 'node.port', found {type(port).__name__}"
-            )
+            raise DataflowError(PORT_EXPECTED(found=type(port).__name__))
 
 
 def classes_in(plan: FlowPlan) -> Classes:

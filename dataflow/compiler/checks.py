@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataflow.base.wording import choices
 from dataflow.builder.sources import cannot_be_constant
 from dataflow.compiler.graph import (
     CallAction,
@@ -27,12 +26,25 @@ from dataflow.compiler.inference import Certainty, Exclusion, Types, list_of, or
 from dataflow.compiler.scopes import scope_of, wires_within
 from dataflow.core.inputs import ASK_ID, USER_INPUT_ID
 from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
+from dataflow.diagnostics.graphs import (
+    DEFAULT_WITHOUT_OUT,
+    INSIDE_A_MAP,
+    NOT_CACHEABLE,
+    PATH_TAKEN,
+    PORT_KIND_MISMATCH,
+    SEVERAL_VALUES,
+    TWO_CONVERSATIONS,
+    TYPE_MISMATCH,
+    WHILE_READS_ITERATION,
+)
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
 from dataflow.types.validation import check_json, check_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["check"]
 
@@ -47,7 +59,7 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
     _check_contexts(graph, ordered, types.of, sureness.routed)
     _check_addresses(graph)
     for name, wire in graph.outputs.items():
-        checker.check_reach(wire, graph.root, Spot(f"output {name!r}", graph.root, ("outputs", name)))
+        checker.check_reach(wire, graph.root, Spot(f"outputs.{name}", graph.root, ("outputs", name), name))
         found = plain_type(types.of(wire))
         sure = sureness.is_sure_edge(wire)
         passed = passed_on(wire, graph.root) if is_open(found) else None
@@ -84,7 +96,7 @@ class _Checker:
                 self.check_loop(vertex, vertex.action)
             case MapAction(named=True, scope=scope, collects=collects):
                 for name, wire in collects.items():
-                    spot = Spot(f"output '{vertex.id}.{name}'", scope, ("outputs", name))
+                    spot = Spot(f"{vertex.id}.{name}", scope, ("outputs", name), name)
                     self.check_reach(wire, scope, spot)
             case _:
                 pass
@@ -101,12 +113,8 @@ class _Checker:
             return
         sure = [wire for wire in given.wires if self.sureness.is_sure_edge(wire)]
         if len(sure) > 1:
-            where = vertex.spot_of(given.name, given.steps)
-            self.graph.problem(
-                f"{where} takes one value, but {sure[0].label} and {sure[1].label} both always bring one; "
-                "use merge or gather",
-                where,
-            )
+            problem = SEVERAL_VALUES(first=sure[0].label, second=sure[1].label)
+            self.graph.problem(problem, vertex.spot_of(given.name, given.steps))
 
     def check_constant(self, constant: Constant, port: InPort, where: Spot) -> None:
         if cannot_be_constant(constant.value):  # reported when it was wired
@@ -115,33 +123,31 @@ class _Checker:
             convert = check_json if constant.is_json else check_value
             constant.value = convert(constant.value, port.type)
         except ValueMismatch as mismatch:
-            self.graph.problem(f"{where}: {mismatch}", where)
+            self.graph.problem(mismatch.problem, where)
 
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that replaces the result of a failed node (S9.3)."""
         default, out = action.policy.default, action.type.outputs.get("out")
-        spot = vertex.spot.within("policy", "default")
+        spot = vertex.spot.part("policy.default", "policy", "default")
         if out is None:
-            ports = choices(action.type.outputs)
-            text = f"default of node {vertex.id!r} is for its port 'out', which it does not have; {ports}"
-            self.graph.problem(text, spot)
+            self.graph.problem(DEFAULT_WITHOUT_OUT(available=action.type.outputs), spot)
             return
         try:
             check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
         except ValueMismatch as mismatch:
-            self.graph.problem(f"default of node {vertex.id!r}: {mismatch}", spot)
+            self.graph.problem(mismatch.problem, spot)
 
     def check_memo(self, vertex: Vertex, action: CallAction) -> None:
         """Check that the outcomes of a node can be cached (S13.1)."""
         if action.type.flow is not None:
-            reason = "it runs a flow; give the memo to nodes of that flow"
+            problem = NOT_CACHEABLE(what="a subflow", advice="set `memo` for nodes of the subflow")
         elif action.type.id in (ASK_ID, USER_INPUT_ID):
-            reason = "what it gives comes from outside, each time anew"
+            problem = NOT_CACHEABLE(what="a node that asks for a new value each time", advice="remove `memo`")
         elif action.policy.effect is True:
-            reason = "it has an effect, which would be left out; say memo='off', or leave effect out"
+            problem = NOT_CACHEABLE(what="a node with an effect", advice="use memo='off', or remove `effect`")
         else:
             return
-        self.graph.problem(f"memo of node {vertex.id!r}: {reason}", vertex.spot.within("policy", "memo"))
+        self.graph.problem(problem, vertex.spot.part("policy.memo", "policy", "memo"))
 
     def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
         """Check one edge; return whether its values are to be checked on entry."""
@@ -164,25 +170,32 @@ class _Checker:
             return not is_any(port.type) and port.type is not object
         kind = kind_of(found)
         if kind is not port.kind:
-            text = f"{where} is a {port.kind.value} port, but {wire.label} is a {kind.value} port"
-            self.graph.problem(text, where)
+            expected, given = f"a {port.kind.value} port", f"a {kind.value} port"
+            problem = PORT_KIND_MISMATCH(expected=expected, found=given, source=wire.label)
+            self.graph.problem(problem, where)
         elif not agrees(found, port.type):
-            hint = self.hint(wire, found, port)
-            self.graph.problem(
-                f"{where} expects {type_name(port.type)}, but {wire.label} is {type_name(found)}{hint}", where
-            )
+            self.mismatch(wire, found, port.type, where, self.hint(wire, found, port))
         return holds_any(found) and not holds_any(port.type)
+
+    def mismatch(
+        self, wire: Terminal, found: object, expected: object, where: Spot, advice: str = ""
+    ) -> None:
+        """Report a source of another type than what reads it expects."""
+        problem = TYPE_MISMATCH(
+            expected=type_name(expected), found=type_name(found), source=wire.label, advice=advice
+        )
+        self.graph.problem(problem, where)
 
     def hint(self, wire: Terminal, found: object, port: InPort) -> str:
         """Suggest a fix for two types that do not agree."""
         scope = scope_of(wire)
         if scope is not None and scope.kind is ScopeKind.MAP and agrees(list_of(found), port.type):
-            return "; collect it first"
+            return "collect it first"
         if agrees(found, list_of(port.type)):
-            return "; wire each(...) to run once per item"
+            return "use each(...) to run once per item"
         item = element_type(port.type)
         if item is not NOT_ITERABLE and agrees(found, list_of(or_failure(item))):
-            return "; with on_error='collect' a failed item leaves a Failure in the list"
+            return "with on_error='collect' the list has a Failure for each failed item"
         return ""
 
     def check_reach(self, wire: Terminal, scope: Scope, reader: Spot) -> None:
@@ -192,8 +205,7 @@ class _Checker:
         if owner in self.graph.circling:  # its scope is not known, which is reported
             return
         if home is not None and home not in scope.around():
-            text = f"{reader} reads {wire.label}, which is inside a map; collect it first"
-            self.graph.problem(text, reader)
+            self.graph.problem(INSIDE_A_MAP(source=wire.label), reader)
 
     def check_loop(self, vertex: Vertex, action: LoopAction) -> None:
         for wire in wires_within(vertex):
@@ -203,25 +215,17 @@ class _Checker:
         for name, wire in action.nexts.items():
             expected, found = self.types.of(Terminal(action.scope, name)), self.types.of(wire)
             if not is_any(found) and not agrees(found, expected):
-                self.graph.problem(
-                    f"next value of '$carry.{name}' of loop {vertex.id!r} is {type_name(found)}, "
-                    f"but the port began as {type_name(expected)}",
-                    vertex.spot.within("loop", "carry", name, "next"),
-                )
+                spot = vertex.spot.part(f"carry.{name}.next", "loop", "carry", name, "next")
+                self.mismatch(wire, found, expected, spot)
         test, wire_of_test = action.test, action.test_wire
         if test is None or wire_of_test is None:
             return
-        spot = vertex.spot.within("loop", test.kind)
+        spot = vertex.spot.part(test.kind, "loop", test.kind)
         found = self.types.of(wire_of_test)
         if test.function is None and not is_any(found) and not agrees(found, bool):
-            reads = f"{wire_of_test.label}, which is {type_name(found)}"
-            self.graph.problem(f"the test of loop {vertex.id!r} reads {reads}; expected bool", spot)
+            self.mismatch(wire_of_test, found, bool, spot)
         if test.kind == "while" and wire_of_test.owner is not action.scope:
-            self.graph.problem(
-                f"the test of loop {vertex.id!r} reads {wire_of_test.label}; `while` tests a carried port "
-                "before the round, use `until` for what a round makes",
-                spot,
-            )
+            self.graph.problem(WHILE_READS_ITERATION(source=wire_of_test.label), spot)
 
 
 def _check_addresses(graph: Graph) -> None:
@@ -241,11 +245,7 @@ def _check_addresses(graph: Graph) -> None:
         assert named.action.type.flow is not None, "as above"
         taken = named.action.type.flow.wiring.block.nodes.keys() - {named.id}
         for scope, vertex in ((at, one) for at in scopes for one in members[at] if one.id in taken):
-            graph.problem(
-                f"node {vertex.id!r} in the {scope.kind.value} of {named.id!r} would have the path of the "
-                f"node of that name inside flow {named.id!r}; give one of them another name",
-                vertex.spot,
-            )
+            graph.problem(PATH_TAKEN(scope=scope.kind.value, owner=named.id), vertex.spot)
 
 
 def _named_after(vertex: Vertex) -> Iterator[Scope]:
@@ -267,25 +267,23 @@ def _check_contexts(
     together: Exclusion | None = None
     for vertex in ordered:
         if isinstance(vertex.action, JoinAction) and vertex.action.how is not None:
-            for text in _no_contexts(vertex, type_of):
-                graph.problem(text, vertex.spot)
+            for problem in _no_contexts(vertex, type_of):
+                graph.problem(problem, vertex.spot)
         if isinstance(vertex.action, CallAction) and not vertex.action.has_context:
             continue
         for reader, wires in _meetings(vertex, type_of):
             together = together or Exclusion(ordered, routed)
             if (pair := together.first_pair(wires)) is not None:
-                graph.problem(
-                    f"{reader} could get two conversations, from {pair[0].label} and from {pair[1].label}; "
-                    "make one of them with merge_contexts",
-                    reader,
-                )
+                graph.problem(TWO_CONVERSATIONS(first=pair[0].label, second=pair[1].label), reader)
 
 
-def _no_contexts(join: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[str]:
+def _no_contexts(join: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[Diagnostic]:
     for wire in join.inputs["sources"].wires:
         found = type_of(wire)
         if not is_any(found) and kind_of(found) is not PortKind.CONTEXT:
-            yield f"merge_contexts reads {wire.label}, which is {type_name(found)}; expected ExecutionContext"
+            yield TYPE_MISMATCH(
+                expected="ExecutionContext", found=type_name(found), source=wire.label, advice=""
+            )
 
 
 def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator[tuple[Spot, list[Terminal]]]:
@@ -299,7 +297,6 @@ def _meetings(vertex: Vertex, type_of: Callable[[Terminal], object]) -> Iterator
             wires = vertex.inputs["sources"].wires
             contexts = [wire for wire in wires if kind_of(type_of(wire)) is PortKind.CONTEXT]
             if len(contexts) > 1:
-                label = f"gather({', '.join(wire.label for wire in wires)})"
-                yield vertex.spot._replace(label=label), contexts
+                yield vertex.spot, contexts
         case _:
             return

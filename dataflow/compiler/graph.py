@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from inspect import CO_COROUTINE
 from types import FunctionType, MethodType
@@ -14,7 +14,7 @@ from dataflow.core.policy import memo_of
 from dataflow.core.ports import DONE, ERROR, MISSING, PortKind
 from dataflow.core.signature import Shape
 from dataflow.core.wiring import CARRY, INPUT, ITEM
-from dataflow.diagnostics.diagnostic import Diagnostic, Location
+from dataflow.diagnostics.diagnostic import Diagnostic, Location, within
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -149,18 +149,22 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 
 class Spot(NamedTuple):
-    """The location of a problem: in words, and as steps in the block of a document."""
+    """The location of a problem: the path in the flow, and the steps in the block of a document.
+
+    The path is that of the node with what the problem is about: `load.text`, `repeat.carry.total.next`.
+    """
 
     label: str
     scope: Scope
     steps: Steps
+    port: str = ""
 
     def __str__(self) -> str:
         return self.label
 
-    def part(self, label: str, *steps: str | int) -> Spot:
-        """Return the location of a part, with its own label."""
-        return Spot(f"{self.label}{label}", self.scope, (*self.steps, *steps))
+    def part(self, path: str, *steps: str | int) -> Spot:
+        """Return the location of a part: its path from here, and the steps to it in a document."""
+        return Spot(f"{self.label}.{path}", self.scope, (*self.steps, *steps))
 
     def within(self, *steps: str | int) -> Spot:
         """Return the location of a part, with the same label."""
@@ -317,12 +321,12 @@ class Vertex:
     def spot(self) -> Spot:
         if self.read_at is not None:
             return self.read_at
-        return Spot(f"{self.kind} {self.id!r}", self.home, ("nodes", self.id))
+        return Spot(self.id, self.home, ("nodes", self.id))
 
     def spot_of(self, port: str, steps: Steps = ()) -> Spot:
         """Return the location of an input port; `steps` lead to one that is not among its inputs."""
         steps = steps or ("nodes", self.id, "inputs", port)
-        return Spot(f"port '{self.id}.{port}'", self.home, steps)
+        return Spot(f"{self.id}.{port}", self.home, steps, port)
 
     def has_output(self, port: str) -> bool:
         """Return whether a port of this name can be read."""
@@ -412,14 +416,15 @@ class Graph:
         return problems if self.wiring.places is None else sorted(problems, key=_place)
 
     def problem(self, problem: Diagnostic | str, spot: Spot) -> None:
-        """Record a problem, with its location in the document if there is one."""
-        places = self.wiring.places
-        if places is None:
-            self.problems.append(problem)
-        elif isinstance(problem, Diagnostic):
-            self.problems.append(problem.at(Location("", *places.find(spot.path))))
-        else:
-            self.problems.append(write_place(problem, *places.find(spot.path)))
+        """Record a problem of what is at a spot, with its location in the document if there is one."""
+        found, places = within(spot, problem), self.wiring.places
+        if isinstance(found, Diagnostic):
+            found = replace(found, port=found.port or spot.port)
+            if places is not None:
+                found = found.at(Location("", *places.find(spot.path)))
+        elif places is not None:
+            found = write_place(found, *places.find(spot.path))
+        self.problems.append(found)
 
 
 def _place(problem: Diagnostic | str) -> tuple[int, int]:

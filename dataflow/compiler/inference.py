@@ -32,6 +32,7 @@ from dataflow.compiler.graph import (
 )
 from dataflow.compiler.scopes import every_wire, resolved
 from dataflow.core.ports import DONE, ERROR, MISSING, Signal, plain_type
+from dataflow.diagnostics.graphs import TYPE_MISMATCH
 from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any, type_name
 
 if TYPE_CHECKING:
@@ -189,10 +190,8 @@ class Types:
             item = element_type(found)
             if item is not NOT_ITERABLE:
                 return item
-            self.graph.problem(
-                f"map of {vertex.id!r} goes over {wire.label}, which is {type_name(found)}; expected a list",
-                vertex.spot,
-            )
+            problem = TYPE_MISMATCH(expected="a list", found=type_name(found), source=wire.label, advice="")
+            self.graph.problem(problem, vertex.spot)
         return Any
 
 

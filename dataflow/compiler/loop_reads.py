@@ -19,6 +19,7 @@ from dataflow.compiler.graph import (
 from dataflow.compiler.scopes import body_of, wires_of, wires_within
 from dataflow.core.states import NO_EDGE
 from dataflow.core.wiring import LoopBlock, Reference
+from dataflow.diagnostics.graphs import FEEDBACK_BESIDE_ITEM, MAP_BESIDE_LOOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.graph import Graph, RoundEdge, Spot
     from dataflow.core.wiring import Rounds
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "Around",
@@ -216,9 +218,7 @@ def refuse_items(graph: Graph, closing: Iterable[RoundEdge], fed: Mapping[int, L
         for wire in one.given.wires:
             opener = vertex_behind(wire)
             if is_item(wire) and opener is not None and opener not in loop.maps:
-                text = f"its port takes one value, and {wire.label} brings an item to it in every round"
-                hint = "so both would come from the second round on; give one of them another port"
-                graph.problem(f"edge {one.edge}: {text}, {hint}", one.spot)
+                graph.problem(FEEDBACK_BESIDE_ITEM(source=one.edge.source, item=wire.label), one.spot)
 
 
 def refuse_beside(
@@ -228,22 +228,20 @@ def refuse_beside(
 
     Returns the loops that cannot be lifted, each with one reported problem.
     """
-    refused: dict[LiftedLoop, tuple[str, Vertex]] = {}
+    refused: dict[LiftedLoop, tuple[Diagnostic, Vertex]] = {}
     for vertex, wire, loop, opener in _apart(ordered, around, fires):
         scope, is_inside = body_of(opener), loop in around.get(vertex, ())
         assert scope is not None, "it is a map"
-        reader = vertex.spot.label if vertex.read_at is not None else f"{vertex.kind} {vertex.id!r}"
-        opened = f"the loop {loop.head.id!r}, which opens {scope.label} in each round"
-        if is_inside:
-            hint = f"{wire.label} is beside it; read each(collect({wire.label})) instead"
-            text = f"{reader} reads {wire.label} in {opened}, and {hint}"
-        else:
-            hint = "in the loop go over another list, as one that is collected beside it"
-            text = f"{reader} reads {wire.label} beside {opened}; {hint}"
+        problem = MAP_BESIDE_LOOP(
+            source=wire.label, side="from outside of" if is_inside else "outside of",
+            loop=loop.head.id, map=scope.label,
+            advice=f"read each(collect({wire.label})) instead" if is_inside
+            else "iterate over another list in the loop, such as one collected outside of it",
+        )  # fmt: skip
         if loop not in refused or (is_inside and loop not in around.get(refused[loop][1], ())):
-            refused[loop] = text, vertex
-    for text, vertex in refused.values():
-        graph.problem(text, vertex.spot)
+            refused[loop] = problem, vertex
+    for problem, vertex in refused.values():
+        graph.problem(problem, vertex.spot)
     return set(refused)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from dataflow.base.wording import choices, read_place, within_file, write_place
+from dataflow.base.wording import read_place, within_file, write_place
 from dataflow.compiler.graph import (
     PARAMETER_OF,
     CallAction,
@@ -24,12 +24,19 @@ from dataflow.core.nodetype import VALUE, ConfigProblem, NodeType, opaque_type
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, wrong_limit
-from dataflow.diagnostics.diagnostic import Diagnostic, within
+from dataflow.diagnostics.diagnostic import Diagnostic
+from dataflow.diagnostics.graphs import (
+    LOOP_ENDLESS,
+    MAP_WITHOUT_LIST,
+    NODE_ID_RESERVED,
+    NODE_ID_SHADOWED,
+    SETTING_INVALID,
+)
 from dataflow.errors import DataflowError, FlowInvalid
 from dataflow.expressions.expression import ExpressionOf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from dataflow.core.config import Config
     from dataflow.core.context import MergePolicy
@@ -121,11 +128,9 @@ class Declarations:
     def _declare(self, placed: Placed, names: Names, position: int) -> None:
         name = placed.id
         if name in RESERVED:
-            text = f"node id {name!r} is reserved; give the node another name"
-            self.graph.problem(text, _spot(placed, names))
+            self.graph.problem(NODE_ID_RESERVED(), _spot(placed, names))
         if names.vertex(name) is not None:
-            text = f"node id {name!r} shadows a node of an outer block; rename one of them"
-            self.graph.problem(text, _spot(placed, names))
+            self.graph.problem(NODE_ID_SHADOWED(), _spot(placed, names))
         vertex = Vertex(name, 2 * position + 1, self._action(placed, names), names.scope)
         if isinstance(placed, LoopBlock | MapBlock):
             assert isinstance(vertex.action, LoopAction | MapAction), "as it was placed"
@@ -146,23 +151,20 @@ class Declarations:
                 return LoopAction(placed, scope, self.lookup.test(placed, spot))
             case MapBlock():
                 if not placed.over:
-                    self.graph.problem(
-                        f"{spot} goes over nothing: `over` names its lists", spot.within("map", "over")
-                    )
+                    self.graph.problem(MAP_WITHOUT_LIST(), spot.part("over", "map", "over"))
                 scope = Scope(ScopeKind.MAP, parameters=dict.fromkeys(placed.over))
                 options = self.lookup.options(placed.options, spot.within("map"))
                 return MapAction(scope, options, outputs=tuple(placed.body.outputs))
 
     def _check_limit(self, loop: LoopBlock, spot: Spot) -> None:
-        if (wrong := wrong_limit(loop.limit)) is not None:
-            self.graph.problem(f"{spot}: {wrong}", spot)
+        if wrong_limit(loop.limit) is not None:
+            problem = SETTING_INVALID(expected="an integer of at least 1, or None", found=repr(loop.limit))
+            self.graph.problem(problem, spot.part("limit", "limit"))
         if loop.on_limit not in ("exit", "fail"):
-            known = choices(("exit", "fail"))
-            self.graph.problem(f"{spot}: on_limit cannot be {loop.on_limit!r}; {known}", spot)
+            problem = SETTING_INVALID(found=repr(loop.on_limit), available=("exit", "fail"))
+            self.graph.problem(problem, spot.part("on_limit", "on_limit"))
         if loop.limit is None and loop.test is None:
-            self.graph.problem(
-                f"{spot} has neither a limit nor a test: it would never end", spot.within("limit")
-            )
+            self.graph.problem(LOOP_ENDLESS(), spot.within("limit"))
 
     def _call(self, placed: PlacedNode, names: Names) -> CallAction:
         node_type = placed.type
@@ -188,21 +190,21 @@ class Declarations:
             except FlowInvalid as invalid:
                 problems = [ConfigProblem(text) for text in invalid.problems]
         for text, steps in problems:
-            self.graph.problem(within(f"{spot} ({node_type.id})", text), spot.within("config", *steps))
+            self.graph.problem(text, spot.within("config", *steps))
         if problems and node_type.ports_of is not None:  # its ports are not known
             node_type = replace(opaque_type(node_type.id), policy=node_type.policy)
         return CallAction(node_type, placed.policy.over(node_type.policy), config)
 
 
 def _spot(placed: Placed, names: Names) -> Spot:
-    match placed:
-        case LoopBlock():
-            kind = "loop"
-        case MapBlock():
-            kind = "map"
-        case PlacedNode():
-            kind = "node"
-    return Spot(f"{kind} {placed.id!r}", names.scope, ("nodes", placed.id))
+    return Spot(placed.id, names.scope, ("nodes", placed.id))
+
+
+def _problems_of(error: Exception) -> Sequence[Diagnostic | str]:
+    """Return the problems that an exception was raised for."""
+    if isinstance(error, DataflowError):
+        return error.problems if isinstance(error, FlowInvalid) else error.diagnostics or (str(error),)
+    return (str(error),)
 
 
 class Lookup:
@@ -224,9 +226,8 @@ class Lookup:
         if found is None:
             found = self._found[given] = self._looked_up(given)
         if isinstance(found, DataflowError):
-            problems = found.problems if isinstance(found, FlowInvalid) else (str(found),)
-            for problem in problems:
-                self._graph.problem(within(where, problem), where.within("type"))
+            for problem in _problems_of(found):
+                self._graph.problem(problem, where.within("type"))
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
@@ -252,18 +253,20 @@ class Lookup:
     def _problem_within(self, flow: Nested, problem: Diagnostic | str, where: Spot) -> None:
         """Record a problem of a subflow, with the location in its own file if it has one."""
         if isinstance(problem, Diagnostic):
-            located = replace(problem, location=replace(problem.location, file=flow.wiring.file or ""))
-            self._graph.problem(located.within(f"{where}, flow {flow.name!r}"), where.within("flow"))
+            location = problem.location
+            location = replace(location, file=location.file or flow.wiring.file or "")
+            place = f"{where}/{problem.place}" if problem.place else str(where)
+            located = replace(problem, place=place, location=location)
+            self._graph.problem(located, where._replace(label="").within("flow"))
             return
         text, line, column = read_place(problem)
         if line is None or column is None:
-            self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where)
+            self._graph.problem(f"flow {flow.name!r}: {text}", where)
         elif flow.wiring.file:
             text = within_file(flow.wiring.file, problem)
-            self._graph.problem(f"{where}, flow {flow.name!r}: {text}", where.within("flow"))
+            self._graph.problem(f"flow {flow.name!r}: {text}", where.within("flow"))
         else:
-            text = write_place(f"{where}, flow {flow.name!r}: {text}", line, column)
-            self._graph.problems.append(text)
+            self._graph.problems.append(write_place(f"{where}: flow {flow.name!r}: {text}", line, column))
 
     def function(self, given: Callable[..., Any], where: Spot, takes: str = "value") -> Callable[..., Any]:
         """Return a function; it is a problem if it cannot be found, compiled or called."""
@@ -275,7 +278,8 @@ class Lookup:
             found = self._find_function(given.name)
             check_function(found, takes)
         except (DataflowError, ValueError) as error:
-            self._graph.problem(f"{where}: {error}", where)
+            for problem in _problems_of(error):
+                self._graph.problem(problem, where)
             return given
         if found is None:
             self._graph.opaque.append(given.name)
@@ -285,29 +289,31 @@ class Lookup:
         """Look up the key function of a map."""
         if options.key is None:
             return options
-        return replace(options, key=self.function(options.key, where.within("key"), "item"))
+        return replace(options, key=self.function(options.key, where.part("key", "key"), "item"))
 
     def policy(self, how: str | Callable[..., Any], where: Spot) -> Callable[..., Any]:
         """Look up how contexts are merged: a policy by its name, or a plain function (S10.4)."""
         if isinstance(how, str):
             found = POLICIES.get(cast("MergePolicy", how))
             if found is None:
-                known = f"{choices(POLICIES)}, or a function"
-                self._graph.problem(f"{where}: how of merge_contexts cannot be {how!r}; {known}", where)
+                problem = SETTING_INVALID(found=repr(how), available=(*POLICIES, "a function"))
+                self._graph.problem(problem, where.part("how"))
             return found or POLICIES["pick"]
+        spot = where.part("how")
         if not isinstance(how, NamedFunction):
             try:
                 check_function(how, "contexts")
             except ValueError as error:
-                self._graph.problem(f"{where}: how of merge_contexts: {error}", where)
-        return self.function(how, where.part(": how of merge_contexts"), "contexts")
+                for wrong in _problems_of(error):
+                    self._graph.problem(wrong, spot)
+        return self.function(how, spot, "contexts")
 
     def test(self, loop: LoopBlock, where: Spot) -> LoopTest | None:
         """Look up the function of a loop's test."""
         test = loop.test
         if test is None or test.function is None:
             return test
-        spot = Spot(f"the test of {where}", where.scope, (*where.steps, "loop", test.kind))
+        spot = where.part(test.kind, "loop", test.kind)
         return replace(test, function=self.function(test.function, spot))
 
     def config(self, config: Config | None, where: Spot) -> Config | None:
@@ -319,13 +325,13 @@ class Lookup:
         match config:
             case Decide(condition=str(source)):
                 return config.decided_by(
-                    self._condition(source, where.part(", config condition", "config", "condition"))
+                    self._condition(source, where.part("config.condition", "config", "condition"))
                 )
             case Choose(cases=dict(cases)):
                 return config.decided_by(
                     {
                         case: self._condition(
-                            source, where.part(f", config cases.{case}", "config", "cases", case)
+                            source, where.part(f"config.cases.{case}", "config", "cases", case)
                         )
                         for case, source in cases.items()
                     }
@@ -335,7 +341,7 @@ class Lookup:
                 given = getattr(config, name)
                 named = NamedFunction(given) if isinstance(given, str) else given
                 return config.model_copy(
-                    update={name: self.function(named, where.part(f", config {name}", "config", name))}
+                    update={name: self.function(named, where.part(f"config.{name}", "config", name))}
                 )
             case _:
                 return config

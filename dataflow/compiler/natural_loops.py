@@ -20,6 +20,7 @@ from dataflow.compiler.loop_reads import (
     vertex_behind,
 )
 from dataflow.compiler.scopes import body_of
+from dataflow.diagnostics.graphs import FEEDBACK_LEAVES_MAP, FEEDBACK_WITHOUT_LOOP, ROUND_OPTION_MISPLACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -63,10 +64,9 @@ def _contradicts(graph: Graph, one: RoundEdge) -> bool:
     if not one.rounds.feedback or (not one.rounds.each_round and one.rounds.leave == "last"):
         return False
     option = "each_round" if one.rounds.each_round else "leave"
-    graph.problem(
-        f"edge {one.edge}: `{option}` is for edges that leave a loop, and a feedback edge is inside its loop",
-        one.spot,
-    )
+    reason = "a feedback edge does not leave its loop"
+    problem = ROUND_OPTION_MISPLACED(source=one.edge.source, option=option, reason=reason)
+    graph.problem(problem, one.spot)
     return True
 
 
@@ -127,9 +127,9 @@ class _LoopLifter:
         ends = self._ends(one)
         if ends is not None and is_closed_by(reads, ends):
             return True
-        source, target = one.edge.source.node, one.edge.target
-        text = f"feedback closes no loop: without it no path leads from {target!r} to {source!r}"
-        self.graph.problem(f"edge {one.edge}: {text}", one.spot)
+        source = one.edge.source
+        problem = FEEDBACK_WITHOUT_LOOP(source=source, target=one.edge.target, begin=source.node)
+        self.graph.problem(problem, one.spot)
         return False
 
     def _leaves_map(self, one: RoundEdge, fires: dict[Vertex, dict[Vertex, None]]) -> bool:
@@ -140,8 +140,7 @@ class _LoopLifter:
         for opener in left[:1]:
             scope = body_of(opener)
             assert scope is not None, "it is a map"
-            text = f"a feedback edge may not leave a map, and this one leaves {scope.label}; collect it first"
-            self.graph.problem(f"edge {one.edge}: {text}", one.spot)
+            self.graph.problem(FEEDBACK_LEAVES_MAP(source=one.edge.source, map=scope.label), one.spot)
         return bool(left)
 
     def _add(
@@ -178,12 +177,13 @@ class _LoopLifter:
         source = vertex_behind(one.wire)
         inside = self.around.get(source, ()) if source is not None else ()
         if one.rounds.each_round and not inside:
-            text = f"`each_round` is for edges that begin in a loop, and {one.edge.source.node!r} is in none"
+            option, reason = "each_round", f"{one.edge.source.node!r} is not in a loop"
         elif one.rounds.leave == "all" and not left_by(one.wire, one.vertex, self.around):
-            text = "`leave` says which values of its rounds leave a loop, and this edge leaves none"
+            option, reason = "leave", "the edge does not leave a loop"
         else:
             return
-        self.graph.problem(f"edge {one.edge}: {text}", one.spot)
+        problem = ROUND_OPTION_MISPLACED(source=one.edge.source, option=option, reason=reason)
+        self.graph.problem(problem, one.spot)
 
 
 def _drop(graph: Graph, closing: Collection[tuple[int, int]]) -> None:

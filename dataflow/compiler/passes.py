@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from dataflow.base.wording import listed, on_one_line
+from dataflow.base.wording import listed
 from dataflow.compiler.checks import check
 from dataflow.compiler.graph import (
     CallAction,
@@ -25,6 +25,7 @@ from dataflow.compiler.scopes import in_order, wires_of
 from dataflow.core.functions import import_function
 from dataflow.core.ports import PortKind
 from dataflow.core.wiring import Reference
+from dataflow.diagnostics.graphs import NOT_INSPECTED
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.ports import OutPort
     from dataflow.core.wiring import Source, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine"]
 
@@ -62,7 +64,7 @@ class Compiled(NamedTuple):
     def plan(self) -> FlowPlan:
         """The plan; raises FlowInvalid for a flow that cannot run."""
         if self.laid_out is None:
-            raise FlowInvalid(self.name, [_not_looked_into(self.opaque)])
+            raise FlowInvalid(self.name, [_not_inspected(self.opaque)])
         return self.laid_out
 
 
@@ -112,7 +114,7 @@ def compile_flow(
     graph, ordered = examine(wiring, find_type, find_function)
     _refuse(graph)
     if graph.opaque:
-        raise FlowInvalid(wiring.name, [_not_looked_into(graph.opaque)])
+        raise FlowInvalid(wiring.name, [_not_inspected(graph.opaque)])
     graph.outputs = {pulled.name: graph.outputs[PULLED]}
     return lay_out(graph, _prune(graph, ordered))
 
@@ -122,9 +124,9 @@ def _refuse(graph: Graph) -> None:
         raise FlowInvalid(graph.wiring.name, graph.problems_in_order)
 
 
-def _not_looked_into(opaque: Sequence[str]) -> str:
+def _not_inspected(opaque: Sequence[str]) -> Diagnostic:
     names = list(dict.fromkeys(opaque))
-    return on_one_line(f"these were not looked into, so the flow cannot run: {listed(names, len(names))}")
+    return NOT_INSPECTED(names=listed(names, len(names)))
 
 
 def _prune(graph: Graph, ordered: list[Vertex]) -> list[Vertex]:

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dataflow.base.wording import choices
 from dataflow.compiler.graph import (
     CallAction,
     CollectAction,
@@ -48,12 +47,25 @@ from dataflow.core.wiring import (
     Source,
     encode,
 )
+from dataflow.diagnostics.graphs import (
+    ALL_MISPLACED,
+    CARRY_WITHOUT_NEXT,
+    EACH_OPTIONS_DIFFER,
+    EDGE_INTO_A_BLOCK,
+    JOIN_EMPTY,
+    NAME_UNKNOWN,
+    PORT_UNCONNECTED,
+    PORT_UNKNOWN,
+    PORT_WIRED_TWICE,
+    READ_BEFORE_THE_END,
+)
 
 if TYPE_CHECKING:
     from dataflow.compiler.graph import Steps
     from dataflow.compiler.names import FindFunction, FindType, Lookup, Names
     from dataflow.core.context import MergeFunction
     from dataflow.core.wiring import Block, Edge, Placed, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["resolve"]
 
@@ -88,7 +100,7 @@ class _Connector:
                 if placed.after:
                     self._connect_after(placed, names)
         for name, source in root.outputs.items():
-            spot = Spot(f"output {name!r}", self.graph.root, ("outputs", name))
+            spot = Spot(f"outputs.{name}", self.graph.root, ("outputs", name), name)
             reader = _Reader(self.declared.root, spot, "each", 2 * len(root.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 self.graph.outputs[name] = wire
@@ -111,19 +123,18 @@ class _Connector:
                     one = RoundEdge(edge, edge.rounds, vertex, given, len(given.wires) - 1)
                     self.graph.round_edges.append(one)
             elif vertex is not None:
-                self._misplaced(
-                    edge, names, f"{edge.target!r} is a {vertex.kind}, which is not wired by edges"
-                )
+                self._misplaced(edge, names, EDGE_INTO_A_BLOCK(name=edge.target, what=vertex.kind))
             else:
-                known = choices(names.vertices, write=encode)
-                self._misplaced(edge, names, f"no node {edge.target!r} in this block; {known}")
+                known = map(encode, names.vertices)
+                unknown = NAME_UNKNOWN(what="node", name=edge.target, available=known, advice="")
+                self._misplaced(edge, names, unknown)
 
-    def _misplaced(self, edge: Edge, names: Names, why: str) -> None:
+    def _misplaced(self, edge: Edge, names: Names, problem: Diagnostic) -> None:
         steps: tuple[str | int, ...] = ("nodes", edge.target, "inputs", edge.target_port)
         if edge.index is not None:  # it is one of the edges of a document
             steps = ("edges", edge.index)
-        spot = Spot(f"port '{edge.target}.{edge.target_port}'", names.scope, steps)
-        self.graph.problem(f"edge {edge.source} -> {edge.target}.{edge.target_port}: {why}", spot)
+        spot = Spot(f"{edge.target}.{edge.target_port}", names.scope, steps, edge.target_port)
+        self.graph.problem(problem, spot)
 
     def _connect_block(self, placed: LoopBlock | MapBlock, names: Names) -> None:
         vertex = names.vertices[placed.id]
@@ -140,8 +151,7 @@ class _Connector:
             steps: Steps = ("nodes", vertex.id, "values" if is_value else "inputs", port)
             given = vertex.inputs.get(port)
             if given is not None and not self._begins(given):
-                spot = vertex.spot_of(port, steps)
-                self.graph.problem(f"{spot} is wired by edges and by a source of its own; use one", spot)
+                self.graph.problem(PORT_WIRED_TWICE(), vertex.spot_of(port, steps))
                 continue
             given = given or self._open(vertex, port, steps)
             for one in source.sources if isinstance(source, Many) else (source,):
@@ -167,9 +177,9 @@ class _Connector:
         if declared is not None or action.type.is_opaque:
             vertex.inputs[port] = given
         else:  # the problems of its sources are recorded all the same
-            known = choices(action.type.inputs)
-            text = f"node {vertex.id!r} ({action.type.id}) has no input port {port!r}; {known}"
-            self.graph.problem(text, vertex.spot_of(port, steps))
+            owner, known = f"node type {action.type.id!r}", action.type.inputs
+            problem = PORT_UNKNOWN(owner=owner, which="input", name=port, available=known)
+            self.graph.problem(problem, vertex.spot_of(port, steps))
         return given
 
     def _add(
@@ -188,27 +198,26 @@ class _Connector:
         inside = self.declared.inside(loop.body)
         order = 2 * len(loop.body.nodes)
         for name, carried in loop.carries.items():
-            label = f"'$carry.{name}' of loop {loop.id!r}"
-            spot = Spot(label, names.scope, (*vertex.spot.steps, "loop", "carry", name))
+            spot = vertex.spot.part(f"carry.{name}", "loop", "carry", name)
             first = self.sources.wire(
                 carried.first, _Reader(names, spot.within("first"), loop.id, vertex.order - 1)
             )
             vertex.inputs[name] = Input(name, [first] if first else [], required=False)
             if carried.next is None:
-                self.graph.problem(f"{label} has no next value", spot)
+                self.graph.problem(CARRY_WITHOUT_NEXT(), spot)
                 continue
-            spot = Spot(f"next value of {label}", inside.scope, ("carry", name, "next"))
+            spot = Spot(f"{spot}.next", inside.scope, ("carry", name, "next"))
             if next_wire := self.sources.wire(carried.next, _Reader(inside, spot, "each", order)):
                 action.nexts[name] = next_wire
         if loop.test is not None:
-            spot = Spot(f"the test of loop {loop.id!r}", inside.scope, (loop.test.kind,))
+            spot = Spot(f"{loop.id}.{loop.test.kind}", inside.scope, (loop.test.kind,))
             action.test_wire = self.sources.wire(loop.test.source, _Reader(inside, spot, "each", order))
         for name, source in loop.body.outputs.items():
             if isinstance(source, Reference) and source.node == CARRY and source.port in loop.carries:
                 action.finals[name] = source.port
                 continue
             each_round = source.source if isinstance(source, All) else source
-            spot = Spot(f"output '{loop.id}.{name}'", inside.scope, ("outputs", name))
+            spot = Spot(f"{loop.id}.{name}", inside.scope, ("outputs", name), name)
             reader = _Reader(inside, spot, "each", order)
             if wire := self.sources.wire(each_round, reader):
                 action.results[name] = wire
@@ -220,13 +229,12 @@ class _Connector:
         assert isinstance(action, MapAction)
         inside = self.declared.inside(placed.body)
         for name, source in placed.over.items():
-            label = f"'$item.{name}' of map {placed.id!r}"
-            spot = Spot(label, names.scope, (*vertex.spot.steps, "map", "over", name))
+            spot = vertex.spot.part(f"over.{name}", "map", "over", name)
             wire = self.sources.wire(source, _Reader(names, spot, placed.id, vertex.order - 1))
             vertex.inputs[name] = Input(name, [wire] if wire else [])
             action.lists[name] = name
         for name, source in placed.body.outputs.items():
-            spot = Spot(f"output '{placed.id}.{name}'", inside.scope, ("outputs", name))
+            spot = Spot(f"{placed.id}.{name}", inside.scope, ("outputs", name), name)
             reader = _Reader(inside, spot, "each", 2 * len(placed.body.nodes))
             if (wire := self.sources.wire(source, reader)) is not None:
                 action.collects[name] = wire
@@ -236,10 +244,8 @@ class _Connector:
             return
         for port in vertex.action.required:
             if port not in vertex.inputs:
-                self.graph.problem(
-                    f"port '{vertex.id}.{port}' is required and has neither an edge nor a constant",
-                    vertex.spot,
-                )
+                spot = vertex.spot_of(port, vertex.spot.steps)
+                self.graph.problem(PORT_UNCONNECTED(), spot)
 
 
 @dataclass(slots=True, eq=False)
@@ -302,9 +308,7 @@ class _Sources:
                     vertex.home = home
                 return Terminal(vertex, "out")
             case All():
-                self._graph.problem(
-                    f"{reader.spot}: `all` is an output of a loop, and nothing else", reader.spot
-                )
+                self._graph.problem(ALL_MISPLACED(), reader.spot)
                 return None
 
     def _join(
@@ -317,7 +321,7 @@ class _Sources:
     ) -> Terminal | None:
         word = word or mode.value
         if not sources:
-            self._graph.problem(f"{reader.spot}: {word} needs at least one source", reader.spot)
+            self._graph.problem(JOIN_EMPTY(join=word), reader.spot)
             return None
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if len(wires) < len(sources):
@@ -343,11 +347,7 @@ class _Sources:
         known = self._maps.get(wire)
         if known is not None and known[1].home is reader.names.scope:
             if known[0] != options:
-                self._graph.problem(
-                    f"{reader.spot}: each({wire.label}) has other options than the same each read by "
-                    f"{known[1].id!r}; two calls share a map only with equal options",
-                    reader.spot,
-                )
+                self._graph.problem(EACH_OPTIONS_DIFFER(source=wire.label, other=known[1].id), reader.spot)
             vertex = known[1]
         else:
             scope = Scope(ScopeKind.MAP, parameters={ITEM: None}, label=f"each({wire.label})")
@@ -364,7 +364,7 @@ class _Sources:
         """Open a map over edges (S7.4); equal calls in one block share one map."""
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if not sources:
-            self._graph.problem(f"{reader.spot}: every needs at least one source", reader.spot)
+            self._graph.problem(JOIN_EMPTY(join="every"), reader.spot)
         if not wires or len(wires) < len(sources):
             return None
         label = f"every({', '.join(wire.label for wire in wires)})"
@@ -386,28 +386,25 @@ class _Sources:
         """Look a port up, from the block of the reader outwards."""
         found = reader.names.find(reference)
         if found is None:
-            text = f"{reader.spot} reads '{reference}'{_why_not(reference, reader.names)}"
-            self._graph.problem(text, reader.spot)
+            self._graph.problem(_unreadable(reference, reader.names), reader.spot)
         return found
 
 
-def _why_not(reference: Reference, names: Names) -> str:
+def _unreadable(reference: Reference, names: Names) -> Diagnostic:
     """Describe why a port cannot be read in a block."""
     if (kind := SCOPES.get(reference.node)) is not None:
         scopes = (outer.scope for outer in names.outwards() if outer.scope.kind is kind)
-        return f", which does not exist here; {choices(*(scope.parameters for scope in scopes))}"
+        known = [f"{reference.node}.{name}" for scope in scopes for name in scope.parameters]
+        return NAME_UNKNOWN(what="parameter", name=reference, available=known, advice="")
     vertex = names.vertex(reference.node)
     if vertex is None:
-        known = choices(*(outer.vertices for outer in names.outwards()), write=encode)
-        hint = f"; with a $ in front, ${reference}, it is no node" if f"${reference.node}" in SCOPES else ""
-        return f": no node {reference.node!r}; {known}{hint}"
+        known = [encode(name) for outer in names.outwards() for name in outer.vertices]
+        advice = f"write ${reference} for a parameter" if f"${reference.node}" in SCOPES else ""
+        return NAME_UNKNOWN(what="node", name=reference.node, available=known, advice=advice)
     if names.is_inside(vertex):
-        return (
-            f", which is known when the {vertex.kind} has ended; "
-            "inside it read a node or a carried port of its own"
-        )
-    ports = choices(vertex.output_names)
-    return f": {vertex.kind} {vertex.id!r} has no output port {reference.port!r}; {ports}"
+        return READ_BEFORE_THE_END(source=reference, what=vertex.kind)
+    owner, known = f"{vertex.kind} {vertex.id!r}", [*vertex.output_names]
+    return PORT_UNKNOWN(owner=owner, which="output", name=reference.port, available=known)
 
 
 def _home_of(terminal: Terminal) -> Scope | None:

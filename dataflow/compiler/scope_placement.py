@@ -27,6 +27,7 @@ from dataflow.compiler.graph import (
     Vertex,
 )
 from dataflow.compiler.scopes import EdgeTracer, body_of, resolved, scope_of, wires_of, wires_within
+from dataflow.diagnostics.graphs import COLLECT_WITHOUT_MAP, LIST_IN_ITS_MAP, TWO_MAPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -124,11 +125,7 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Ter
             assert graph.problems, "outer vertices are placed first"
             continue
         if not is_reported:
-            graph.problem(
-                f"{vertex.kind} {vertex.id!r} reads two maps neither inside the other: {why} and "
-                f"{wire.label}; collect one of them first",
-                vertex.spot,
-            )
+            graph.problem(TWO_MAPS(first=why, second=wire.label), vertex.spot)
         is_reported = True
     return found
 
@@ -140,10 +137,7 @@ def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
     if vertex in graph.circling:
         return  # the scope of its source is not known, which is reported
     if owner is None or owner.home is not vertex.home:
-        graph.problem(
-            f"collect({action.source.label}): the port is not inside a map opened by each in this block",
-            vertex.spot,
-        )
+        graph.problem(COLLECT_WITHOUT_MAP(source=action.source.label), vertex.spot)
         return
     assert isinstance(owner.action, MapAction), "a map's scope is owned by a map"
     name = f"collect({action.source.label})"
@@ -244,26 +238,25 @@ def find_own_lists(graph: Graph, ordered: Sequence[Vertex]) -> None:
     for opener in maps:
         action = opener.action
         assert isinstance(action, MapAction), "as they were chosen"
-        why = _why_late(action)
-        found = known.own_lists(opener, are_whole=why is None)
-        if why is None:
+        late = _late_because(action)
+        found = known.own_lists(opener, are_whole=late is None)
+        if late is None:
             action.early.update(found)
             continue
         for name, reading in [*found.items()][:1]:  # the others wait for the same
-            _refuse(graph, action, name, reading, why)
+            _refuse(graph, action, name, reading, late)
 
 
-def _refuse(graph: Graph, action: MapAction, name: str, reading: _Reading, why: str) -> None:
+def _refuse(graph: Graph, action: MapAction, name: str, reading: _Reading, when: str) -> None:
     begin = _begin(action.collects[name])
     own = f"collect({begin.label})"
-    waits_for = f"its list {own}"
-    hint = f"; read the list outside of the map, or go over it anew by each({own})"
+    awaited, advice = own, f"read the list outside of the map, or iterate over it again with each({own})"
     if name in action.indexed:  # nothing in a flow refers to this list
-        own, waits_for, hint = begin.label, f"all that {begin.label} brings", ""
-    way = _begin(reading.wire).label
-    read = "" if way == own else f", by way of {way},"
-    text = f"{reading.spot} waits inside {action.scope.label}{read} for {waits_for}, which {why}{hint}"
-    graph.problem(text, reading.spot)
+        own, awaited, advice = begin.label, f"all values of {begin.label}", ""
+    read = _begin(reading.wire).label
+    way = "" if read == own else f" through {read}"
+    problem = LIST_IN_ITS_MAP(map=action.scope.label, way=way, awaited=awaited, when=when, advice=advice)
+    graph.problem(problem, reading.spot)
 
 
 def _begin(wire: Terminal) -> Terminal:
@@ -277,14 +270,14 @@ def _begin(wire: Terminal) -> Terminal:
     return wire
 
 
-def _why_late(action: MapAction) -> str | None:
-    """Return why the lists of a map are known only after all its items have ended; None if they are not."""
+def _late_because(action: MapAction) -> str | None:
+    """Return when the lists of a map are known, if that is only after all its items have ended."""
     if action.is_every:
-        return "is known when all edges have settled and all their frames have ended"
+        return "all edges have settled and the nodes that run for each of them have ended"
     if action.options.on_error != "fail":
-        return f"with on_error={action.options.on_error!r} is known when all items have ended"
+        return f"all items have ended, because of on_error={action.options.on_error!r}"
     if action.options.max_concurrency is not None:
-        return "with max_concurrency is known when all items have ended: some begin when others have"
+        return "all items have ended, because of max_concurrency"
     return None
 
 
@@ -348,7 +341,7 @@ class _Order:
         match owner:
             case Vertex(action=MapAction() as action):
                 yield from wires_of(owner)
-                if not are_whole and _why_late(action) is None and not action.named:
+                if not are_whole and _late_because(action) is None and not action.named:
                     yield action.collects[port]
                 else:
                     yield from self._whole(action.scope)

@@ -17,6 +17,7 @@ from dataflow.compiler.graph import (
     Terminal,
     Vertex,
 )
+from dataflow.diagnostics.graphs import CYCLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ def in_order(graph: Graph) -> list[Vertex]:
                 ordered.append(later)
     if len(ordered) < len(graph.vertices):
         left = {vertex: after.get(vertex, []) for vertex in graph.vertices if waits[vertex]}
-        graph.problem(_cycle_problem(left), next(iter(left)).spot)
+        graph.problem(CYCLE(nodes=_cycle(left)), next(iter(left)).spot)
         graph.circling.update(left)
         ordered.extend(left)  # they are checked all the same, as far as possible
     return ordered
@@ -141,17 +142,14 @@ def _precedences(
                 yield source, vertex
 
 
-def _cycle_problem(after: dict[Vertex, list[Vertex]]) -> str:
+def _cycle(after: dict[Vertex, list[Vertex]]) -> str:
     import networkx as nx  # only for the message; it loads slowly
 
     cycle = [edge[0] for edge in nx.find_cycle(nx.DiGraph(after))]
     names = _closed([vertex.id for vertex in cycle if _is_named(vertex)])
     rest = len(names) - MOST_CHOICES
     shown = names if rest <= 0 else [*names[:MOST_CHOICES], f"{rest:,} more"]
-    return (
-        f"the nodes form a cycle: {' -> '.join([*shown, names[0]])}; "
-        "a flow is acyclic: what repeats goes into a loop, or comes back by a feedback edge"
-    )
+    return " -> ".join([*shown, names[0]])
 
 
 def _closed(names: list[str]) -> list[str]:

@@ -224,11 +224,7 @@ ROWS: Final = [
         wired(lambda f: f.ask(int, "?", default=1)),
         "node 'ask' (control.ask): config default: it needs `expires`: it is what the ask takes when its time is over",
     ),
-    Row(
-        "two nodes of one path",
-        wired(clashing),
-        "node 'inc' in the map of 'inner' would have the path of the node of that name inside flow 'inner'; give one of them another name",
-    ),
+    Row("two nodes of one path", wired(clashing)),
     Row(
         "a flow without its config",
         needing.check,

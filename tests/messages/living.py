@@ -121,7 +121,7 @@ ROWS = [
     Row("a node of one round to replace", in_session(lambda s: s.replace("rounds[0]", inc)), "the flow has no node 'rounds[0]'; choices: inc, rounds, inside"),
     Row("a loop to replace", in_session(lambda s: s.replace("rounds", inc)), "'rounds' is a loop or a map, which runs no function; replace a node inside it"),
     Row("a node inside a flow to replace", in_session(lambda s: s.replace("inside/inc", inc)), "'inside/inc' is inside node 'inside', which is no block: replace that node"),
-    Row("a function with another port", in_session(lambda s: s.replace("inc", other)), "node 'inc' (tests.messages.living:other) has no input port 'x'; choices: y\nport 'inc.y' is required and has neither an edge nor a constant"),
+    Row("a function with another port", in_session(lambda s: s.replace("inc", other))),
     Row("a function with one more port", in_session(lambda s: s.replace("inc", added)), "node 'inc': what replaces its function has to take and give the same ports, with the same defaults; expected x -> out, found x, more -> out"),
     Row("a flow with one more port", in_session(lambda s: s.replace("inside", inner(more=1))), "node 'inside': what replaces its function has to take and give the same ports, with the same defaults; expected x -> z, found more, x -> z"),
     Row("a cutoff that is no function", lambda: node(cutoff=3)(inc), "cutoff must be a function of the old and the new value, found 3"),
