@@ -134,7 +134,7 @@ class PortMisuse(FlowInvalid):
         self.port = port
         self.use = use
         self.advice = advice
-        problem = PORT_USED_AS_VALUE(port, use=use, advice=advice)
+        problem = PORT_USED_AS_VALUE(port.strip("'"), use=use, advice=advice)
         super().__init__("(being wired)", [problem])
         self.args = (str(problem),)  # raised immediately, with this problem alone
 

@@ -10,7 +10,8 @@ from dataflow.compiler.definition import Definition
 from dataflow.core.inputs import read_inputs
 from dataflow.core.policy import Edited, Settings, one_of, telemetry_of
 from dataflow.core.wiring import flows_within
-from dataflow.errors import DataflowError, Paused
+from dataflow.diagnostics.arguments import ARGUMENT_INVALID, STORE_REQUIRED
+from dataflow.errors import ArgumentInvalid, DataflowError, Paused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,10 +169,7 @@ class Flow(Definition):
 
             return executing(partial(prepare_again, self.compile(), run, given))
         if self.settings.store is None:
-            raise DataflowError(
-                f"run {run} is given by its id, but the flow has no store to find it in: "
-                "say flow.using(store=...).resume(...)"
-            )
+            raise DataflowError(STORE_REQUIRED(f"run {run}"))
         from dataflow.durable.ownership import plan_of_run, prepare_resumed  # as above
 
         id, store = run if isinstance(run, str) else run.run_id, self.settings.store
@@ -202,19 +200,16 @@ class Flow(Definition):
         one_of("edited", edited, Edited)
         id = run if isinstance(run, str) else run.run_id
         if self.settings.store is None:
-            raise DataflowError(
-                f"run {id} is to be forked, but the flow has no store to find it in: "
-                "say flow.using(store=...).fork(...)"
-            )
+            raise DataflowError(STORE_REQUIRED(f"run {id}"))
         return executing(partial(prepare_forked, self, id, dict(changes), edited))
 
     async def diff(self, first: str | Result, second: str | Result) -> Differences:
         """Compare two runs in the store of the flow; see `diff`."""
         from dataflow.inspection.diff import diff  # as above
 
-        if self.settings.store is None:
-            raise DataflowError("the flow has no store to find runs in: say flow.using(store=...).diff(...)")
         one, other = (run if isinstance(run, str) else run.run_id for run in (first, second))
+        if self.settings.store is None:
+            raise DataflowError(STORE_REQUIRED(f"run {one}"))
         return await diff(self.settings.store, one, other, self)
 
     def live(self, /, **inputs: Any) -> AbstractAsyncContextManager[Live]:
@@ -292,6 +287,8 @@ def _check_places(store: object, memo: object) -> None:
     from dataflow.stores import Store
 
     if not isinstance(store, Store | None):
-        raise ValueError(f"store must be a Store, such as Store.sqlite(path), found {store!r}")
+        expected = "a Store, such as Store.sqlite(path)"
+        raise ArgumentInvalid(ARGUMENT_INVALID(name="store", expected=expected, found=repr(store)))
     if not isinstance(memo, ProcessMemo | Store | None):
-        raise ValueError(f"memo must be a ProcessMemo or a Store, found {memo!r}")
+        expected = "a ProcessMemo or a Store"
+        raise ArgumentInvalid(ARGUMENT_INVALID(name="memo", expected=expected, found=repr(memo)))

@@ -14,6 +14,12 @@ from dataflow.builder.sources import Placeholder
 from dataflow.core.nodetype import opaque_type
 from dataflow.core.ports import MISSING, plain_type
 from dataflow.core.signature import hints_of, is_config
+from dataflow.diagnostics.wiring import (
+    FLOW_IN_ITSELF,
+    FLOW_INPUT_UNNAMED,
+    FLOW_NEEDS_CONFIG,
+    FLOW_RETURNS_VALUE,
+)
 from dataflow.errors import FlowInvalid, Paused
 from dataflow.flows import Flow
 
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from dataflow.core.config import Config
     from dataflow.core.nodetype import NodeType
     from dataflow.core.wiring import PlacedNode, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["TypedFlow", "flow"]
 
@@ -91,7 +98,7 @@ class TypedFlow(Flow, Generic[P, R]):
             node_type = self.node_type
         except FlowInvalid as invalid:
             for problem in invalid.problems:
-                block.problem(f"flow {self.name!r} as a node: {problem}")
+                block.problem(problem)
             return place(block, opaque_type(self.name), self.name, self._placed_as)
         placed = place(block, node_type, self.name, self._placed_as)
         wire(block, placed, node_type, args, kwargs)
@@ -108,7 +115,7 @@ class TypedFlow(Flow, Generic[P, R]):
         return self._config is None and bool(self._config_name)
 
     @cached_property
-    def _hints(self) -> tuple[dict[str, Any], list[str]]:
+    def _hints(self) -> tuple[dict[str, Any], list[Diagnostic]]:
         """The annotations of the function, and the problems found in them."""
         return hints_of(self._fn)
 
@@ -153,25 +160,20 @@ class TypedFlow(Flow, Generic[P, R]):
     def _trace(self) -> None:
         """Call the function once, with ports for its parameters."""
         hints, problems = self._hints
-        self._wiring.problems.extend(problems)
+        self._wiring.problems.extend(problem.within(self.name) for problem in problems)
         positional: list[Any] = []
         named: dict[str, Any] = {}
         if self._config_name:
             config = self._config or inspect.signature(self._fn).parameters[self._config_name].default
             if config is inspect.Parameter.empty:
-                self._wiring.problems.append(
-                    f"@flow function {self.name!r}: the flow is wired for a config, {self._config_name!r}; "
-                    "give it one by with_config(...)"
-                )
+                self._wiring.problems.append(FLOW_NEEDS_CONFIG(self.name, name=self._config_name))
                 return
             named[self._config_name] = config
         for parameter in self._parameters:
             if parameter.name == self._config_name:
                 continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                self._wiring.problems.append(
-                    f"@flow function {self.name!r}: inputs have names, found {parameter}"
-                )
+                self._wiring.problems.append(FLOW_INPUT_UNNAMED(self.name, found=parameter))
                 continue
             default = MISSING if parameter.default is parameter.empty else parameter.default
             port = self.input(parameter.name, hints.get(parameter.name, Any), default)
@@ -191,10 +193,7 @@ class TypedFlow(Flow, Generic[P, R]):
             for name in returned._fields:
                 self.output(name, getattr(returned, name))
         else:
-            self._wiring.problems.append(
-                f"@flow function {self.name!r} returned {type(returned).__name__}; expected a port, "
-                "or a NamedTuple of ports for several outputs"
-            )
+            self._wiring.problems.append(FLOW_RETURNS_VALUE(self.name, found=type(returned).__name__))
 
 
 @contextmanager
@@ -202,7 +201,7 @@ def _wiring(function: object, name: str) -> Iterator[None]:
     """Refuse to build a flow inside itself, also for another config: it might never end."""
     around = _WIRING.get()
     if function in around:
-        raise FlowInvalid(name, [f"flow {name!r} would contain itself"])
+        raise FlowInvalid(name, [FLOW_IN_ITSELF(name)])
     token = _WIRING.set((*around, function))
     try:
         yield

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from dataflow.base.markers import Marker
-from dataflow.base.wording import choices
-from dataflow.builder.sources import Expression, Handle, PortRef, Step, literally, ports_within
+from dataflow.builder.sources import Expression, Handle, PortRef, literally, ports_within
 from dataflow.core.functions import check_function
 from dataflow.core.nodetype import NodeType
 from dataflow.core.signature import Shape
@@ -26,6 +25,18 @@ from dataflow.core.wiring import (
     Source,
     Wiring,
 )
+from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.wiring import (
+    CARRY_FROM_INSIDE,
+    GIVEN_TWICE,
+    HANDLE_AS_VALUE,
+    ITEM_OF_OTHER_BLOCK,
+    MARKER_AS_VALUE,
+    PORT_OF_OTHER_FLOW,
+    PORTS_IN_CONTAINER,
+    SWITCH_CASE_UNKNOWN,
+)
+from dataflow.errors import ArgumentInvalid, NameUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -38,6 +49,13 @@ __all__ = ["Carry", "Exits", "Loop", "OpenBlock", "When", "ids_within", "source_
 
 K = TypeVar("K")
 T = TypeVar("T")
+#: The name of a handle in messages, and the ports that can be passed instead, by its class.
+_PORTS: Final = {
+    "Step": ("step", ("out", "done", "error")),
+    "When": ("branch", ("yes", "no")),
+    "Carry": ("loop variable", ("out", "final")),
+    "Loop": ("loop", ("result(...)", "all(...)")),
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -135,10 +153,7 @@ class OpenBlock:
         mine = list(self.around())
         while all(home is not block for block in mine):
             if home.parent is None:
-                self.problem(
-                    f"port '{reference}' belongs to flow {home.wiring.name!r}, not to this one; "
-                    "make it an input of this flow"
-                )
+                self.problem(PORT_OF_OTHER_FLOW(reference, flow=home.wiring.name))
                 return Literally(port)  # not a constant either, so that only one problem is recorded
             reference = home.leave(reference)
             home = home.parent
@@ -179,23 +194,17 @@ def _check_item(block: OpenBlock, item: Expression, reader: str) -> None:
     if item._home is None:  # noqa: SLF001 - as above
         item._home = block  # noqa: SLF001 - as above
     elif item._home is not block:  # noqa: SLF001 - as above
-        block.problem(
-            f"{reader} reads the item of a map that is opened in another block; carry it into the loop, "
-            "or call each(...) again to open a map in this block"
-        )
+        block.problem(ITEM_OF_OTHER_BLOCK(reader))
 
 
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
     if type(value) is Marker:
-        block.problem(f"{reader} is given {value!r}, which is no value")
-    elif isinstance(value, Step):
-        block.problem(f"{reader} is given a step; wire one of its ports: step.out, step.done or step.error")
+        block.problem(MARKER_AS_VALUE(reader, found=repr(value)))
     elif isinstance(value, Handle):
-        kind = type(value).__name__.lower()
-        block.problem(f"{reader} is given a {kind}, which is no port; wire one of its ports")
+        handle, ports = _PORTS[type(value).__name__]
+        block.problem(HANDLE_AS_VALUE(reader, handle=handle, available=ports))
     elif ports_within(value):
-        kind = type(value).__name__
-        block.problem(f"{reader} is given a {kind} with ports in it; write gather(...) for a list of values")
+        block.problem(PORTS_IN_CONTAINER(reader, container=type(value).__name__))
 
 
 def ids_within(block: Block) -> Iterator[str]:
@@ -220,7 +229,7 @@ class Exits(dict[K, T]):
     """The outputs of a switch by case."""
 
     def __missing__(self, case: K) -> T:
-        raise KeyError(f"the switch has no case {case!r}; {choices([str(known) for known in self])}")
+        raise NameUnknown(SWITCH_CASE_UNKNOWN(case=case, available=self))
 
 
 class Carry(Handle, Generic[T]):
@@ -252,9 +261,9 @@ class Carry(Handle, Generic[T]):
     def next(self, value: T) -> None:
         """Set the value that the next iteration starts with; a loop variable takes one next value."""
         carried = self._loop.carries[self._name]
-        where = f"next value of '$carry.{self._name}' of loop {self._loop.id!r}"
+        where = f"{self._loop.id}.carry.{self._name}.next"
         if carried.next is not None:
-            self._block.problem(f"{where} is given twice")
+            self._block.problem(GIVEN_TWICE(where, what="the next value"))
         self._block.changed()
         carried.next = source_of(self._block, literally(value), where)
 
@@ -274,18 +283,14 @@ class Loop(Handle):
     def carry(self, initial: T) -> Carry[T]:
         """Add a loop variable with this initial value: a port from outside, or a constant."""
         name = self._block.new_carry()
+        where = f"{self._loop.id}.carry.{name}"
         assert self._block.parent is not None, "a loop's body is inside a block"
         home = initial._block if isinstance(initial, PortRef) else None  # noqa: SLF001 - as in blocks
         if home is not None and any(outer is self._block for outer in home.around()):
-            self._block.problem(
-                f"'$carry.{name}' of loop {self._loop.id!r} begins with {initial!r}, which is inside the "
-                "loop; add that node before the loop"
-            )
+            self._block.problem(CARRY_FROM_INSIDE(where, port=repr(initial)))
             self._loop.carries[name] = Carried(Literally(None))
             return Carry(self._block, self._loop, name)
-        first = source_of(
-            self._block.parent, literally(initial), f"'$carry.{name}' of loop {self._loop.id!r}"
-        )
+        first = source_of(self._block.parent, literally(initial), where)
         self._loop.carries[name] = Carried(first)
         self._block.changed()
         return Carry(self._block, self._loop, name)
@@ -307,7 +312,7 @@ class Loop(Handle):
 
     def result(self, value: T) -> T:
         """Read a port of the body outside: its last live value, a skip if no iteration had one."""
-        source = source_of(self._block, literally(value), f"result of loop {self._loop.id!r}")
+        source = source_of(self._block, literally(value), f"{self._loop.id}.result")
         assert self._block.parent is not None, "a loop's body is inside a block"
         if isinstance(source, Reference):
             reference = self._block.leave(source)
@@ -319,7 +324,7 @@ class Loop(Handle):
 
     def all(self, value: T) -> list[T]:
         """List the values of a port of the body, one per iteration that has a value."""
-        source = source_of(self._block, literally(value), f"all of loop {self._loop.id!r}")
+        source = source_of(self._block, literally(value), f"{self._loop.id}.all")
         base = f"{name_outside(source)}_all" if isinstance(source, Reference) else "all"
         assert self._block.parent is not None, "a loop's body is inside a block"
         port: Any = PortRef(self._block.parent, self._block.leave_as(All(source), base))
@@ -327,12 +332,12 @@ class Loop(Handle):
         return values
 
     def _test(self, kind: Literal["until", "while"], value: object, predicate: Callable[[Any], bool]) -> None:
-        where = f"the test of loop {self._loop.id!r}"
+        where = f"{self._loop.id}.{kind}"
         if self._loop.test is not None:
-            self._block.problem(f"{where} is given twice; a loop has one `until` or `while_`")
+            self._block.problem(GIVEN_TWICE(where, what="the test"))
         try:
             check_function(predicate, "value")
-        except ValueError as error:
-            self._block.problem(f"{where}: {error}")
+        except ArgumentInvalid as error:
+            self._block.problem(within(where, error.problem))
         self._block.changed()
         self._loop.test = LoopTest(kind, source_of(self._block, literally(value), where), predicate)

@@ -19,6 +19,8 @@ from dataflow.core.inputs import ASK_ID
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type
 from dataflow.core.ports import MISSING, Signal, plain_type
 from dataflow.core.wiring import INPUT, FlowInput, LoopBlock, PlacedNode, Reference, Wiring
+from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.wiring import DECLARED_TWICE
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.types.validation import check_value
 
@@ -76,12 +78,12 @@ class Builder:
         root = self._root()
         root.changed()
         if name in self._wiring.inputs:
-            self._wiring.problems.append(f"input {name!r} is declared twice")
+            root.problem(DECLARED_TWICE(f"inputs.{name}"))
         plain = plain_type(type)
         try:
             default = default if default is MISSING else check_value(default, plain)
         except ValueMismatch as mismatch:
-            self._wiring.problems.append(f"default of input {name!r}: {mismatch}")
+            root.problem(within(f"inputs.{name}.default", mismatch.problem))
         self._wiring.inputs[name] = FlowInput(plain, default)
         return PortRef(root, Reference(INPUT, name))
 
@@ -89,9 +91,10 @@ class Builder:
         """Declare an output of the flow: a port, a join or a constant."""
         root = self._root()
         root.changed()
+        place = f"outputs.{name}"
         if name in self._wiring.block.outputs:
-            self._wiring.problems.append(f"output {name!r} is declared twice")
-        self._wiring.block.outputs[name] = source_of(root, literally(port), f"output {name!r}")
+            root.problem(DECLARED_TWICE(place))
+        self._wiring.block.outputs[name] = source_of(root, literally(port), place)
 
     def add(self, fn: Callable[P, Awaitable[R]], /, *args: P.args, **kwargs: P.kwargs) -> Step[R]:
         """Place a node: an async function, a `Node` or a flow.
@@ -106,7 +109,8 @@ class Builder:
         try:
             node_type = self._type_of(fn) if declared is None else declared.type
         except FlowInvalid as invalid:
-            self._wiring.problems.extend(invalid.problems)
+            for problem in invalid.problems:
+                self._open.problem(problem)
             node_type = opaque_type(getattr(fn, "__name__", type(fn).__name__))
         if declared is None:
             placed = place(self._open, node_type, node_type.name or node_type.id)

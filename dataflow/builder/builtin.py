@@ -15,7 +15,6 @@ from pydantic import (
     model_validator,
 )
 
-from dataflow.base.wording import choices
 from dataflow.core.config import Config, FunctionReference, TypeField
 from dataflow.core.context import CONTEXT_ID, ExecutionContext
 from dataflow.core.firing import this_firing
@@ -24,7 +23,8 @@ from dataflow.core.nodetype import IF_ID, SWITCH_ID, VALUE, NodeType, checked_an
 from dataflow.core.ports import MISSING, InPort, NodeOutput, OutPort, Port, PortKind, Ports
 from dataflow.core.signature import Parameters, Shape
 from dataflow.core.wiring import node_of_path
-from dataflow.errors import NodeFailed, ValueMismatch
+from dataflow.diagnostics.node_types import DECISION_INVALID, DEFAULT_WITHOUT_EXPIRY, PICKED_NO_CASE
+from dataflow.errors import ArgumentInvalid, NodeFailed, ValueMismatch
 from dataflow.types.validation import check_json, check_value, described
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Decide(Branching):
     @model_validator(mode="after")
     def _check_one(self) -> Self:
         if (self.predicate is None) == (self.condition is None):
-            raise ValueError("a branch has one of `predicate`, a function, and `condition`, an expression")
+            raise ArgumentInvalid(DECISION_INVALID(expected="one of `predicate` and `condition`"))
         return self
 
     def decided_by(self, condition: Callable[[Any], bool]) -> Decide:
@@ -79,7 +79,8 @@ class Choose(Branching):
     @model_validator(mode="after")
     def _check_one(self) -> Self:
         if (self.pick is None) != isinstance(self.cases, dict):
-            raise ValueError("a switch has `pick`, a function, and a list of `cases`, or conditions by case")
+            expected = "`pick` with a list of `cases`, or `cases` with conditions"
+            raise ArgumentInvalid(DECISION_INVALID(expected=expected))
         return self
 
     def decided_by(self, conditions: Mapping[str, Callable[[Any], bool]]) -> Choose:
@@ -114,8 +115,8 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
         return {case: value}
     if "default" in config.cases:
         return {"default": value}
-    known = f"{choices(config.cases)}, or None for none of them"
-    raise NodeFailed(node_of_path(this_firing().path), f"picked {described(case)}, which is no case; {known}")
+    problem = PICKED_NO_CASE(found=described(case), available=[*config.cases, "None"])
+    raise NodeFailed(node_of_path(this_firing().path), problem)
 
 
 def _exits(names: Iterable[str]) -> dict[str, OutPort]:
@@ -173,7 +174,7 @@ class Question(Config):
     @classmethod
     def _check_default(cls, default: object, info: ValidationInfo) -> object:
         if info.data.get("expires", MISSING) is None:
-            raise ValueError("it needs `expires`: it is what the ask takes when its time is over")
+            raise ArgumentInvalid(DEFAULT_WITHOUT_EXPIRY())
         return _fitting(default, info.data["type"]) if "type" in info.data else default
 
     @property
@@ -205,7 +206,7 @@ def _fitting(value: object, expected: object) -> object:
         try:
             return check_json(value, expected)
         except ValueMismatch:
-            raise ValueError(str(mismatch)) from None
+            raise ArgumentInvalid(mismatch.problem) from None
 
 
 async def _ask(inputs: dict[str, Any], config: Question) -> NodeOutput:

@@ -287,7 +287,7 @@ def configurable_type(
     parameters, more = read_parameters(partial(function, None), hints, False)
     returns, yet_more = read_result(function, hints.get("return", Any))
     if problems := [*problems, *more, *yet_more]:
-        raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems], "node type")
+        raise FlowInvalid(name, [problem.within(name) for problem in problems], "node type")
     ports = [
         port for port in passing_on(returns, parameters).ports if len(returns.ports) == 1 or port.name != OUT
     ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from dataflow.base.wording import choices, counted
 from dataflow.builder.blocks import source_of
 from dataflow.builder.sources import Placeholder, PortRef, literally
 from dataflow.core.nodetype import VALUE, config_problems, opaque_type
@@ -23,7 +23,21 @@ from dataflow.core.wiring import (
     parse_reference,
     wrong_limit,
 )
-from dataflow.errors import FlowInvalid
+from dataflow.diagnostics.arguments import ARGUMENT_NOT_AVAILABLE
+from dataflow.diagnostics.diagnostic import Diagnostic, within
+from dataflow.diagnostics.wiring import (
+    CONFIG_IS_PORT,
+    DECLARED_TWICE,
+    EDGE_OPTION_UNKNOWN,
+    EDGE_OPTION_UNUSED,
+    FLOW_IN_ITSELF,
+    GIVEN_TWICE,
+    NESTED_TOO_DEEP,
+    SIGNAL_REQUIRED,
+    STEP_NOT_HERE,
+    TOO_MANY_ARGUMENTS,
+)
+from dataflow.errors import ArgumentInvalid, FlowInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +57,7 @@ __all__ = [
     "order_after",
     "place",
     "place_flow",
+    "problem_of_subflow",
     "wire",
 ]
 
@@ -66,7 +81,7 @@ def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:
         return block.new_id(base)
     if block.take_id(explicit):
         return explicit
-    block.problem(f"node id {explicit!r} is used twice")
+    block.problem(DECLARED_TWICE(explicit))
     return block.new_id(explicit)
 
 
@@ -103,7 +118,7 @@ def configured(block: OpenBlock, id: str, base: str, explicit: str | None, **set
         placed.config = config(**settings)
     except ValidationError as error:
         for problem in config_problems(error, config):
-            block.problem(f"node {placed.id!r} ({node_type.id}): {problem.text}")
+            block.problem(within(placed.id, problem.text))
         placed.type = opaque_type(node_type.id)
     return placed
 
@@ -118,22 +133,30 @@ def place_flow(
 ) -> PlacedNode:
     """Place a subflow and connect it; its problems become problems of the flow around it (S1.1)."""
     if any(inner is block.wiring for inner in flows_within(flow.wiring)):
-        block.problem(f"flow {block.wiring.name!r} would contain itself, as part of node {flow.name!r}")
+        block.problem(FLOW_IN_ITSELF(flow.name))
         return place(block, opaque_type(flow.name), flow.name, explicit)
     if _is_too_deep(flow.wiring):
-        block.problem(f"flow {flow.name!r} as a node: at most {MOST_NESTED} flows are nested in one another")
+        block.problem(NESTED_TOO_DEEP(flow.name, expected=f"at most {MOST_NESTED} levels"))
         return place(block, opaque_type(flow.name), flow.name, explicit)
     try:
         node_type = flow.node_type
     except FlowInvalid as invalid:
         for problem in invalid.problems:
-            block.problem(f"flow {flow.name!r} as a node: {problem}")
+            block.problem(problem_of_subflow(flow.wiring, problem))
         return place(block, opaque_type(flow.name), flow.name, explicit)
     placed = place(block, node_type, flow.name, explicit)
     placed.type, placed.policy = flow, policy
     block.wiring.nested.append(flow)
     wire(block, placed, node_type, args, kwargs)
     return placed
+
+
+def problem_of_subflow(wiring: Wiring, problem: Diagnostic | str) -> Diagnostic | str:
+    """Return a problem of a subflow as one of the flow around it: at `node/inner.port`, in its own file."""
+    if not isinstance(problem, Diagnostic):
+        return within(wiring.name, problem)
+    location = replace(problem.location, file=problem.location.file or wiring.file)
+    return replace(problem, place=f"{wiring.name}/{problem.place}", location=location)
 
 
 def _is_too_deep(wiring: Wiring) -> bool:
@@ -159,7 +182,7 @@ def wire(
     if args and positional:
         by_position = dict(zip(positional, args, strict=False))
         for name in (name for name in by_position if name in kwargs):
-            block.problem(f"port '{placed.id}.{name}' is given twice, by position and by name")
+            block.problem(GIVEN_TWICE(f"{placed.id}.{name}", what="the port", port=name))
         given = {**by_position, **kwargs}
     for name, value in given.items():
         if name == parameters.config_name:
@@ -170,13 +193,12 @@ def wire(
     if rest and parameters.star is not None:
         feed(block, placed, parameters.star, rest)
     elif rest and not node_type.is_opaque:
-        most = counted(len(positional), "positional argument")
-        block.problem(f"node {placed.id!r} takes at most {most}, found {len(args)}")
+        block.problem(TOO_MANY_ARGUMENTS(placed.id, expected=f"at most {len(positional)}", found=len(args)))
 
 
 def _configure(block: OpenBlock, placed: PlacedNode, name: str, value: object) -> None:
     if isinstance(value, Placeholder):
-        block.problem(f"config {name!r} of node {placed.id!r} is fixed while wiring; it cannot be {value!r}")
+        block.problem(CONFIG_IS_PORT(placed.id, name=name, found=f"the port {value!r}"))
     else:
         placed.config = value
 
@@ -192,7 +214,7 @@ def feed(block: OpenBlock, placed: PlacedNode, port: str, values: Sequence[objec
         block.block.edges += edges
         return
     operands = [literally(value) for value in values]
-    sources = tuple(source_of(block, operand, f"port '{placed.id}.{port}'") for operand in operands)
+    sources = tuple(source_of(block, operand, f"{placed.id}.{port}") for operand in operands)
     plain = [source for source in sources if isinstance(source, Reference)]
     if len(plain) == len(sources):
         block.block.edges += [Edge(source, placed.id, port) for source in plain]
@@ -205,34 +227,31 @@ def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) ->
     id = step._id  # noqa: SLF001 - as in blocks
     placed = block.block.nodes.get(id) if step._block is block else None  # noqa: SLF001 - as above
     if placed is None:
-        block.problem(f"after: node {id!r} is not in this block")
+        block.problem(STEP_NOT_HERE(f"{id}.after"))
         return
     for signal in signals:
         block.changed()
-        source = source_of(block, literally(signal), f"after of node {placed.id!r}")
+        source = source_of(block, literally(signal), f"{id}.after")
         if isinstance(source, Reference) and source.port == DONE:
             placed.after = placed.after or []
             placed.after.append(source.node)
         else:
-            block.problem(
-                f"after of node {placed.id!r}: expected the `done` of a step in this block or around it, "
-                f"found {signal!r}"
-            )
+            block.problem(SIGNAL_REQUIRED(f"{id}.after", found=repr(signal)))
 
 
 def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, Any]) -> None:
     """Add an edge by the names of its ports, which are looked up when the flow is checked."""
-    wrong = set()
+    place, wrong = f"{source} -> {target}", set()
     for name, problem in _wrong_options(options):
         wrong.add(name)
-        block.problem(f"edge {source} -> {target}: {problem}")
+        block.problem(problem.within(place))
     rounds = Rounds(
         **{name: given for name, given in options.items() if name in ROUNDS and name not in wrong}
     )
     try:
         start, end = parse_reference(source), parse_reference(target)
-    except ValueError as error:
-        block.problem(f"edge {source} -> {target}: {error}")
+    except ArgumentInvalid as error:
+        block.problem(within(place, error.problem))
         return
     edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
     edge.rounds = None if rounds == Rounds() else rounds
@@ -240,19 +259,21 @@ def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, An
     block.changed()
 
 
-def _wrong_options(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each invalid option of an edge with a description of the problem."""
-    for unknown in sorted(set(options) - {"id", "meta", *ROUNDS}):
-        yield unknown, f"unknown option {unknown!r}; {choices(('id', 'meta', *ROUNDS))}"
+def _wrong_options(options: Mapping[str, Any]) -> Iterator[tuple[str, Diagnostic]]:
+    """Yield the name of each invalid option of an edge with its problem."""
+    known = ("id", "meta", *ROUNDS)
+    for unknown in sorted(options.keys() - set(known)):
+        yield unknown, EDGE_OPTION_UNKNOWN(option=unknown, available=known)
     for name in ("limit", "on_limit"):
         if name in options and options.get("feedback") is not True:
-            yield name, f"`{name}` stands only beside feedback=True"
+            yield name, EDGE_OPTION_UNUSED(option=name)
     if "limit" in options and (problem := wrong_limit(options["limit"])) is not None:
         yield "limit", problem
-    for name, known in ROUNDS.items():
+    for name, values in ROUNDS.items():
+        given = options.get(name)
         if (
-            known
+            values
             and name in options
-            and not any(type(options[name]) is type(one) and options[name] == one for one in known)
+            and not any(type(given) is type(value) and given == value for value in values)
         ):
-            yield name, f"{name} cannot be {options[name]!r}; {choices([str(one) for one in known])}"
+            yield name, ARGUMENT_NOT_AVAILABLE(name=name, found=repr(given), available=values)

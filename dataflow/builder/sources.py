@@ -20,7 +20,8 @@ from dataflow.core.wiring import (
     Race,
     Reference,
 )
-from dataflow.errors import PortMisuse
+from dataflow.diagnostics.wiring import JOIN_TOO_LARGE
+from dataflow.errors import ArgumentInvalid, PortMisuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -157,10 +158,9 @@ class Expression(Placeholder):
         inner = [operand for operand in operands if isinstance(operand, Expression)]
         self._depth: int = 1 + max((one._depth for one in inner), default=0)  # noqa: SLF001 - of its own class
         self._size: int = 1 + sum(one._size for one in inner)  # noqa: SLF001 - as above
-        if self._size > LARGEST:
-            raise ValueError(f"{name}(...) holds more than {LARGEST} joins; put a node in between")
-        if self._depth > DEEPEST:
-            raise ValueError(f"{name}(...) is nested more than {DEEPEST} deep; put a node in between")
+        if self._size > LARGEST or self._depth > DEEPEST:
+            expected = f"at most {LARGEST:,} joins, nested at most {DEEPEST} deep"
+            raise ArgumentInvalid(JOIN_TOO_LARGE(f"{name}(...)", expected=expected))
         self._home: OpenBlock | None = None  # of the item of a map: the block that read it first
         self._name = name
         self._operands = operands
@@ -243,9 +243,7 @@ class Step(Handle, Generic[R_co]):
         def __getattr__(self, name: str) -> NoReturn:
             if name.startswith("_"):
                 raise AttributeError(name)
-            raise PortMisuse(
-                repr(self), f"the attribute {name!r}", f"a field of the result is step.out.{name}"
-            )
+            raise PortMisuse(self._id, f"the attribute {name!r}", f"a field of the result is step.out.{name}")
 
     def __repr__(self) -> str:
         return f"<step {self._id}>"

@@ -11,8 +11,10 @@ from uuid import UUID
 import annotated_types
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, StringConstraints, WithJsonSchema
 
-from dataflow.base.wording import choices
-from dataflow.core.functions import check_function, is_function_name, name_of_function
+from dataflow.core.functions import check_function, function_of, is_function_name, name_of_function
+from dataflow.diagnostics.arguments import FUNCTION_UNSUITABLE
+from dataflow.diagnostics.node_types import SCHEMA_INVALID, SCHEMA_REFERENCE_UNKNOWN, SCHEMA_TYPE_UNKNOWN
+from dataflow.errors import ArgumentInvalid
 from dataflow.secrets.secret import Secret
 from dataflow.types.mismatches import adapter_of
 from dataflow.types.shapes import union_of
@@ -97,7 +99,8 @@ def _check(value: object) -> object:
     check_function(value, "value")
     if callable(value) or (isinstance(value, str) and is_function_name(value)):
         return value
-    raise ValueError(f"expected a function, written module:qualname, found {value!r}")
+    expected = f"{function_of(['value'])}, or its name module:qualname"
+    raise ArgumentInvalid(FUNCTION_UNSUITABLE(expected=expected, found=repr(value)))
 
 
 FunctionReference = Annotated[
@@ -149,7 +152,7 @@ class _Reading:
         if isinstance(schema, bool) or self.left < 0:
             return Any
         if not isinstance(schema, dict):
-            raise ValueError(f"expected a JSON Schema, found {schema!r}")
+            raise _invalid("", "a mapping or the name of a JSON type", schema)
         if "$ref" in schema:
             return self._referred(schema["$ref"])
         if "const" in schema:
@@ -171,14 +174,14 @@ class _Reading:
 
     def _referred(self, reference: object) -> Any:
         if not isinstance(reference, str):
-            raise ValueError(f"$ref must be text, found {reference!r}")
+            raise _invalid("$ref", "a string", reference)
         if not reference.startswith("#") or reference in self.open:
             return Any
         found: Any = self.root
         for step in reference.removeprefix("#").split("/")[1:]:
             key = step.replace("~1", "/").replace("~0", "~")
             if not isinstance(found, dict) or key not in found:
-                raise ValueError(f"$ref {reference!r} leads to nothing in this schema")
+                raise ArgumentInvalid(SCHEMA_REFERENCE_UNKNOWN(reference=reference))
             found = found[key]
         self.open.append(reference)
         result = self.type_of(found)
@@ -187,8 +190,8 @@ class _Reading:
 
     def _named(self, name: object, schema: Mapping[str, Any]) -> Any:
         if not isinstance(name, str) or name not in _BY_NAME:
-            hint = "; a secret is {type: string, format: secret}" if name == "secret" else ""
-            raise ValueError(f"there is no JSON type {name!r}; {choices(_BY_NAME)}{hint}")
+            advice = "a secret is {type: string, format: secret}" if name == "secret" else ""
+            raise ArgumentInvalid(SCHEMA_TYPE_UNKNOWN(name=name, advice=advice, available=_BY_NAME))
         match name:
             case "string":
                 return _text(schema)
@@ -218,8 +221,12 @@ class _Reading:
 def _list(schema: Mapping[str, Any], key: str) -> list[Any]:
     found = schema[key]
     if not isinstance(found, list) or not found:
-        raise ValueError(f"{key} must be a list that is not empty, found {found!r}")
+        raise _invalid(key, "a list that is not empty", found)
     return found
+
+
+def _invalid(key: str, expected: str, found: object) -> ArgumentInvalid:
+    return ArgumentInvalid(SCHEMA_INVALID(key, expected=expected, found=repr(found)))
 
 
 def _union(options: Iterable[Any]) -> Any:
@@ -245,7 +252,7 @@ def _text(schema: Mapping[str, Any]) -> Any:
     given = {name: schema[key] for key, name in keys.items() if key in schema}
     for key, name in keys.items():
         if name in given and type(given[name]) is not (str if key == "pattern" else int):
-            raise ValueError(f"{key} cannot be {given[name]!r}")
+            raise _invalid(key, "a string" if key == "pattern" else "an integer", given[name])
     if kind is not str or not given:
         return kind
     return _if_checkable(str, [StringConstraints(**given)])
@@ -257,7 +264,7 @@ def _bounded(kind: Any, schema: Mapping[str, Any], keys: Iterable[str], table: M
     for key in keys:
         if key in schema:
             if type(schema[key]) not in (int, float):
-                raise ValueError(f"{key} must be a number, found {schema[key]!r}")
+                raise _invalid(key, "a number", schema[key])
             bounds.append(table[key](schema[key]))
     return _if_checkable(kind, bounds) if bounds else kind
 

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.failure import Interruption, text_of_error
 from dataflow.base.wording import shortened
 from dataflow.core.public_names import OWN_PACKS, package_of, public_module
-from dataflow.errors import PackError
+from dataflow.diagnostics.arguments import FUNCTION_UNSUITABLE
+from dataflow.diagnostics.node_types import IMPORT_FAILED, IMPORTED_NOT_CALLABLE
+from dataflow.errors import ArgumentInvalid, PackError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
 __all__ = [
     "SHOWN_NAMES",
     "NamedFunction",
     "check_function",
+    "function_of",
     "import_function",
     "import_node",
     "importing",
@@ -62,8 +65,8 @@ def check_function(function: object, *values: str) -> None:
     Values that are not callable, and built-in types without a signature, are accepted.
     """
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        name = getattr(function, "__name__", "it")
-        raise ValueError(f"expected a plain function, found the async function {name}; decide inside a node")
+        found = f"the async function {getattr(function, '__name__', '')}".rstrip()
+        raise ArgumentInvalid(FUNCTION_UNSUITABLE(expected=function_of(values), found=found))
     if not callable(function):
         return
     try:
@@ -76,7 +79,13 @@ def check_function(function: object, *values: str) -> None:
         name = getattr(function, "__name__", type(function).__name__)
         bare = [one.replace(annotation=one.empty) for one in signature.parameters.values()]
         found = f"{name}{signature.replace(parameters=bare, return_annotation=signature.empty)}"
-        raise ValueError(f"expected a function of the {' and the '.join(values)}, found {found}") from None
+        problem = FUNCTION_UNSUITABLE(expected=function_of(values), found=found)
+        raise ArgumentInvalid(problem) from None
+
+
+def function_of(values: Iterable[str]) -> str:
+    """Describe a plain function by its arguments."""
+    return f"a plain function of the {' and the '.join(values)}"
 
 
 def name_of_function(function: Callable[..., Any]) -> str | None:
@@ -162,14 +171,16 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
     try:
         yield
     except PackError as error:
-        raise PackError(wanted_by, str(error)) from error
+        inner = error.diagnostics[0] if error.diagnostics else IMPORT_FAILED(error=str(error))
+        raise PackError(wanted_by, inner) from error
     except (KeyboardInterrupt, Interruption):
         raise
     except BaseException as error:
         line = " ".join(text_of_error(error)[: 2 * MOST_CHARACTERS].split())
         described = f"{type(error).__name__}: {shortened(line, MOST_CHARACTERS)}".removesuffix(": ")
-        reason = f"{what} cannot be imported: {described}"
-        raise PackError(wanted_by, reason.removeprefix(f"{wanted_by} ")) from error
+        raise PackError(
+            wanted_by, IMPORT_FAILED("" if what == wanted_by else what, error=described)
+        ) from error
 
 
 def import_function(name: str) -> Callable[..., Any]:
@@ -198,7 +209,7 @@ def import_node(name: str, wanted_by: str = "") -> Callable[..., Any]:
                 raise
             found = _imported(place)
     if not callable(found):
-        raise PackError(wanted_by, f"is no function, but {type(found).__name__}")
+        raise PackError(wanted_by, IMPORTED_NOT_CALLABLE(found=type(found).__name__))
     return found  # type: ignore[no-any-return]  # callable, as just checked
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker
-from dataflow.base.wording import choices
 from dataflow.core.ports import CONTEXT, MISSING, SKIP
+from dataflow.diagnostics.arguments import NAME_UNKNOWN, VALUE_REQUIRED
+from dataflow.diagnostics.node_types import ASK_FIELD_UNKNOWN, ASK_INVALID
+from dataflow.diagnostics.values import VALUE_MISMATCH
 from dataflow.errors import AnswerRefused, FlowInvalid, NodeFailed, ValueMismatch
 from dataflow.types.validation import check_json, check_value, described, json_schema, object_schema
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.ports import OutPort
     from dataflow.core.wiring import FlowInput
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "ASK",
@@ -77,24 +80,20 @@ def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
     """Read the description of an ask from a node's metadata; raises NodeFailed if it is invalid."""
     given = metadata.get(ASK, {})
     if not isinstance(given, Mapping):
-        raise NodeFailed(
-            node, f"paused with the ask {described(given)}; expected a mapping with {choices(FIELDS)}"
-        )
+        raise NodeFailed(node, ASK_INVALID("ask", expected="a mapping", found=described(given)))
     unknown = [name for name in given if name not in FIELDS]
     if unknown:
-        raise NodeFailed(node, f"paused with an ask that has the field {unknown[0]!r}; {choices(FIELDS)}")
+        raise NodeFailed(node, ASK_FIELD_UNKNOWN(name=unknown[0], available=FIELDS))
     request = Request(**given)
-    for name, kind in (("prompt", str), ("schema", Mapping | None)):
-        if not isinstance(getattr(request, name), kind):
-            raise NodeFailed(node, f"paused with an ask whose {name} is {described(getattr(request, name))}")
+    for name, kind, expected in (("prompt", str, "a string"), ("schema", Mapping | None, "a mapping")):
+        found = getattr(request, name)
+        if not isinstance(found, kind):
+            raise NodeFailed(node, ASK_INVALID(f"ask.{name}", expected=expected, found=described(found)))
     expires: object = request.expires
     is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
     if expires is not None and not (is_number and 0 < request.expires <= MOST_SECONDS):  # type: ignore[operator]  # as just checked
-        raise NodeFailed(
-            node,
-            f"paused with an ask that expires after {described(expires)}; "
-            f"expected seconds, {MOST_SECONDS} at most",
-        )
+        expected = f"seconds, {MOST_SECONDS} at most"
+        raise NodeFailed(node, ASK_INVALID("ask.expires", expected=expected, found=described(expires)))
     return request
 
 
@@ -123,41 +122,47 @@ def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: boo
         return {left[0].name: _read(id, left[0], value, "", is_json)}
     if not left:
         if value is not None:
-            raise AnswerRefused(id, f"expected None, since no port is left; found {described(value)}")
+            expected = "None, since no port is left"
+            raise AnswerRefused(id, VALUE_MISMATCH(expected=expected, found=described(value)))
         return {}
     names = [port.name for port in left]
     if not isinstance(value, Mapping):
-        raise AnswerRefused(id, f"expected an object by port, {choices(names)}; found {described(value)}")
+        expected, found = "a mapping by port", described(value)
+        raise AnswerRefused(id, VALUE_MISMATCH(expected=expected, found=found, available=names))
     unknown = [name for name in value if name not in names]
     if unknown:
-        raise AnswerRefused(id, f"there is no port {unknown[0]!r}; {choices(names)}")
+        raise AnswerRefused(id, NAME_UNKNOWN(unknown[0], what="port", available=names))
     missing = [port.name for port in left if not port.conditional and port.name not in value]
     if missing:
-        raise AnswerRefused(id, f"port {missing[0]!r} is missing")
+        raise AnswerRefused(id, VALUE_REQUIRED(missing[0]))
     return {
-        port.name: _read(id, port, value[port.name], f"port {port.name!r}: ", is_json)
+        port.name: _read(id, port, value[port.name], port.name, is_json)
         for port in left
         if port.name in value
     }
 
 
-def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> object:
+def _read(id: str, port: OutPort, value: object, place: str, is_json: bool) -> object:
     if is_json:
         try:
             return check_json(value, port.type)
         except ValueMismatch as mismatch:
-            raise AnswerRefused(id, f"{where}{mismatch}") from None
+            raise _refused(id, place, mismatch) from None
     try:
         return check_value(value, port.type)
     except ValueMismatch as mismatch:
         as_python = mismatch
     if type(value) is Marker:  # not a value, even for a port of type Any
-        raise AnswerRefused(id, f"{where}{as_python}")
+        raise _refused(id, place, as_python)
     try:
         return check_json(value, port.type)
     except ValueMismatch as as_json:  # report the mismatch that is deeper in the value
         deeper = max(as_python, as_json, key=lambda one: len(one.place))
-        raise AnswerRefused(id, f"{where}{deeper}") from None
+        raise _refused(id, place, deeper) from None
+
+
+def _refused(id: str, place: str, mismatch: ValueMismatch) -> AnswerRefused:
+    return AnswerRefused(id, mismatch.diagnostics[0].within(place))
 
 
 def metadata_without_ask(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,7 +173,7 @@ def metadata_without_ask(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def read_inputs(flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any]) -> dict[str, Any]:
     """Check the inputs of a run and add defaults; raises FlowInvalid with every problem."""
     missing = [
-        f"input {name!r} is required"
+        VALUE_REQUIRED(f"inputs.{name}")
         for name, port in declared.items()
         if given.get(name, port.default) is MISSING
     ]
@@ -182,9 +187,13 @@ def read_some(flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, 
 
 
 def _read_input(
-    flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any], missing: list[str]
+    flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any], missing: list[Diagnostic]
 ) -> dict[str, Any]:
-    problems = [f"there is no input {name!r}; {choices(declared)}" for name in given if name not in declared]
+    problems = [
+        NAME_UNKNOWN(f"inputs.{name}", what="input", available=declared)
+        for name in given
+        if name not in declared
+    ]
     problems += missing
     values = {}
     for name, port in declared.items():
@@ -194,7 +203,7 @@ def _read_input(
         try:
             values[name] = own_copy(check_value(value, port.type))  # the caller keeps its own (S3.4)
         except ValueMismatch as mismatch:
-            problems.append(f"input {name!r}: {mismatch}")
+            problems.append(mismatch.diagnostics[0].within(f"inputs.{name}"))
     if problems:
         raise FlowInvalid(flow, problems)
     return values

@@ -7,6 +7,9 @@ import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Protocol
 
+from dataflow.diagnostics.arguments import ARGUMENT_INVALID, LIMIT_EMPTY
+from dataflow.errors import ArgumentInvalid
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,13 +22,15 @@ TAKEN: Final = 0.0
 def check_whole(name: str, value: object, least: int) -> None:
     """Raise ValueError unless the value is an integer of `least` or more."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of {least} or more, found {value!r}")
+        raise ArgumentInvalid(
+            ARGUMENT_INVALID(name=name, expected=f"an integer of {least} or more", found=repr(value))
+        )
 
 
 def check_positive(name: str, value: object) -> None:
     """Raise ValueError unless the value is a finite number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a positive number, found {value!r}")
+        raise ArgumentInvalid(ARGUMENT_INVALID(name=name, expected="a positive number", found=repr(value)))
 
 
 def check_positive_or_none(name: str, value: object) -> None:
@@ -45,7 +50,7 @@ class Limit:
 
     def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
         if slots is None and per_second is None:
-            raise ValueError("a limit needs slots, per_second or both")
+            raise ArgumentInvalid(LIMIT_EMPTY())
         if slots is not None:
             check_whole("slots", slots, 1)
         check_positive_or_none("per_second", per_second)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from dataflow.base.failure import text_of_error
-from dataflow.base.wording import choices
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.core.signature import (
@@ -25,7 +24,23 @@ from dataflow.core.signature import (
     read_raw_parameters,
     read_result,
 )
-from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.diagnostic import Diagnostic
+from dataflow.diagnostics.node_types import (
+    CONFIG_FIELD_MISSING,
+    CONFIG_FIELD_UNKNOWN,
+    CONFIG_INVALID,
+    CONFIG_NOT_TAKEN,
+    CONFIG_REFUSED,
+    COROUTINE_ADDED,
+    DECISION_NOT_BOOL,
+    FUNCTION_NOT_ASYNC,
+    PORT_NAME_TAKEN,
+    PORTS_FUNCTION_FAILED,
+    PORTS_FUNCTION_INVALID,
+    PORTS_NOT_TAKEN,
+    SIGNATURE_UNREADABLE,
+    THREADED_IS_ASYNC,
+)
 from dataflow.errors import FlowInvalid, NodeFailed, problem_of
 from dataflow.types.mismatches import PREFIX, requirement
 from dataflow.types.validation import described
@@ -38,7 +53,6 @@ if TYPE_CHECKING:
     from dataflow.core.config import Config
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested
-    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "IF_ID",
@@ -104,19 +118,16 @@ class NodeType:
         try:
             ports: object = self.ports_of(config)
         except Exception as error:
-            problem = f"ports= raised {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-            raise _invalid(self.id, problem) from error
+            raised = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
+            raise _invalid(self.id, PORTS_FUNCTION_FAILED(error=raised)) from error
         if not isinstance(ports, Ports):
-            kind = type(ports).__name__
-            raise _invalid(self.id, f"ports= returned {kind}; expected Ports(inputs, outputs)")
+            raise _invalid(self.id, PORTS_FUNCTION_INVALID(found=type(ports).__name__))
         if ports.inputs and not self.parameters.open:
-            names = ", ".join(ports.inputs)
-            problem = f"ports= names inputs ({names}), but the function has no **kwargs for them"
-            raise _invalid(self.id, problem)
+            raise _invalid(self.id, PORTS_NOT_TAKEN(names=", ".join(ports.inputs)))
         inputs, taken = dict(self.inputs), (self.parameters.config_name, self.parameters.star)
         for name, given in ports.inputs.items():
             if name in inputs or name in taken:
-                raise _invalid(self.id, f"ports= names input {name!r}, which the function has already")
+                raise _invalid(self.id, PORT_NAME_TAKEN(name=name))
             port = given if isinstance(given, Port) else Port(given)
             inputs[name] = in_port(name, port.type, port.default, many=port.many, lazy=port.lazy)
         configured = replace(self, inputs=inputs, **self._configured_outputs(ports))
@@ -130,7 +141,7 @@ class NodeType:
         outputs = dict(self.outputs) if is_raw else {}
         for name, given in ports.outputs.items():
             if name in outputs:
-                raise _invalid(self.id, f"ports= names output {name!r}, which every raw node has already")
+                raise _invalid(self.id, PORT_NAME_TAKEN(name=name))
             if isinstance(given, OutPort):
                 outputs[name] = given
                 continue
@@ -145,16 +156,16 @@ class NodeType:
 
         `folder` is that of the document that contains the config; validators find it in their context.
         """
-        model, name = self.parameters.config, self.parameters.config_name
+        model = self.parameters.config
         if model is None:
-            return None, [] if given is MISSING else [ConfigProblem("takes no config")]
+            return None, [] if given is MISSING else [ConfigProblem(CONFIG_NOT_TAKEN(".config"))]
         if isinstance(given, model):
             return given, []
         if given is MISSING and self.parameters.config_default is not MISSING:
             default: Any = self.parameters.config_default
             return default, []
         if given is not MISSING and not isinstance(given, dict):
-            problem = f"config {name!r} must be {model.__name__}, found {type(given).__name__}"
+            problem = CONFIG_INVALID(".config", expected=model.__name__, found=type(given).__name__)
             return None, [ConfigProblem(problem)]
         values: dict[str, Any] = given if isinstance(given, dict) else {}
         from dataflow.core.config import FOLDER  # loaded already, since there is a model
@@ -184,14 +195,12 @@ def derive(
     given: object = function
     if inspect.iscoroutine(given):
         given.close()
-        raise _invalid(given.__name__, "pass the function itself, not what calling it gives")
+        raise _invalid(given.__name__, COROUTINE_ADDED(given.__name__))
     name = function_name(function)
     if call is not None and is_node_function(function):
-        raise _invalid(name, f"{name} is an async function: use @node; @threaded is for code that blocks")
+        raise _invalid(name, THREADED_IS_ASYNC(name))
     if call is None and not is_node_function(function):
-        raise _invalid(
-            name, f"{name} is no async function: use `async def`, or @threaded for code that blocks"
-        )
+        raise _invalid(name, FUNCTION_NOT_ASYNC(name))
     hints, problems = hints_of(function)
     try:
         returns, yet_more = read_result(function, hints.get("return", Any))
@@ -203,11 +212,11 @@ def derive(
         ValueError,
         NameError,
     ) as error:  # no signature, or an unresolved result
-        raise _invalid(name, f"{name}: its ports cannot be read: {error}") from error
+        raise _invalid(name, SIGNATURE_UNREADABLE(name, error=error)) from error
     returns = passing_on(returns, parameters)
     problems = [*problems, *more, *yet_more]
     if problems:
-        raise FlowInvalid(name, [f"{name}: {problem}" for problem in problems], "node type")
+        raise FlowInvalid(name, [problem.within(name) for problem in problems], "node type")
     made = NodeType(
         id=id or qualified_id(function),
         call=call or function,
@@ -222,7 +231,7 @@ def derive(
         name=name,
         documented=None if call is None else function,
     )
-    check_names(made, f"{made.id}: ")
+    check_names(made, made.id)
     return made
 
 
@@ -230,10 +239,10 @@ def check_names(node_type: NodeType, named: str = "") -> None:
     """Raise FlowInvalid for outputs with the name of a port that every node has."""
     taken = [name for name in (DONE, ERROR) if name in node_type.outputs]
     if taken:
-        raise _invalid(node_type.id, f"{named}every node has a port {taken[0]!r}; rename the output")
+        raise _invalid(node_type.id, PORT_NAME_TAKEN(named, name=taken[0]))
 
 
-def _invalid(name: str, problem: str) -> FlowInvalid:
+def _invalid(name: str, problem: Diagnostic) -> FlowInvalid:
     return FlowInvalid(name, [problem], "node type")
 
 
@@ -256,24 +265,24 @@ def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
         for step in fault["loc"]
         if not (isinstance(step, str) and step.startswith("<") and step.endswith(">"))
     )
-    name = ".".join(map(str, steps))
-    place = f"config {name}" if name else "config"
-    return ConfigProblem(within(place, _problem_of(fault, model)), steps)
+    place = ".".join(map(str, (".config", *steps)))
+    return ConfigProblem(_problem_of(fault, model).within(place), steps)
 
 
-def _problem_of(fault: ErrorDetails, model: type[Config]) -> Diagnostic | str:
+def _problem_of(fault: ErrorDetails, model: type[Config]) -> Diagnostic:
     match fault["type"]:
         case "missing":
-            return "is missing"
+            return CONFIG_FIELD_MISSING()
         case "extra_forbidden":
-            known = f"; {choices(model.model_fields)}" if len(fault["loc"]) == 1 else ""
-            return f"is not known here{known}"
+            is_direct = len(fault["loc"]) == 1
+            return CONFIG_FIELD_UNKNOWN(available=model.model_fields if is_direct else None)
         case "value_error":
-            return problem_of(fault["ctx"]["error"])
+            problem = problem_of(fault["ctx"]["error"])
+            return problem if isinstance(problem, Diagnostic) else CONFIG_REFUSED(error=problem)
         case _ if fault["msg"].startswith(PREFIX):
-            return f"expected {requirement(fault['msg'])}, found {described(fault['input'])}"
+            return CONFIG_INVALID(expected=requirement(fault["msg"]), found=described(fault["input"]))
         case _:
-            return fault["msg"]
+            return CONFIG_REFUSED(error=fault["msg"])
 
 
 def opaque_type(id: str) -> NodeType:
@@ -289,5 +298,5 @@ async def never_called() -> None:
 def checked_answer(answer: object, node: str, source: str) -> bool:
     """Return the result of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
     if not isinstance(answer, bool):
-        raise NodeFailed(node, f"got {described(answer)} from its {source}; expected a bool")
+        raise NodeFailed(node, DECISION_NOT_BOOL(source=source, found=described(answer)))
     return answer

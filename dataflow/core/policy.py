@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from dataflow.base.markers import MISSING, SKIP
-from dataflow.base.wording import choices
-from dataflow.core.functions import check_function
+from dataflow.core.functions import check_function, function_of
 from dataflow.core.limits import Limit, check_positive, check_positive_or_none, check_whole
+from dataflow.diagnostics.arguments import ARGUMENT_INVALID, ARGUMENT_NOT_AVAILABLE, FUNCTION_UNSUITABLE
+from dataflow.errors import ArgumentInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +55,24 @@ def one_of(name: str, value: object, allowed: object) -> None:
     """Raise ValueError unless the value is one of the names of a Literal type."""
     names = get_args(allowed)
     if value not in names:
-        raise ValueError(f"{name} cannot be {value!r}; {choices(names)}")
+        raise ArgumentInvalid(ARGUMENT_NOT_AVAILABLE(name=name, found=repr(value), available=names))
+
+
+def _invalid(name: str, expected: str, found: object) -> ArgumentInvalid:
+    return ArgumentInvalid(ARGUMENT_INVALID(name=name, expected=expected, found=repr(found)))
+
+
+def _check_bool(name: str, value: object) -> None:
+    """Raise ValueError unless the value is a bool."""
+    if not isinstance(value, bool):
+        raise _invalid(name, "True or False", value)
+
+
+def _check_callable(function: object, *values: str) -> None:
+    """Raise ValueError unless a value is a plain function of these arguments."""
+    check_function(function, *values)
+    if not callable(function):
+        raise ArgumentInvalid(FUNCTION_UNSUITABLE(expected=function_of(values), found=repr(function)))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -93,10 +111,9 @@ class Retry:
         check_positive("first", first)
         given: object = on
         if not isinstance(given, tuple | list) or not all(isinstance(one, str | type) for one in on):
-            raise ValueError(f"on must be a tuple of exception types and texts, found {on!r}")
-        check_function(before, "firing")
-        if before is not None and not callable(before):
-            raise ValueError(f"before must be a function of the firing, found {before!r}")
+            raise _invalid("on", "a tuple of exception types and strings", on)
+        if before is not None:
+            _check_callable(before, "firing")
         object.__setattr__(self, "retries", retries)
         object.__setattr__(self, "on", tuple(on))
         object.__setattr__(self, "backoff", backoff)
@@ -123,9 +140,7 @@ class Memo:
         check_positive_or_none("ttl", ttl)
         given: object = environment
         if not isinstance(given, tuple | list) or not all(isinstance(one, str) and one for one in given):
-            raise ValueError(
-                f"environment must be a list of names of environment variables, found {environment!r}"
-            )
+            raise _invalid("environment", "a list of names of environment variables", environment)
         object.__setattr__(self, "reach", reach)
         object.__setattr__(self, "ttl", ttl)
         object.__setattr__(self, "environment", tuple(environment))
@@ -207,10 +222,9 @@ class Telemetry:
     provider: TracerProvider | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.content, bool):
-            raise ValueError(f"content must be True or False, found {self.content!r}")
+        _check_bool("content", self.content)
         if self.provider is not None and not hasattr(self.provider, "get_tracer"):
-            raise ValueError(f"provider must be a TracerProvider, found {self.provider!r}")
+            raise _invalid("provider", "a TracerProvider", self.provider)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +242,7 @@ class Settings:
     telemetry: Telemetry | None = None  # how runs are reported to OpenTelemetry (S19)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.keep, bool):
-            raise ValueError(f"keep must be True or False, found {self.keep!r}")
+        _check_bool("keep", self.keep)
         if self.errors is not None:
             one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
@@ -245,7 +258,7 @@ def telemetry_of(given: object) -> Telemetry | None:
     if given is None or isinstance(given, Telemetry):
         return given
     if not isinstance(given, bool):
-        raise ValueError(f"telemetry must be True, False or a Telemetry, found {given!r}")
+        raise _invalid("telemetry", "True, False or a Telemetry", given)
     return Telemetry() if given else None
 
 
@@ -263,11 +276,9 @@ def policy_of(
         if name in given and given[name] is not MISSING and not isinstance(given[name], Memo):
             one_of(name, given[name], allowed)
     if given.get("default", MISSING) is SKIP:
-        raise ValueError("default must be a value, found SKIP; say on_error='skip' to skip")
-    cutoff = given.get("cutoff", MISSING)
-    if cutoff is not MISSING and not callable(cutoff):
-        raise ValueError(f"cutoff must be a function of the old and the new value, found {cutoff!r}")
-    check_function(None if cutoff is MISSING else cutoff, "old", "new value")
+        raise _invalid("default", "a value, or on_error='skip'", SKIP)
+    if (cutoff := given.get("cutoff", MISSING)) is not MISSING:
+        _check_callable(cutoff, "old", "new value")
     limit = given.get("limit", MISSING)
     if limit is not MISSING and not isinstance(limit, str):
         check_whole("limit", limit, 1)

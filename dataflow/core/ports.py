@@ -20,8 +20,9 @@ from typing import (
 
 from dataflow.base.failure import takes_failure
 from dataflow.base.markers import MISSING, SKIP
-from dataflow.base.wording import choices
 from dataflow.core.context import ExecutionContext, Tools
+from dataflow.diagnostics.arguments import ARGUMENT_NOT_AVAILABLE
+from dataflow.errors import ArgumentInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -237,4 +238,5 @@ class NodeOutput:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise ValueError(f"the status of a NodeOutput cannot be {self.status!r}; {choices(STATUSES)}")
+            problem = ARGUMENT_NOT_AVAILABLE(name="status", found=repr(self.status), available=STATUSES)
+            raise ArgumentInvalid(problem)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.diagnostics.node_types import PUBLIC_NAME_INVALID, PUBLIC_NAME_RESERVED
 from dataflow.errors import PackError
 
 if TYPE_CHECKING:
@@ -42,11 +43,10 @@ def package_of(module: str) -> ModuleType | None:
 
 
 def _check(package: str, name: object) -> None:
-    given = f"has {ATTRIBUTE} = {name!r}"
     if not isinstance(name, str) or not name.isidentifier():
-        raise PackError(package, f"{given}; expected the name of its pack, of letters, digits and _")
+        raise PackError(package, PUBLIC_NAME_INVALID(found=repr(name)))
     if name in ("dataflow", *OWN_PACKS) and package.partition(".")[0] not in OWN_PACKAGES:
-        raise PackError(package, f"{given}, which is reserved for the engine; use the name of its own pack")
+        raise PackError(package, PUBLIC_NAME_RESERVED(name=name))
 
 
 def public_module(module: str) -> str:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_args, get_
 
 from pydantic import BaseModel
 
-from dataflow.base.wording import choices
 from dataflow.core.context import ExecutionContext
 from dataflow.core.functions import module_name
 from dataflow.core.ports import (
@@ -37,10 +36,19 @@ from dataflow.core.ports import (
     out_port,
     plain_type,
 )
-from dataflow.types.shapes import keys_of
+from dataflow.diagnostics.node_types import (
+    ANNOTATION_UNRESOLVED,
+    CONFIG_TWICE,
+    PORT_NAME_TAKEN,
+    PORTS_REQUIRED,
+    RAW_CONFIG_INVALID,
+    RAW_PARAMETER_UNKNOWN,
+)
+from dataflow.types.shapes import keys_of, type_name
 
 if TYPE_CHECKING:
     from dataflow.core.config import Config
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "OUT",
@@ -129,7 +137,7 @@ def _routine(function: Any) -> Any:
     return getattr(function, "func", None) or type(function).__call__
 
 
-def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
+def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[Diagnostic]]:
     """Resolve a function's annotations; the second result lists those that cannot be resolved."""
     target = inspect.unwrap(getattr(function, "func", function))
     if not hasattr(target, "__annotations__"):
@@ -140,9 +148,9 @@ def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
         return _hints_one_by_one(target)
 
 
-def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[str]]:
+def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[Diagnostic]]:
     hints: dict[str, Any] = {}
-    problems: list[str] = []
+    problems: list[Diagnostic] = []
     names = getattr(target, "__globals__", {})
     for name, annotation in target.__annotations__.items():
         holder = type("holder", (), {"__annotations__": {name: annotation}})
@@ -150,21 +158,18 @@ def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[
             hints[name] = typing.get_type_hints(holder, names, include_extras=True)[name]
         except Exception as error:  # noqa: BLE001 - as above
             hints[name] = Any
-            problems.append(
-                f"annotation {annotation!r} of {name!r} cannot be resolved ({error}); "
-                "it must be importable from the function's module"
-            )
+            problems.append(ANNOTATION_UNRESOLVED(f".{name}", annotation=annotation, error=error))
     return hints, problems
 
 
 def read_parameters(
     function: Callable[..., Any], hints: dict[str, Any], configured: bool
-) -> tuple[Parameters, list[str]]:
+) -> tuple[Parameters, list[Diagnostic]]:
     """Convert parameters to ports; `configured` means that `ports=` names the ports that **kwargs takes."""
     ports: list[InPort] = []
     positional: list[str] = []
     keywords: list[str] = []
-    problems: list[str] = []
+    problems: list[Diagnostic] = []
     star: str | None = None
     is_open = False
     config: tuple[type[Config] | None, str | None, object] = (None, None, MISSING)
@@ -173,7 +178,7 @@ def read_parameters(
         if parameter.kind is parameter.VAR_KEYWORD:
             is_open = True
             if not configured:
-                problems.append(f"**{name} needs ports=, a function of the config that names its ports")
+                problems.append(PORTS_REQUIRED(name=name))
             continue
         if parameter.kind is parameter.VAR_POSITIONAL:
             star = name
@@ -184,7 +189,7 @@ def read_parameters(
         plain = plain_type(annotation)
         if is_config(plain):
             if config[0] is not None:
-                problems.append(f"{config[1]!r} and {name!r} are both config; a node has one config")
+                problems.append(CONFIG_TWICE(first=config[1], second=name))
             config = (plain, name, default)
         else:
             ports.append(in_port(name, annotation, default))
@@ -200,18 +205,20 @@ def is_config(annotation: object) -> TypeGuard[type[Config]]:
     return issubclass(annotation, Config)
 
 
-def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> tuple[Parameters, list[str]]:
+def read_raw_parameters(
+    function: Callable[..., Any], hints: dict[str, Any]
+) -> tuple[Parameters, list[Diagnostic]]:
     """Read the parameters of a raw node, which have fixed names and are all optional (S1.3)."""
     parameters = inspect.signature(function).parameters
     problems = [
-        f"{name!r} is no parameter of a raw node, which returns a NodeOutput; {choices(RAW)}"
+        RAW_PARAMETER_UNKNOWN(name=name, available=RAW)
         for name, parameter in parameters.items()
         if name not in RAW or parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
     config, default = plain_type(hints.get("config", Any)), MISSING
     if not is_config(config):
         if config not in (Any, object, NoneType):
-            problems.append("'config' of a raw node is annotated with a subclass of Config, or not at all")
+            problems.append(RAW_CONFIG_INVALID(".config", found=type_name(config)))
         config = None
     elif parameters["config"].default is not inspect.Parameter.empty:
         default = parameters["config"].default
@@ -226,7 +233,7 @@ def read_raw_parameters(function: Callable[..., Any], hints: dict[str, Any]) -> 
     ), problems
 
 
-def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[str]]:
+def read_result(function: Callable[..., Any], annotation: object) -> tuple[Returns, list[Diagnostic]]:
     """Convert a return annotation to output ports (S1.3)."""
     routine = _routine(function)
     iterates = not inspect.iscoroutinefunction(routine) and _origin(annotation) in _ITERATED
@@ -244,11 +251,7 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
     out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
     if fields is None:
         return Returns(Shape.SINGLE, (out,), plain), []
-    problems = [
-        f"the result's field {name!r} has the name of the whole; rename it"
-        for name, _, _ in fields
-        if name == OUT
-    ]
+    problems = [PORT_NAME_TAKEN(name=name) for name, _, _ in fields if name == OUT]
     ports = tuple(
         out_port(name, hint, skips or is_whole_maybe) for name, hint, skips in fields if name != OUT
     )

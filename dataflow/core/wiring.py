@@ -9,9 +9,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 from urllib.parse import unquote
 
-from dataflow.base.wording import choices
 from dataflow.core.policy import NO_POLICY, EachOptions, Settings
 from dataflow.core.ports import MISSING
+from dataflow.diagnostics.arguments import ARGUMENT_INVALID
+from dataflow.diagnostics.wiring import REFERENCE_INVALID
+from dataflow.errors import ArgumentInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -96,13 +98,13 @@ def parse_reference(text: str) -> Reference:
     """Read `node.port`, or `node` for its port `out`; raises ValueError for anything else."""
     node, dot, port = text.partition(".")
     if not node or (dot and not port):
-        raise ValueError(f"{text!r} is no source: write `node.port`, `node` or `$in.name`")
+        raise ArgumentInvalid(REFERENCE_INVALID(text=text, expected="`node.port`, `node` or `$in.name`"))
     if node in PARAMETERS:
         if not dot:
-            raise ValueError(f"{text!r} is no source: write `{node}.name`")
+            raise ArgumentInvalid(REFERENCE_INVALID(text=text, expected=f"`{node}.name`"))
         return Reference(node, _decoded(port))
     if node.startswith("$"):
-        raise ValueError(f"{text!r} is no source: there is no {node!r}; {choices(PARAMETERS)}")
+        raise ArgumentInvalid(REFERENCE_INVALID(text=text, found=node, available=PARAMETERS))
     return Reference(_decoded(node), port if port.startswith("$") else _decoded(port) or "out")
 
 
@@ -413,11 +415,11 @@ class Wiring:
     version: int = 0  # incremented by every change, so that an outdated plan is noticed
 
 
-def wrong_limit(limit: object) -> str | None:
-    """Return why a value is not a valid limit of a loop, or None (S6.2)."""
+def wrong_limit(limit: object) -> Diagnostic | None:
+    """Return the problem of a value that is not a valid limit of a loop, or None (S6.2)."""
     if limit is None or (type(limit) is int and limit > 0):
         return None
-    return f"limit must be a whole number of 1 or more, or None, found {limit!r}"
+    return ARGUMENT_INVALID(name="limit", expected="an integer of 1 or more, or None", found=repr(limit))
 
 
 def flows_within(wiring: Wiring) -> list[Wiring]:

@@ -1,3 +1,61 @@
 """Problems of calls of the library: arguments of functions and of runs (DF05)."""
 
 from __future__ import annotations
+
+from typing import Final
+
+from dataflow.diagnostics.diagnostic import Kind
+
+ARGUMENT_INVALID: Final = Kind(
+    "DF0501",
+    "invalid {name}",
+    meaning="A function or class of the library was called with an argument that it cannot take.",
+    example="Retry(-1)   # retries is an integer of 0 or more",
+    cure="Pass a value of the kind that the message expects.",
+)
+ARGUMENT_NOT_AVAILABLE: Final = Kind(
+    "DF0502",
+    "{name} cannot be {found}",
+    meaning="An argument takes one of a few values, and another one was given.",
+    example='node(on_error="stop")(fetch)',
+    cure="Pass one of the available values.",
+)
+FUNCTION_UNSUITABLE: Final = Kind(
+    "DF0503",
+    "the function cannot be called",
+    meaning="A predicate, a key or another function that decides something is called by the engine with "
+    "the arguments that the message names. It is a plain function: it cannot be async.",
+    example="flow.when(count, lambda: True)   # the predicate gets the value",
+    cure="Pass a plain function of these arguments. Do asynchronous work inside a node.",
+)
+LIMIT_EMPTY: Final = Kind(
+    "DF0504",
+    "the limit limits nothing",
+    expected="slots, per_second or both",
+    meaning="A `Limit` was created without a number of slots and without a rate.",
+    example="Limit()",
+    cure="Write `Limit(4)` for four concurrent calls, or `Limit(per_second=2)` for a rate.",
+)
+NAME_UNKNOWN: Final = Kind(
+    "DF0505",
+    "there is no such {what}",
+    meaning="A run was given an input that the flow does not have, or an answer for a port that does not "
+    "wait for one.",
+    example='flow.run_sync(ulr="https://example.org")',
+    cure="Correct the name, or declare it as an input of the flow.",
+)
+VALUE_REQUIRED: Final = Kind(
+    "DF0506",
+    "a value is required",
+    meaning="A run was started without an input that has no default, or an answer does not fill a port.",
+    example="flow.run_sync()   # flow.input('url', str) has no default",
+    cure="Pass the value, or give the input a default.",
+)
+STORE_REQUIRED: Final = Kind(
+    "DF0507",
+    "the flow has no store to find the run in",
+    hint="use flow.using(store=...)",
+    meaning="A run was given by its id, or two runs are compared, and the flow has no store with runs.",
+    example='await Flow("f").resume("20260101-120000-abcd")',
+    cure="Call `flow.using(store=Store.sqlite(path))` and use the flow that it returns.",
+)

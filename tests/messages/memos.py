@@ -136,11 +136,11 @@ def spoilt(statement: str = "UPDATE memo SET data = replace(data, '2', '3')") ->
 
 # fmt: off
 ROWS: Final = [
-    Row("a reach that is none", lambda: Memo("ever"), "reach cannot be 'ever'; choices: run, process, store"),
-    Row("no time to live", lambda: Memo("run", ttl=0), "ttl must be a positive number, found 0"),
-    Row("an environment that is a text", lambda: Memo("run", environment="LANG"), "environment must be a list of names of environment variables, found 'LANG'"),
-    Row("a table without room", lambda: ProcessMemo(most=0), "most must be a whole number of 1 or more, found 0"),
-    Row("a place that is none", lambda: Flow("f").using(memo="store"), "memo must be a ProcessMemo or a Store, found 'store'"),
+    Row("a reach that is none", lambda: Memo("ever")),
+    Row("no time to live", lambda: Memo("run", ttl=0)),
+    Row("an environment that is a text", lambda: Memo("run", environment="LANG")),
+    Row("a table without room", lambda: ProcessMemo(most=0)),
+    Row("a place that is none", lambda: Flow("f").using(memo="store")),
     Row("a memo of a flow", document("...\nnodes: {a: {flow: {dataflow: 1, nodes: {b: {type: control.value, config: {value: 1}}}}, policy: {memo: run}}}")),
     Row("a memo of an ask", document("...\nnodes: {a: {type: control.ask, config: {prompt: p}, policy: {memo: run}}}")),
     Row("a memo of an effect", wired(lambda f: f.add(node(memo="run", effect=True)(inc), x=1))),

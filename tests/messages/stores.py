@@ -114,6 +114,6 @@ ROWS: Final = [
     Row("a file of something else", in_folder(of_something_else), "store DIR/runs.db: is empty, or an SQLite file of something else; name another file, or remove it if nobody needs it"),
     Row("a file that is no database", in_folder(of_text), "store DIR/runs.db: file is not a database; name another file, or put this one aside"),
     Row("a file of a later release", in_folder(of_a_later_release), "store DIR/runs.db: has schema version 7, and this release reads 1; use the release that wrote it, or a later one"),
-    Row("a store that is a path", lambda: Flow("f").using(store="runs.db"), "store must be a Store, such as Store.sqlite(path), found 'runs.db'"),
+    Row("a store that is a path", lambda: Flow("f").using(store="runs.db")),
 ]
 # fmt: on
