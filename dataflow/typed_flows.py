@@ -159,21 +159,35 @@ class TypedFlow(Flow, Generic[P, R]):
 
     def _trace(self) -> None:
         """Call the function once, with ports for its parameters."""
+        calls = self._wiring.calls
+        with calls.made_by(self._fn):
+            given = self._declare_inputs()
+        if given is None:
+            return
+        positional, named = given
+        fn: Any = self._fn
+        returned = fn(self, *positional, **named)
+        with calls.made_by(self._fn):
+            self._return(returned)
+
+    def _declare_inputs(self) -> tuple[list[Any], dict[str, Any]] | None:
+        """Return the arguments of the function, a port for each input; None without the config it needs."""
         hints, problems = self._hints
-        self._wiring.problems.extend(problem.within(self.name) for problem in problems)
+        for problem in problems:
+            self._open.problem(problem.within(self.name))
         positional: list[Any] = []
         named: dict[str, Any] = {}
         if self._config_name:
             config = self._config or inspect.signature(self._fn).parameters[self._config_name].default
             if config is inspect.Parameter.empty:
-                self._wiring.problems.append(FLOW_NEEDS_CONFIG(self.name, name=self._config_name))
-                return
+                self._open.problem(FLOW_NEEDS_CONFIG(self.name, name=self._config_name))
+                return None
             named[self._config_name] = config
         for parameter in self._parameters:
             if parameter.name == self._config_name:
                 continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                self._wiring.problems.append(FLOW_INPUT_UNNAMED(self.name, found=parameter))
+                self._open.problem(FLOW_INPUT_UNNAMED(self.name, found=parameter))
                 continue
             default = MISSING if parameter.default is parameter.empty else parameter.default
             port = self.input(parameter.name, hints.get(parameter.name, Any), default)
@@ -181,8 +195,7 @@ class TypedFlow(Flow, Generic[P, R]):
                 positional.append(port)
             else:
                 named[parameter.name] = port
-        fn: Any = self._fn
-        self._return(fn(self, *positional, **named))
+        return positional, named
 
     def _return(self, returned: object) -> None:
         """Declare the returned ports as the outputs of the flow."""
@@ -193,7 +206,7 @@ class TypedFlow(Flow, Generic[P, R]):
             for name in returned._fields:
                 self.output(name, getattr(returned, name))
         else:
-            self._wiring.problems.append(FLOW_RETURNS_VALUE(self.name, found=type(returned).__name__))
+            self._open.problem(FLOW_RETURNS_VALUE(self.name, found=type(returned).__name__))
 
 
 @contextmanager

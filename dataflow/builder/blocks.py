@@ -25,7 +25,7 @@ from dataflow.core.wiring import (
     Source,
     Wiring,
 )
-from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.diagnostic import Diagnostic, within
 from dataflow.diagnostics.wiring import (
     CARRY_FROM_INSIDE,
     GIVEN_TWICE,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from dataflow.builder.sources import Operand
-    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["Carry", "Exits", "Loop", "OpenBlock", "When", "ids_within", "source_of"]
 
@@ -69,6 +68,7 @@ class OpenBlock:
     within: set[str] = field(default_factory=set)  # ids of this block and of the blocks inside it
     counters: dict[str, int] = field(default_factory=dict)
     left: dict[Source, str] = field(default_factory=dict)  # the outputs of this loop by their source
+    path: tuple[str, ...] = ()  # of this block in a document of the flow
 
     def around(self) -> Iterator[OpenBlock]:
         """Yield this block and the blocks around it, innermost first."""
@@ -112,7 +112,14 @@ class OpenBlock:
         )
 
     def problem(self, problem: Diagnostic | str) -> None:
+        """Record a problem of the code that calls the engine now."""
+        if isinstance(problem, Diagnostic):
+            problem = problem.at(self.wiring.calls.here())
         self.wiring.problems.append(problem)
+
+    def note(self, *path: str) -> None:
+        """Record that the code that calls the engine now makes the part of this block at a path."""
+        self.wiring.calls.note((*self.path, *path), above=2)
 
     def has_keys(self, reference: Reference) -> bool:
         """Return whether a port is the whole of a TypedDict, whose keys are ports."""
@@ -144,6 +151,7 @@ class OpenBlock:
         name = _free_name(base, loop.body.outputs)
         loop.body.outputs[name] = source
         self.left[source] = name
+        self.note("outputs", name)
         self.changed()
         return Reference(loop.id, name)
 
@@ -266,6 +274,7 @@ class Carry(Handle, Generic[T]):
             self._block.problem(GIVEN_TWICE(where, what="the next value"))
         self._block.changed()
         carried.next = source_of(self._block, literally(value), where)
+        self._block.note("carry", self._name, "next")
 
 
 class Loop(Handle):
@@ -284,6 +293,7 @@ class Loop(Handle):
         """Add a loop variable with this initial value: a port from outside, or a constant."""
         name = self._block.new_carry()
         where = f"{self._loop.id}.carry.{name}"
+        self._block.note("carry", name)
         assert self._block.parent is not None, "a loop's body is inside a block"
         home = initial._block if isinstance(initial, PortRef) else None  # noqa: SLF001 - as in blocks
         if home is not None and any(outer is self._block for outer in home.around()):
@@ -333,6 +343,7 @@ class Loop(Handle):
 
     def _test(self, kind: Literal["until", "while"], value: object, predicate: Callable[[Any], bool]) -> None:
         where = f"{self._loop.id}.{kind}"
+        self._block.note(kind)
         if self._loop.test is not None:
             self._block.problem(GIVEN_TWICE(where, what="the test"))
         try:

@@ -77,6 +77,7 @@ class Builder:
         """
         root = self._root()
         root.changed()
+        root.note("inputs", name)
         if name in self._wiring.inputs:
             root.problem(DECLARED_TWICE(f"inputs.{name}"))
         plain = plain_type(type)
@@ -91,6 +92,7 @@ class Builder:
         """Declare an output of the flow: a port, a join or a constant."""
         root = self._root()
         root.changed()
+        root.note("outputs", name)
         place = f"outputs.{name}"
         if name in self._wiring.block.outputs:
             root.problem(DECLARED_TWICE(place))
@@ -188,8 +190,10 @@ class Builder:
         id = id_for(outer, name or None, "loop")
         block = LoopBlock(id, limit=limit, on_limit=on_limit)
         outer.block.nodes[id] = block
+        outer.note("nodes", id)
         outer.changed()
-        self._open = OpenBlock(block.body, self._wiring, outer, block)
+        path = (*outer.path, "nodes", id, "loop")
+        self._open = OpenBlock(block.body, self._wiring, outer, block, path=path)
         try:
             yield Loop(self._open, block)
         finally:

@@ -90,6 +90,7 @@ def place(block: OpenBlock, node_type: NodeType, base: str, explicit: str | None
     id = block.new_id(base) if explicit is None else id_for(block, explicit, base)
     placed = PlacedNode(id, (), NO_META, node_type)
     block.block.nodes[id] = placed
+    block.wiring.calls.note((*block.path, "nodes", id), above=2)  # for each node, so it has to be fast
     block.changed()
     return placed
 
@@ -229,6 +230,7 @@ def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) ->
     if placed is None:
         block.problem(STEP_NOT_HERE(f"{id}.after"))
         return
+    block.note("nodes", id, "after")
     for signal in signals:
         block.changed()
         source = source_of(block, literally(signal), f"{id}.after")
@@ -256,6 +258,7 @@ def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, An
     edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
     edge.rounds = None if rounds == Rounds() else rounds
     block.block.edges.append(edge)
+    block.note("nodes", end.node, "inputs", end.port)
     block.changed()
 
 

@@ -14,7 +14,7 @@ from dataflow.core.policy import memo_of
 from dataflow.core.ports import DONE, ERROR, MISSING, PortKind
 from dataflow.core.signature import Shape
 from dataflow.core.wiring import CARRY, INPUT, ITEM
-from dataflow.diagnostics.diagnostic import Diagnostic, Location, within
+from dataflow.diagnostics.diagnostic import Diagnostic, within
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -419,9 +419,7 @@ class Graph:
         """Record a problem of what is at a spot, with its location in the document if there is one."""
         found, places = within(spot, problem), self.wiring.places
         if isinstance(found, Diagnostic):
-            found = replace(found, port=found.port or spot.port)
-            if places is not None:
-                found = found.at(Location("", *places.find(spot.path)))
+            found = replace(found, port=found.port or spot.port).at(self.wiring.locate(spot.path))
         elif places is not None:
             found = write_place(found, *places.find(spot.path))
         self.problems.append(found)

@@ -9,9 +9,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 from urllib.parse import unquote
 
+from dataflow.core.call_sites import CallSites
 from dataflow.core.policy import NO_POLICY, EachOptions, Settings
 from dataflow.core.ports import MISSING
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID
+from dataflow.diagnostics.diagnostic import NOWHERE, Location
 from dataflow.diagnostics.wiring import REFERENCE_INVALID
 from dataflow.errors import ArgumentInvalid
 
@@ -409,10 +411,18 @@ class Wiring:
     problems: list[Diagnostic | str] = field(default_factory=list)
     nested: list[Nested] = field(default_factory=list)  # the subflows that are its nodes
     places: Places | None = None  # in the document that it was read from
+    calls: CallSites = field(default_factory=CallSites, compare=False, repr=False)
     report: Sequence[Remark] = ()  # differences from the foreign file that it was read from
     folder: str = ""  # of the document that it was read from, "" for none
     file: str = ""  # that it was loaded from, as the surrounding document names it
     version: int = 0  # incremented by every change, so that an outdated plan is noticed
+
+    def locate(self, path: Sequence[str | int]) -> Location:
+        """Return the location of a part: of the call that made it, or its place in the document."""
+        found = self.calls.find(path)
+        if found == NOWHERE and self.places is not None:
+            return Location("", *self.places.find(path))
+        return found
 
 
 def wrong_limit(limit: object) -> Diagnostic | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from dataflow import DataflowError, Flow, FlowInvalid, NameUnknown, RunFailed
+from dataflow import DataflowError, Diagnostic, Flow, FlowInvalid, NameUnknown, RunFailed
 from dataflow.core.functions import import_function
+from dataflow.diagnostics.diagnostic import NOWHERE
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump
 from dataflow.packs.registry import find_type
@@ -38,14 +40,21 @@ def told(stimulus: Stimulus) -> str:
     except RunFailed as error:
         return "\n".join(failure.message for failure in error.failures)
     except FlowInvalid as error:
-        return "\n".join(map(str, error.problems))
+        return "\n".join(map(_shown, error.problems))
     except NameUnknown as error:
         return str(error)
     except KeyError as error:
         return str(error.args[0])
     except (DataflowError, ValueError, TypeError, AttributeError) as error:
         return str(error)
-    return "\n".join(map(str, found)) if isinstance(found, list | tuple) else str(found)
+    return "\n".join(map(_shown, found)) if isinstance(found, list | tuple) else str(found)
+
+
+def _shown(problem: object) -> str:
+    """Write a problem without the line of a test that wires the flow."""
+    if isinstance(problem, Diagnostic) and problem.location.file.endswith(".py"):
+        problem = replace(problem, location=NOWHERE)
+    return str(problem)
 
 
 def wired(wire: Wire) -> Stimulus:

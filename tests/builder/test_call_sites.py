@@ -1,0 +1,97 @@
+"""Problems of flows built in Python are at the file and line of the call that made the node or the edge."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dataflow import Diagnostic, Flow, FlowInvalid, node
+from dataflow.core.wiring import Wiring
+from dataflow.durable.graph_signature import shape_of
+from tests.builder import wired_by_a_helper
+from tests.builder.wired_by_a_helper import inc, made, typed
+
+
+def marked(where: Callable[..., Any] | ModuleType, mark: str) -> str:
+    """Return the file and the line that ends with a mark."""
+    lines, first = inspect.getsourcelines(where)
+    [index] = [index for index, line in enumerate(lines) if line.rstrip().endswith(f"# {mark}")]
+    return f"{inspect.getsourcefile(where)}:{max(first, 1) + index}"
+
+
+def found(problems: Any) -> dict[str, str]:
+    assert all(isinstance(one, Diagnostic) for one in problems)
+    return {f"{one.code} {one.place}": str(one.location) for one in problems}
+
+
+def wired(f: Any) -> None:
+    with f.loop() as it:
+        carry = it.carry(1)
+        carry.next("two")  # next
+        it.while_(carry.out, lambda: True)  # while
+        [f.add(inc) for _ in range(1)]  # in a list
+    f.add(inc, n=1)
+    f.connect("nobody", "inc_2.n")  # an edge
+    f.after(f.add(inc, n=1), "text")  # after
+    f.output("y", f.when(1, bool))  # an output
+    f.input("x", int, "text")  # an input
+    f.add(
+        node(inc).with_(name="inc"),  # taken
+        n=1,
+    )
+
+
+def test_a_problem_is_at_the_call_that_made_the_part() -> None:
+    f = Flow()
+    wired(f)
+    at = {
+        "DF0308 loop.carry.carry.next": "next",
+        "DF0503 loop.while": "while",
+        "DF0301 inc.n": "in a list",
+        "DF0303 inc_2.n": "an edge",
+        "DF0209 inc_3.after": "after",
+        "DF0216 outputs.y": "an output",
+        "DF0601 inputs.x.default": "an input",
+    }
+    problems = found(f.check())
+    file, line = marked(wired, "taken").rsplit(":", 1)
+    assert problems.pop("DF0202 inc") == f"{file}:{int(line) - 1}"  # the line where the call begins
+    assert problems == {place: marked(wired, mark) for place, mark in at.items()}
+
+
+def test_a_problem_of_a_subflow_is_in_the_file_that_builds_it() -> None:
+    f = Flow()
+    f.add(made())
+    f.add(typed, n=1)
+    assert found(f.check()) == {
+        "DF0601 inner/inc.n": marked(wired_by_a_helper, "type: ignore[arg-type]  # an argument"),
+        "DF0601 typed/inputs.m.default": marked(wired_by_a_helper, "the definition"),
+        "DF0308 typed/inc.n": marked(wired_by_a_helper, "type: ignore[arg-type]  # a port"),
+    }
+
+
+def test_a_message_begins_with_the_line() -> None:
+    f: Any = Flow()
+    f.add(inc)  # unconnected
+    line = marked(test_a_message_begins_with_the_line, "unconnected")
+    [problem] = f.check()
+    assert str(problem).startswith(f"{line}: DF0301 inc.n:")
+    assert str(FlowInvalid("f", [problem])).splitlines()[1] == f"  - {problem}"
+
+
+def test_lines_are_no_part_of_the_flow(tmp_path: Path) -> None:
+    def built(lines: int) -> Flow:
+        file = tmp_path / f"{lines}.py"
+        source = "\n" * lines + "f.output('y', f.add(inc, n=1).out)"
+        f = Flow("f")
+        exec(compile(source, file, "exec"), {"f": f, "inc": inc})
+        return f
+
+    one, other = built(1), built(5)
+    assert (one.wiring.locate(("nodes", "inc")).line, other.wiring.locate(("nodes", "inc")).line) == (2, 6)
+    assert one.to_dict() == other.to_dict()
+    assert shape_of(one.compile()) == shape_of(other.compile())
+    assert "calls" not in repr(Wiring())
