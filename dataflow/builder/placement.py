@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +20,11 @@ from dataflow.core.wiring import (
     Rounds,
     flows_within,
     parse_reference,
+    problem_of_subflow,
     wrong_limit,
 )
 from dataflow.diagnostics.arguments import ARGUMENT_NOT_AVAILABLE
-from dataflow.diagnostics.diagnostic import Diagnostic, within
+from dataflow.diagnostics.diagnostic import within
 from dataflow.diagnostics.wiring import (
     CONFIG_IS_PORT,
     DECLARED_TWICE,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "branch",
@@ -57,7 +58,6 @@ __all__ = [
     "order_after",
     "place",
     "place_flow",
-    "problem_of_subflow",
     "wire",
 ]
 
@@ -143,21 +143,13 @@ def place_flow(
         node_type = flow.node_type
     except FlowInvalid as invalid:
         for problem in invalid.problems:
-            block.problem(problem_of_subflow(flow.wiring, problem))
+            block.problem(problem_of_subflow(flow.name, problem, flow.wiring.file))
         return place(block, opaque_type(flow.name), flow.name, explicit)
     placed = place(block, node_type, flow.name, explicit)
     placed.type, placed.policy = flow, policy
     block.wiring.nested.append(flow)
     wire(block, placed, node_type, args, kwargs)
     return placed
-
-
-def problem_of_subflow(wiring: Wiring, problem: Diagnostic | str) -> Diagnostic | str:
-    """Return a problem of a subflow as one of the flow around it: at `node/inner.port`, in its own file."""
-    if not isinstance(problem, Diagnostic):
-        return within(wiring.name, problem)
-    location = replace(problem.location, file=problem.location.file or wiring.file)
-    return replace(problem, place=f"{wiring.name}/{problem.place}", location=location)
 
 
 def _is_too_deep(wiring: Wiring) -> bool:

@@ -23,7 +23,7 @@ from dataflow.core.functions import NamedFunction, check_function
 from dataflow.core.nodetype import VALUE, ConfigProblem, NodeType, opaque_type
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import MISSING
-from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, wrong_limit
+from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, problem_of_subflow, wrong_limit
 from dataflow.diagnostics.diagnostic import Diagnostic
 from dataflow.diagnostics.graphs import (
     LOOP_ENDLESS,
@@ -188,7 +188,10 @@ class Declarations:
             try:
                 node_type = node_type.configured(config)
             except FlowInvalid as invalid:
-                problems = [ConfigProblem(text) for text in invalid.problems]
+                if node_type.flow_of is None:
+                    problems = [ConfigProblem(text) for text in invalid.problems]
+                else:
+                    self.lookup.report_within(invalid, spot)
         for text, steps in problems:
             self.graph.problem(text, spot.within("config", *steps))
         if problems and node_type.ports_of is not None:  # its ports are not known
@@ -244,29 +247,28 @@ class Lookup:
         try:
             found = flow.node_type
         except FlowInvalid as invalid:
-            for problem in invalid.problems:
-                self._problem_within(flow, problem, where)
+            self.report_within(invalid, where, flow.wiring.file)
             return opaque_type(flow.name)
         self._graph.opaque.extend(flow.opaque)
         return found
 
-    def _problem_within(self, flow: Nested, problem: Diagnostic | str, where: Spot) -> None:
-        """Record a problem of a subflow, with the location in its own file if it has one."""
-        if isinstance(problem, Diagnostic):
-            location = problem.location
-            location = replace(location, file=location.file or flow.wiring.file or "")
-            place = f"{where}/{problem.place}" if problem.place else str(where)
-            located = replace(problem, place=place, location=location)
-            self._graph.problem(located, where._replace(label="").within("flow"))
-            return
+    def report_within(self, invalid: FlowInvalid, where: Spot, file: str = "") -> None:
+        """Record the problems of a subflow, with the locations in its own file if it has one."""
+        for problem in invalid.problems:
+            if isinstance(problem, Diagnostic):
+                found = problem_of_subflow(where, problem, file)
+                self._graph.problem(found, where._replace(label="").within("flow"))
+            else:
+                self._report_text(invalid.flow, problem, where, file)
+
+    def _report_text(self, flow: str, problem: str, where: Spot, file: str) -> None:
         text, line, column = read_place(problem)
         if line is None or column is None:
-            self._graph.problem(f"flow {flow.name!r}: {text}", where)
-        elif flow.wiring.file:
-            text = within_file(flow.wiring.file, problem)
-            self._graph.problem(f"flow {flow.name!r}: {text}", where.within("flow"))
+            self._graph.problem(f"flow {flow!r}: {text}", where)
+        elif file:
+            self._graph.problem(f"flow {flow!r}: {within_file(file, problem)}", where.within("flow"))
         else:
-            self._graph.problems.append(write_place(f"{where}: flow {flow.name!r}: {text}", line, column))
+            self._graph.problems.append(write_place(f"{where}: flow {flow!r}: {text}", line, column))
 
     def function(self, given: Callable[..., Any], where: Spot, takes: str = "value") -> Callable[..., Any]:
         """Return a function; it is a problem if it cannot be found, compiled or called."""

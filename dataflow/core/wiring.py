@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
@@ -13,7 +13,7 @@ from dataflow.core.call_sites import CallSites
 from dataflow.core.policy import NO_POLICY, EachOptions, Settings
 from dataflow.core.ports import MISSING
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID
-from dataflow.diagnostics.diagnostic import NOWHERE, Location
+from dataflow.diagnostics.diagnostic import NOWHERE, Diagnostic, Location
 from dataflow.diagnostics.wiring import REFERENCE_INVALID
 from dataflow.errors import ArgumentInvalid
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
-    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "CARRY",
@@ -63,6 +62,7 @@ __all__ = [
     "flows_within",
     "node_of_path",
     "parse_reference",
+    "problem_of_subflow",
     "write_reference",
     "wrong_limit",
 ]
@@ -430,6 +430,15 @@ def wrong_limit(limit: object) -> Diagnostic | None:
     if limit is None or (type(limit) is int and limit > 0):
         return None
     return ARGUMENT_INVALID(name="limit", expected="an integer of 1 or more, or None", found=repr(limit))
+
+
+def problem_of_subflow(place: object, problem: Diagnostic | str, file: str = "") -> Diagnostic | str:
+    """Return a problem of a subflow as one of the flow around it: at `node/inner.port`, in its own file."""
+    if not isinstance(problem, Diagnostic):
+        return f"{place}: {problem}"
+    location = replace(problem.location, file=problem.location.file or file)
+    path = f"{place}/{problem.place}" if problem.place else str(place)
+    return replace(problem, place=path, location=location)
 
 
 def flows_within(wiring: Wiring) -> list[Wiring]:

@@ -1,4 +1,4 @@
-"""Branches pass their value on to one exit; the others are skips (S16.3)."""
+"""Branches pass their value to one output; the others are skips (S16.3)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,8 @@ from typing import Any, Literal
 
 import pytest
 
-from dataflow import Flow, RunFailed
-
-
-async def test_when_passes_the_value_to_one_exit() -> None:
-    with Flow() as built:
-        branch = built.when(built.input("n", int), lambda n: n > 3)
-        built.output("yes", branch.yes)
-        built.output("no", branch.no)
-    assert dict((await built.run(n=4)).outputs) == {"yes": 4}
-    assert dict((await built.run(n=3)).outputs) == {"no": 3}
-
+from dataflow import Flow, NameUnknown, RunFailed
+from tests.support.codes import codes
 
 KINDS: tuple[Literal["low"], Literal["high"]] = ("low", "high")
 
@@ -26,57 +17,44 @@ def pick(n: int) -> Any:
     return {0: "low", 1: "high", 2: None}.get(n, "other")
 
 
-@pytest.mark.parametrize(("n", "outputs"), [(0, {"low": 0}), (1, {"high": 1}), (2, {})])
-async def test_switch_passes_the_value_to_the_case_that_is_picked(n: int, outputs: dict[str, int]) -> None:
+async def test_when_passes_the_value_to_one_output() -> None:
     with Flow() as built:
-        exits = built.switch(built.input("n", int), pick, KINDS)
-        for name, port in exits.items():
-            built.output(name, port)
-    assert dict((await built.run(n=n)).outputs) == outputs
+        branch = built.when(built.input("n", int), lambda n: n > 3)
+        built.output("yes", branch.yes)
+        built.output("no", branch.no)
+    assert [dict((await built.run(n=n)).outputs) for n in (4, 3)] == [{"yes": 4}, {"no": 3}]
 
 
-@pytest.mark.parametrize(
-    ("n", "outputs"), [(0, {"low": 0}), (1, {"default": 1}), (2, {}), (3, {"default": 3})]
-)
-async def test_the_default_case_takes_what_no_other_does(n: int, outputs: dict[str, int]) -> None:
+async def test_switch_passes_the_value_to_the_case_that_is_picked() -> None:
     with Flow() as built:
-        exits = built.switch(built.input("n", int), pick, ["low", "default"])
-        for name, port in exits.items():
+        n = built.input("n", int)
+        for name, port in built.switch(n, pick, KINDS).items():
             built.output(name, port)
-    assert dict((await built.run(n=n)).outputs) == outputs
+    assert [dict((await built.run(n=n)).outputs) for n in range(3)] == [{"low": 0}, {"high": 1}, {}]
 
 
-@pytest.mark.parametrize(
-    ("wire", "message"),
-    [
-        (
-            lambda built: built.when(1, lambda n: n),
-            "node 'when' got int 1 from its predicate; expected a bool",
-        ),
-        (
-            lambda built: built.when(1, lambda _n: None),
-            "node 'when' got None from its predicate; expected a bool",
-        ),
-        (
-            lambda built: built.switch(3, pick, ["low", "high"]),
-            "node 'switch' picked str 'other', which is no case; choices: low, high, or None for none of them",  # noqa: E501 - a whole message
-        ),
-        (
-            lambda built: built.when(1, lambda _n: 0, name="is_big"),
-            "node 'is_big' got int 0 from its predicate; expected a bool",
-        ),
-        (
-            lambda built: built.switch(3, pick, ["low"], name="sizes"),
-            "node 'sizes' picked str 'other', which is no case; choices: low, or None for none of them",
-        ),
-    ],
-)
-async def test_a_branch_that_cannot_be_decided_fails(wire: Callable[[Any], object], message: str) -> None:
-    built = Flow()
-    wire(built)
-    with pytest.raises(RunFailed) as caught:
-        await built.run()
-    assert caught.value.failures[0].message == message
+async def test_the_default_case_takes_what_no_other_does() -> None:
+    with Flow() as built:
+        for name, port in built.switch(built.input("n", int), pick, ["low", "default"]).items():
+            built.output(name, port)
+    found = [dict((await built.run(n=n)).outputs) for n in range(4)]
+    assert found == [{"low": 0}, {"default": 1}, {}, {"default": 3}]
+
+
+async def test_a_branch_that_cannot_be_decided_fails() -> None:
+    cases: list[tuple[str, Callable[[Any], object]]] = [
+        ("DF0427 when", lambda f: f.when(1, lambda n: n)),
+        ("DF0427 when", lambda f: f.when(1, lambda _n: None)),
+        ("DF0427 is_big", lambda f: f.when(1, lambda _n: 0, name="is_big")),
+        ("DF0426 switch", lambda f: f.switch(3, pick, ["low", "high"])),
+        ("DF0426 sizes", lambda f: f.switch(3, pick, ["low"], name="sizes")),
+    ]
+    for problem, wire in cases:
+        built = Flow()
+        wire(built)
+        with pytest.raises(RunFailed) as caught:
+            await built.run()
+        assert caught.value.failures[0].message.partition(":")[0] == problem
 
 
 def test_a_branch_may_be_named() -> None:
@@ -85,51 +63,30 @@ def test_a_branch_may_be_named() -> None:
     exits = built.switch(1, pick, KINDS, name="sizes")
     assert (repr(branch.yes), repr(exits["low"])) == ("'is_big.yes'", "'sizes.low'")
     built.when(1, lambda n: n > 3, name="is_big")
-    assert built.check() == ["node id 'is_big' is used twice"]
+    assert codes(built.check()) == ["DF0202 is_big"]
 
 
-def test_a_case_that_a_switch_has_not_is_told_with_the_choices() -> None:
+def test_an_unknown_case_of_a_switch_is_refused() -> None:
     exits: Any = Flow().switch(1, pick, KINDS)
-    with pytest.raises(KeyError) as caught:
+    with pytest.raises(NameUnknown, match="DF0219") as caught:
         exits["hihg"]
-    assert caught.value.args == ("the switch has no case 'hihg'; choices: low, high",)
+    assert isinstance(caught.value, KeyError)
+    assert caught.value.diagnostics[0].available == ("low", "high")
 
 
 async def decide(n: int) -> bool:
     return n > 3
 
 
-DECIDES = "expected a plain function, found the async function decide; decide inside a node"
-
-NO_FUNCTION = "expected a function, written module:qualname, found"
-
-
-@pytest.mark.parametrize(
-    ("wire", "problem"),
-    [
-        (
-            lambda built: built.when(1, "no function"),
-            f"node 'when' (control.if): config predicate: {NO_FUNCTION} 'no function'",
-        ),
-        (
-            lambda built: built.switch(1, pick, [1, 2]),
-            "node 'switch' (control.switch): config cases.0: expected a valid string, found int 1",
-        ),
-        (
-            lambda built: built.switch(1, 3, ["a"]),
-            f"node 'switch' (control.switch): config pick: {NO_FUNCTION} 3",
-        ),
-        (
-            lambda built: built.when(1, decide),
-            f"node 'when' (control.if): config predicate: {DECIDES}",
-        ),
-        (
-            lambda built: built.switch(1, decide, ["a"]),
-            f"node 'switch' (control.switch): config pick: {DECIDES}",
-        ),
-    ],
-)
-def test_a_branch_that_cannot_be_is_a_problem(wire: Callable[[Any], object], problem: str) -> None:
-    built = Flow()
-    wire(built)
-    assert problem in built.check()
+def test_a_branch_with_an_invalid_config_is_a_problem() -> None:
+    cases: list[tuple[str, Callable[[Any], object]]] = [
+        ("DF0503 when.config.predicate", lambda f: f.when(1, "no function")),
+        ("DF0415 switch.config.cases.0", lambda f: f.switch(1, pick, [1, 2])),
+        ("DF0503 switch.config.pick", lambda f: f.switch(1, 3, ["a"])),
+        ("DF0503 when.config.predicate", lambda f: f.when(1, decide)),
+        ("DF0503 switch.config.pick", lambda f: f.switch(1, decide, ["a"])),
+    ]
+    for problem, wire in cases:
+        built = Flow()
+        wire(built)
+        assert problem in codes(built.check())
