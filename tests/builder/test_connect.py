@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, each, merge
+from dataflow import Diagnostic, Flow, FlowInvalid, each, merge
 from dataflow.core.wiring import Edge, Reference
+from tests.support.codes import codes
 
 
 class Parts(NamedTuple):
@@ -69,145 +69,46 @@ def test_edges_inside_a_loop_are_wired_by_name() -> None:
     assert built.check() == []
 
 
-EACH = "wire each(...) to run once per item"
+def test_an_edge_that_cannot_be_is_a_problem() -> None:
+    cases: list[tuple[str, str, dict[str, Any], str]] = [
+        ("split.titel", "summarise.text", {}, "DF0302 summarise.text"),
+        ("splitt.title", "summarise.text", {}, "DF0303 summarise.text"),
+        ("split.title", "sumarise.text", {}, "DF0303 sumarise.text"),
+        ("$in.dok", "summarise.text", {}, "DF0303 summarise.text"),
+        ("$carry.x", "summarise.text", {}, "DF0303 summarise.text"),
+        ("split.chunks", "summarise.text", {}, "DF0308 summarise.text"),
+        (".title", "summarise.text", {}, "DF0212 .title -> summarise.text"),
+        ("split.title", "", {}, "DF0212 split.title ->"),
+        ("split.title", "summarise.text", {"feedback": True}, "DF0330 summarise.text"),
+        ("split.title", "summarise.text", {"colour": 1}, "DF0210 split.title -> summarise.text"),
+    ]
+    for source, target, options, problem in cases:
+        built = Flow()
+        built.add(split, doc=built.input("doc", str))
+        built.add(summarise, style="s")  # type: ignore[call-arg]
+        built.connect(source, target, **options)
+        assert [one for one in codes(built.check()) if "DF0301" not in one] == [problem]
 
 
-OPTIONS = "choices: id, meta, feedback, limit, on_limit, each_round, leave"
-NO_LOOP = "feedback closes no loop: without it no path leads from 'summarise' to 'split'"
-SPLIT_TO_SUMMARISE = "edge split.title -> summarise.text"
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "options", "problem"),
-    [
-        (
-            "split.titel",
-            "summarise.text",
-            {},
-            (
-                "port 'summarise.text' reads 'split.titel': node 'split' has no output port 'titel'; "
-                "choices: out, title, chunks"
-            ),
-        ),
-        (
-            "splitt.title",
-            "summarise.text",
-            {},
-            "port 'summarise.text' reads 'splitt.title': no node 'splitt'; choices: split, summarise",
-        ),
-        (
-            "split.title",
-            "sumarise.text",
-            {},
-            "edge split.title -> sumarise.text: no node 'sumarise' in this block; choices: split, summarise",
-        ),
-        (
-            "$in.dok",
-            "summarise.text",
-            {},
-            "port 'summarise.text' reads '$in.dok', which does not exist here; choices: doc",
-        ),
-        (
-            "$carry.x",
-            "summarise.text",
-            {},
-            "port 'summarise.text' reads '$carry.x', which does not exist here; there are none",
-        ),
-        (
-            "split.chunks",
-            "summarise.text",
-            {},
-            f"port 'summarise.text' expects str, but split.chunks is list[str]; {EACH}",
-        ),
-        (
-            ".title",
-            "summarise.text",
-            {},
-            "edge .title -> summarise.text: '.title' is no source: write `node.port`, `node` or `$in.name`",
-        ),
-        (
-            "split.title",
-            "",
-            {},
-            "edge split.title -> : '' is no source: write `node.port`, `node` or `$in.name`",
-        ),
-        (
-            "split.title",
-            "summarise.text",
-            {"feedback": True},
-            f"{SPLIT_TO_SUMMARISE}: {NO_LOOP}",
-        ),
-        (
-            "split.title",
-            "summarise.text",
-            {"colour": 1},
-            f"{SPLIT_TO_SUMMARISE}: unknown option 'colour'; {OPTIONS}",
-        ),
-    ],
-)
-def test_an_edge_that_cannot_be_is_a_problem(
-    source: str, target: str, options: dict[str, Any], problem: str
-) -> None:
-    built = Flow()
-    built.add(split, doc=built.input("doc", str))
-    built.add(summarise, style="s")  # type: ignore[call-arg]
-    built.connect(source, target, **options)
-    assert [found for found in built.check() if "is required" not in found] == [problem]
-
-
-MISTAKES: list[tuple[str, Callable[[Flow], object], str]] = [
-    (
-        "E1",
-        lambda f: f.connect("split.chunks", "summarise.text"),
-        f"port 'summarise.text' expects str, but split.chunks is list[str]; {EACH}",
-    ),
-    (
-        "E2",
-        lambda f: f.connect("fetch.out", "summarise.txt"),
-        f"node 'summarise' ({__name__}:summarise) has no input port 'txt'; choices: text, style",
-    ),
-    ("E3", lambda _f: None, "port 'summarise.text' is required and has neither an edge nor a constant"),
-    (
-        "E4",
-        lambda f: f.connect("fetch", "join.parts"),
-        "port 'join.parts' expects list[str], but fetch.out is str",
-    ),
-    (
-        "E5",
-        lambda f: f.connect("split.titel", "summarise.text"),
-        (
-            "port 'summarise.text' reads 'split.titel': node 'split' has no output port 'titel'; "
-            "choices: out, title, chunks"
-        ),
-    ),
-    (
-        "E8",
-        lambda f: f.connect("score", "length.text"),
-        "port 'length.text' expects str, but score.out is float",
-    ),
-    (
-        "E9",
-        lambda f: f.connect("length", "summarise.text"),
-        "port 'summarise.text' expects str, but length.out is int",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("connect", "problem"), [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES]
-)
-def test_mistakes_made_with_strings_are_caught_when_the_flow_is_built(
-    connect: Callable[[Flow], object], problem: str
-) -> None:
-    built = Flow()
-    fed: list[Any] = [fetch, split, score]
-    unfed: list[Any] = [summarise, join, length]
-    for function in fed:
-        built.add(function, "x")
-    for function in unfed:
-        built.add(function)
-    connect(built)
-    assert problem in built.check()
+def test_mistakes_made_with_strings_are_caught_when_the_flow_is_built() -> None:
+    cases: dict[str, tuple[tuple[str, str] | None, str]] = {
+        "E1": (("split.chunks", "summarise.text"), "DF0308 summarise.text"),
+        "E2": (("fetch.out", "summarise.txt"), "DF0302 summarise.txt"),
+        "E3": (None, "DF0301 summarise.text"),
+        "E4": (("fetch", "join.parts"), "DF0308 join.parts"),
+        "E5": (("split.titel", "summarise.text"), "DF0302 summarise.text"),
+        "E8": (("score", "length.text"), "DF0308 length.text"),
+        "E9": (("length", "summarise.text"), "DF0308 summarise.text"),
+    }
+    for edge, problem in cases.values():
+        built: Any = Flow()
+        for fed in (fetch, split, score):
+            built.add(fed, "x")
+        for unfed in (summarise, join, length):
+            built.add(unfed)
+        if edge is not None:
+            built.connect(*edge)
+        assert problem in codes(built.check())
 
 
 def test_mistakes_made_with_ports_are_caught_when_the_flow_is_built() -> None:
@@ -223,11 +124,12 @@ def test_mistakes_made_with_ports_are_caught_when_the_flow_is_built() -> None:
         carry = it.carry(page.out)
         mark = built.add(score, text=carry.out)
         carry.next(mark.out)  # type: ignore[arg-type]
-    assert sorted(built.check()) == [
-        "next value of '$carry.carry' of loop 'loop' is float, but the port began as str",
-        "port 'join.parts' expects list[str], but summarise.out is str; collect it first",
-        "port 'summarise_2.text' expects str, but merge(fetch.out, length.out) is str | int",
-    ]
+    problems = [one for one in built.check() if isinstance(one, Diagnostic)]
+    assert {f"{one.code} {one.place}": (one.expected, one.found) for one in problems} == {
+        "DF0308 join.parts": ("list[str]", "str"),
+        "DF0308 summarise_2.text": ("str", "str | int"),
+        "DF0308 loop.carry.carry.next": ("str", "float"),
+    }
 
 
 def test_all_problems_are_raised_together_at_the_end_of_the_block() -> None:
@@ -238,11 +140,8 @@ def test_all_problems_are_raised_together_at_the_end_of_the_block() -> None:
 
     with pytest.raises(FlowInvalid) as caught:
         wire()
-    assert str(caught.value) == (
-        "flow 'f' has 2 problems:\n"
-        "  - port 'summarise.text' is required and has neither an edge nor a constant\n"
-        "  - port 'fetch.url': expected str, found int 3"
-    )
+    assert codes(caught.value) == ["DF0301 summarise.text", "DF0601 fetch.url"]
+    assert str(caught.value).splitlines()[1:] == [f"  - {problem}" for problem in caught.value.problems]
 
 
 def test_an_error_in_the_block_is_not_hidden_by_problems() -> None:
