@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-import pytest
-
 from dataflow import (
+    Diagnostic,
     ExecutionContext,
     Failure,
     Flow,
@@ -24,8 +24,7 @@ from dataflow import (
     node,
     race,
 )  # fmt: skip
-
-BOTH = "port '{}' could get two conversations, from {} and from {}; make one of them with merge_contexts"
+from tests.support.codes import found_of
 
 
 async def chat(context: ExecutionContext, text: str = "") -> ExecutionContext:
@@ -142,17 +141,29 @@ def into_many(f: Flow, main: Any, text: Any) -> None:
     f.add(named("last", many), f.add(named("a"), main, text).out, f.add(named("b"), main, text).out)
 
 
-REFUSED: list[tuple[Callable[..., None], str]] = [
-    (two_sure, BOTH.format("last.context", "a.out", "b.out")),
-    (one_and_what_goes_on_from_it, BOTH.format("last.context", "main.out", "b.out")),
-    (behind_one_exit, BOTH.format("last.context", "a.out", "b.out")),
-    (two_ports_of_one_exit, BOTH.format("last.context", "a.out", "b.out")),
-    (behind_two_branches, BOTH.format("last.context", "a.out", "b.out")),
-    (ports_that_may_be_left_out, BOTH.format("last.context", "a.out", "b.out")),
-    (optional_ports_behind_exits, BOTH.format("last.context", "a.out", "b.out")),
-    (what_several_rounds_leave, BOTH.format("last.context", "loop.a", "loop.b")),
-    (an_error_from_behind_the_other_exit, BOTH.format("last.context", "a.out", "b.out")),
-    (into_many, BOTH.format("last.contexts", "a.out", "b.out")),
+def into_a_list(f: Flow, main: Any, text: Any) -> None:
+    f.add(listed, gather(f.add(quiet, main, text).out, f.add(named("b"), main, text).out))
+
+
+def into_a_raw_node(f: Flow, main: Any, text: Any) -> None:
+    f.add(raw, texts=main)
+    f.connect("main", "raw.texts")
+
+
+#: The wiring, with the port and the two conversations that may meet there.
+REFUSED: list[tuple[Callable[..., None], str, str, str]] = [
+    (two_sure, "last.context", "a.out", "b.out"),
+    (one_and_what_goes_on_from_it, "last.context", "main.out", "b.out"),
+    (behind_one_exit, "last.context", "a.out", "b.out"),
+    (two_ports_of_one_exit, "last.context", "a.out", "b.out"),
+    (behind_two_branches, "last.context", "a.out", "b.out"),
+    (ports_that_may_be_left_out, "last.context", "a.out", "b.out"),
+    (optional_ports_behind_exits, "last.context", "a.out", "b.out"),
+    (what_several_rounds_leave, "last.context", "loop.a", "loop.b"),
+    (an_error_from_behind_the_other_exit, "last.context", "a.out", "b.out"),
+    (into_many, "last.contexts", "a.out", "b.out"),
+    (into_a_list, "listed.contexts", "quiet.out", "b.out"),
+    (into_a_raw_node, "raw.texts", "main.out", "main.out"),
 ]
 
 
@@ -162,27 +173,12 @@ def wired(wire: Callable[..., None]) -> Flow:
     return f
 
 
-@pytest.mark.parametrize(("wire", "problem"), REFUSED, ids=lambda value: getattr(value, "__name__", ""))
-def test_two_conversations_that_could_come_together_are_refused(
-    wire: Callable[..., None], problem: str
-) -> None:
-    assert wired(wire).check() == [problem]
-
-
-def test_so_is_a_list_of_them() -> None:
-    f = Flow()
-    main, text = f.context("main"), f.input("text", str)
-    f.add(listed, gather(f.add(quiet, main, text).out, f.add(named("b"), main, text).out))
-    both = BOTH.format("-", "quiet.out", "b.out").removeprefix("port '-'")
-    assert f.check() == [f"gather(quiet.out, b.out){both}"]
-
-
-def test_a_port_of_many_of_a_raw_node_is_no_exception() -> None:
-    f = Flow()
-    main = f.context("main")
-    f.add(raw, texts=main)
-    f.connect("main", "raw.texts")
-    assert f.check() == [BOTH.format("raw.texts", "main.out", "main.out")]
+def test_two_conversations_that_could_meet_are_refused() -> None:
+    for wire, port, first, second in REFUSED:
+        (problem,) = wired(wire).check()
+        assert isinstance(problem, Diagnostic)
+        assert (problem.code, problem.place) == ("DF0334", port)
+        assert dict(problem.details) == {"first": first, "second": second}
 
 
 def two_exits(f: Flow, main: Any, text: Any) -> None:
@@ -238,9 +234,8 @@ def what_a_map_collects(f: Flow, main: Any, text: Any) -> None:
     f.add(listed, collect(f.add(named("a"), main, each(["a", "b"])).out))
 
 
-@pytest.mark.parametrize(
-    "wire",
-    [
+def test_conversations_that_never_meet_are_accepted() -> None:
+    for wire in (
         two_exits,
         exits_of_a_raw_node,
         three_cases_far_behind,
@@ -250,58 +245,36 @@ def what_a_map_collects(f: Flow, main: Any, text: Any) -> None:
         inside_a_loop,
         one_by_itself_into_many,
         what_a_map_collects,
-    ],
-)
-def test_what_never_comes_together_is_wired_as_it_is(wire: Callable[..., None]) -> None:
-    assert wired(wire).check() == []
+    ):
+        assert wired(wire).check() == []
 
 
-@pytest.mark.parametrize(
-    "join",
-    [
-        merge,
-        race,
-        lambda a, b: fallback(a, b),
-        lambda a, b: merge_contexts(a, b, how="pick"),
-        lambda a, b: merge_contexts(a, b, how="append"),
-        lambda a, b: merge_contexts(a, b, how="results"),
-        lambda a, b: merge_contexts(a, b, how=max),
-    ],
-)
-def test_a_join_says_what_becomes_of_both(join: Any) -> None:
-    f = Flow()
-    main, text = f.context("main"), f.input("text", str)
-    f.add(chat, join(f.add(quiet, main, text).out, f.add(named("b"), main, text).out))
-    assert f.check() == []
+def test_joins_combine_two_conversations() -> None:
+    joins: list[Any] = [merge, race, fallback]
+    hows: list[Any] = ["pick", "append", "results", max]
+    for join in [*joins, *(partial(merge_contexts, how=how) for how in hows)]:
+        f = Flow()
+        main, text = f.context("main"), f.input("text", str)
+        f.add(chat, join(f.add(quiet, main, text).out, f.add(named("b"), main, text).out))
+        assert f.check() == []
 
 
 async def pick_later(contexts: list[ExecutionContext]) -> ExecutionContext:
     return contexts[0]
 
 
-NO_POLICY = "port 'chat.context': how of merge_contexts cannot be 'first'; choices: pick, append, results, or a function"  # noqa: E501 - a whole message
-ASYNC = (
-    "port 'chat.context': how of merge_contexts: expected a plain function, found the async function "
-    "pick_later; decide inside a node"
-)
+def test_how_is_a_policy_or_a_plain_function() -> None:
+    hows: list[Any] = ["first", pick_later]
+    for how in hows:
+        f = Flow()
+        f.add(chat, merge_contexts(f.context("main"), how=how))
+        (problem,) = f.check()
+        assert "chat.context.how: " in str(problem)
 
 
-@pytest.mark.parametrize(("how", "problem"), [("first", NO_POLICY), (pick_later, ASYNC)])
-def test_how_is_a_policy_or_a_plain_function(how: Any, problem: str) -> None:
-    f = Flow()
-    f.add(chat, merge_contexts(f.context("main"), how=how))
-    assert f.check() == [problem]
-
-
-@pytest.mark.parametrize("how", ["pick", "append"])
-def test_only_conversations_are_merged(how: Any) -> None:
-    f = Flow()
-    text: Any = f.input("text", str)
-    f.output("o", merge_contexts(text, f.context("main"), how=how))
-    assert f.check() == ["merge_contexts reads $in.text, which is str; expected ExecutionContext"]
-
-
-def test_settings_of_a_context_that_cannot_be_are_a_problem() -> None:
-    f = Flow()
-    f.context("main", system=3)  # type: ignore[arg-type]  # what the test is about
-    assert f.check() == ["node 'main' (control.context): config system: expected a valid string, found int 3"]
+def test_only_conversations_are_merged() -> None:
+    for how in ("pick", "append"):
+        f = Flow()
+        text: Any = f.input("text", str)
+        f.output("o", merge_contexts(text, f.context("main"), how=how))
+        assert found_of(f.check()) == [("DF0308 outputs.o", "ExecutionContext", "str")]

@@ -1,12 +1,10 @@
-"""Which firings come to no more than a call, and which calls a value may be given without more ado (S2.4)."""
+"""Which firings are plain calls, and which calls get a value without inspection (S2.4)."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
-
-import pytest
 
 from dataflow import Flow, Node, collect, each, fallback, gather, merge, node, race, threaded
 from dataflow.compiler.plan import QuickCall, ScopePlan
@@ -41,9 +39,7 @@ from tests.support.quick_nodes import (
     quick_of,
     raw,
     told,
-)
-
-# what a firing comes to
+)  # fmt: skip
 
 Wire = Callable[[Flow], object]
 
@@ -94,25 +90,13 @@ SLOW: dict[str, Wire] = {
     "pieces": placed(pieces, x=1),
     "ports of its config": placed(ports, x=1),
     "a raw node": placed(raw, x=1),
-    "a partial": placed(functools.partial(inc), x=1),
+    "a partial": placed(partial(inc), x=1),
     "an object that is called": placed(Adder(2), x=1),
     "a method that is no coroutine function": placed(Adder(2).add_plainly, x=1),
     "a value of any type for a type": behind(inc),
     "a signal port": lambda f: f.add(_named(ordered), x=1, first=f.add(one).done),
     "a wait for a signal": behind_a_signal,
 }
-
-
-@pytest.mark.parametrize("wire", QUICK.values(), ids=QUICK)
-def test_a_call_that_only_makes_a_coroutine_of_what_stands_in_slots_is_quick(wire: Wire) -> None:
-    plan = plan_of(wire)
-    assert plan.quick[node_in(plan, "it").index] is not None
-
-
-@pytest.mark.parametrize("wire", SLOW.values(), ids=SLOW)
-def test_a_call_that_takes_more_is_not_quick(wire: Wire) -> None:
-    plan = plan_of(wire)
-    assert plan.quick[node_in(plan, "it").index] is None
 
 
 ENDS: dict[str, Wire] = {
@@ -126,23 +110,27 @@ ENDS: dict[str, Wire] = {
         )
     },
 }  # fmt: skip
-LOOKED_AT_IN_THE_END: dict[str, Wire] = {
+INSPECTED: dict[str, Wire] = {
     "an effect": placed(node(inc).with_(effect=True), x=1),
     "a cutoff": placed(node(inc).with_(cutoff=lambda old, new: old == new), x=1),
     **{kind: wire for kind, wire in SLOW.items() if kind not in ENDS},
 }
 
 
-@pytest.mark.parametrize("wire", [*QUICK.values(), *ENDS.values()], ids=[*QUICK, *ENDS])
-def test_what_a_call_returns_is_the_value_of_its_one_port(wire: Wire) -> None:
-    plan = plan_of(wire)
-    assert plan.ends[node_in(plan, "it").index] is not None
+def test_calls_that_only_create_a_coroutine_are_quick() -> None:
+    quick = {}
+    for kind, wire in (QUICK | SLOW).items():
+        plan = plan_of(wire)
+        quick[kind] = plan.quick[node_in(plan, "it").index] is not None
+    assert quick == dict.fromkeys(QUICK, True) | dict.fromkeys(SLOW, False)
 
 
-@pytest.mark.parametrize("wire", LOOKED_AT_IN_THE_END.values(), ids=LOOKED_AT_IN_THE_END)
-def test_what_a_call_returns_is_looked_at(wire: Wire) -> None:
-    plan = plan_of(wire)
-    assert plan.ends[node_in(plan, "it").index] is None
+def test_the_returned_value_of_most_nodes_is_the_value_of_the_only_port() -> None:
+    ends = {}
+    for kind, wire in (QUICK | ENDS | INSPECTED).items():
+        plan = plan_of(wire)
+        ends[kind] = plan.ends[node_in(plan, "it").index] is not None
+    assert ends == dict.fromkeys(QUICK | ENDS, True) | dict.fromkeys(INSPECTED, False)
 
 
 def test_several_edges_on_one_port_are_looked_at() -> None:
@@ -178,9 +166,6 @@ def mapped(f: Flow) -> None:
     f.output("o", collect(f.add(inc, x=each(f.input("xs", list[int]))).out))
 
 
-# what it takes its arguments out of
-
-
 def test_one_argument_is_named_by_its_slot() -> None:
     plan = plan_of(lambda f: f.add(inc, x=f.add(one).out))
     quick = quick_of(plan, "inc")
@@ -197,11 +182,8 @@ def arguments(plan: ScopePlan, id: str, values: dict[str, object]) -> list[objec
     return list(quick.take(slots))
 
 
-def test_no_argument_is_taken_for_no_parameter() -> None:
-    assert arguments(plan_of(lambda f: f.add(one)), "one", {}) == []
-
-
 def test_arguments_are_taken_in_the_order_of_the_parameters() -> None:
+    assert arguments(plan_of(lambda f: f.add(one)), "one", {}) == []
     plan = plan_of(lambda f: f.add(add, y=f.add(one).out, x=f.add(inc, x=1).out))
     assert arguments(plan, "add", {"inc": "x", "one": "y"}) == ["x", "y"]
 
@@ -216,28 +198,22 @@ def readers(f: Flow, shared: str) -> None:
     f.add(pair, x=x.out, y=y.out)
 
 
-@pytest.mark.parametrize("shared", ["", "x", "y", "xy"])
-def test_what_others_read_too_is_given_as_a_copy_and_only_that(shared: str) -> None:
-    given: dict[str, object] = {"x": [1], "y": [2]}
-    taken = arguments(body_of(plan_of(lambda f: readers(f, shared))), "pair", given)
-    assert taken == [[1], [2]]
-    are_copies = [value is not given[name] for name, value in zip("xy", taken, strict=True)]
-    assert are_copies == [name in shared for name in "xy"]
+def test_only_values_with_other_readers_are_copied() -> None:
+    for shared in ("", "x", "y", "xy"):
+        given: dict[str, object] = {"x": [1], "y": [2]}
+        taken = arguments(body_of(plan_of(partial(readers, shared=shared))), "pair", given)
+        assert taken == [[1], [2]]
+        are_copies = [value is not given[name] for name, value in zip("xy", taken, strict=True)]
+        assert are_copies == [name in shared for name in "xy"]
 
 
-def test_one_argument_is_marked_if_others_read_it_too() -> None:
-    body = body_of(plan_of(lambda f: readers(f, "x")))
-    assert quick_of(body, "other_x").is_shared
+def test_one_argument_is_marked_if_it_has_other_readers() -> None:
+    assert quick_of(body_of(plan_of(partial(readers, shared="x"))), "other_x").is_shared
 
-
-def test_one_argument_that_nobody_else_reads_is_not_marked() -> None:
     def wire(f: Flow) -> None:
         f.add(anything, x=f.add(inc, x=each(f.input("xs", list[int]))).out)
 
     assert not quick_of(body_of(plan_of(wire)), "anything").is_shared
-
-
-# whom its value is told
 
 
 def fanned_out(f: Flow) -> Any:
@@ -251,7 +227,7 @@ def test_calls_are_given_a_value_without_more_ado() -> None:
     assert calls_of(plan_of(fanned_out), "one") == ["inc", "by_keyword"]
 
 
-LOOKED_AT: dict[str, Callable[[Flow, Any], object]] = {
+INSPECTED_READS: dict[str, Callable[[Flow, Any], object]] = {
     "a merge": lambda f, port: f.output("o", merge(port, 1)),
     "a fallback": lambda f, port: f.output("o", fallback(port, 1)),
     "a gather": lambda f, port: f.output("o", gather(port, 1)),
@@ -272,9 +248,11 @@ def carried(f: Flow, first: Any, constant: Any) -> None:
         v.next(f.add(add, x=v.out, y=constant).out)
 
 
-@pytest.mark.parametrize("read", LOOKED_AT.values(), ids=LOOKED_AT)
-def test_a_value_that_others_than_calls_hear_of_is_looked_at(read: Callable[[Flow, Any], object]) -> None:
-    assert calls_of(plan_of(lambda f: read(f, fanned_out(f).out)), "one") is None
+def test_values_with_other_readers_than_calls_are_inspected() -> None:
+    found = {}
+    for kind, read in INSPECTED_READS.items():
+        found[kind] = calls_of(plan_of(partial(lambda read, f: read(f, fanned_out(f).out), read)), "one")
+    assert found == dict.fromkeys(INSPECTED_READS)
 
 
 def test_the_test_of_a_loop_is_looked_at() -> None:
@@ -288,12 +266,10 @@ def test_the_test_of_a_loop_is_looked_at() -> None:
     assert calls_of(body_of(plan_of(wire)), "is_big") is None
 
 
-def test_a_value_that_a_map_collects_alone_is_told_it_alone() -> None:
+def test_a_value_that_only_a_map_collects_needs_no_inspection() -> None:
     end = end_of(body_of(plan_of(mapped)), "inc")
     assert (end.is_collected, end.calls) == (True, None)
 
-
-def test_a_value_that_a_map_collects_and_another_reads_is_looked_at() -> None:
     def wire(f: Flow) -> None:
         first = f.add(inc, x=each(f.input("xs", list[int])))
         f.output("o", collect(first.out))
@@ -303,16 +279,18 @@ def test_a_value_that_a_map_collects_and_another_reads_is_looked_at() -> None:
     assert (end.is_collected, end.calls) == (False, None)
 
 
-@pytest.mark.parametrize("port", ["done", "error"])
-def test_a_node_of_which_another_port_is_read_has_no_one_slot(port: str) -> None:
-    def wire(f: Flow) -> None:
-        f.output("o", getattr(f.add(inc, x=1), port))
+def test_a_node_with_another_port_that_is_read_has_no_single_slot() -> None:
+    wires: list[Wire] = [
+        lambda f: f.output("o", f.add(inc, x=1).done),
+        lambda f: f.output("o", f.add(inc, x=1).error),
+    ]
+    for wire in wires:
+        plan = plan_of(wire)
+        assert plan.ends[node_in(plan, "inc").index] is None
 
-    plan = plan_of(wire)
-    assert plan.ends[node_in(plan, "inc").index] is None
 
-
-@pytest.mark.parametrize("kind", ["a race", "a lazy port"])
-def test_where_nodes_may_be_withdrawn_or_never_asked_for_no_value_goes_its_own_way(kind: str) -> None:
-    plan = plan_of(lambda f: LOOKED_AT[kind](f, f.add(one).out))
-    assert set(plan.ends) == {None}
+def test_all_values_are_inspected_where_nodes_may_be_withdrawn_or_never_needed() -> None:
+    for kind in ("a race", "a lazy port"):
+        read = INSPECTED_READS[kind]
+        plan = plan_of(partial(lambda read, f: read(f, f.add(one).out), read))
+        assert set(plan.ends) == {None}
