@@ -21,21 +21,13 @@ async def anything(x: Any = None) -> Any:
     return x
 
 
-@pytest.mark.parametrize(
-    ("value", "port", "message"),
-    [
-        ("x", "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found str 'x'"),
-        (1.5, "n", "node 'whole' got a value on port 'n' that does not fit: expected int, found float 1.5"),
-    ],
-)
-async def test_values_of_an_any_port_are_checked_when_they_enter(
-    value: object, port: str, message: str
-) -> None:
-    with Flow() as flow:
-        flow.add(whole, n=flow.add(anything, x=value).out)
-    with pytest.raises(RunFailed) as caught:
-        await flow.run()
-    assert caught.value.failures[0].message == message
+async def test_values_of_an_any_port_are_checked_when_they_enter() -> None:
+    for value in ("x", 1.5):
+        with Flow() as flow:
+            flow.add(whole, n=flow.add(anything, x=value).out)
+        with pytest.raises(RunFailed) as caught:
+            await flow.run()
+        assert f"expected int, found {type(value).__name__} {value!r}" in caught.value.failures[0].message
 
 
 async def test_an_int_of_an_any_port_becomes_a_float() -> None:

@@ -8,7 +8,6 @@ import typing
 from enum import Enum
 from typing import Annotated, Any, ForwardRef, Literal, NewType, Optional, TypeVar, Union
 
-import pytest
 import typing_extensions
 
 from dataflow.types.shapes import type_name
@@ -63,9 +62,8 @@ NAMES: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "name"), NAMES, ids=[name for _, name in NAMES])
-def test_a_type_has_a_short_name(annotation: object, name: str) -> None:
-    assert type_name(annotation) == name
+def test_a_type_has_a_short_name() -> None:
+    assert [type_name(annotation) for annotation, _ in NAMES] == [name for _, name in NAMES]
 
 
 def test_a_class_inside_a_function_is_named_without_the_function() -> None:
