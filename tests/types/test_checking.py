@@ -16,30 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PastDate
 
 from dataflow.errors import ValueMismatch
 from dataflow.types.validation import check_value
-from tests.types.example_types import (
-    Box,
-    Calls,
-    Chain,
-    Color,
-    Floats,
-    GenericModel,
-    Hashes,
-    Ints,
-    Item,
-    Items,
-    Model,
-    Movie,
-    Named,
-    Nest,
-    Pair,
-    Person,
-    Point,
-    Shelf,
-    Text,
-    Unresolved,
-    UserId,
-    Words,
-)  # fmt: skip
+from tests.types import example_types as ex
 
 Metres = NewType("Metres", float)
 
@@ -78,7 +55,7 @@ async def pieces() -> abc.AsyncIterator[int]:
     yield 1
 
 
-JOHN = Person("John")
+JOHN = ex.Person("John")
 CALLS = len
 NUMBERS = iter([1])
 TODAY = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
@@ -99,24 +76,24 @@ RIGHT: list[tuple[object, list[object]]] = [
     (int | float, [1]),
     (float, [1.5, math.nan]),
     (float | None, [math.inf]),
-    (str, ["", Text("a")]),
+    (str, ["", ex.Text("a")]),
     (LiteralString, ["a"]),
     (Literal[1, 2], [1]),
-    (Literal[Color.RED], [Color.RED]),
-    (Color, [Color.RED]),
+    (Literal[ex.Color.RED], [ex.Color.RED]),
+    (ex.Color, [ex.Color.RED]),
     (dt.date, [TODAY]),
     (list[int], [[], [1, True]]),
     (list[float], [[1], [1, 1.5]]),
     (list, [[1, "a"]]),
     (list[Any], [[1, "a"]]),
-    (list[str], [Words(["a"])]),
-    (Words, [Words([1])]),
-    (Shelf[int], [Shelf([1])]),
+    (list[str], [ex.Words(["a"])]),
+    (ex.Words, [ex.Words([1])]),
+    (ex.Shelf[int], [ex.Shelf([1])]),
     (list[list[int]], [[[1], []]]),
     (list[int | None], [[1, None]]),
-    (list[Movie], [[{"title": "a"}]]),
-    (list[Named], [[JOHN]]),
-    (list[Item], [[1]]),
+    (list[ex.Movie], [[{"title": "a"}]]),
+    (list[ex.Named], [[JOHN]]),
+    (list[ex.Item], [[1]]),
     (abc.Sequence[int], [[1], collections.deque([1]), b"ab", range(3), (1, 2)]),
     (abc.Iterable[int], [[1]]),
     (set[int], [{1}]),
@@ -132,40 +109,40 @@ RIGHT: list[tuple[object, list[object]]] = [
     (tuple[int, ...], [(1, 2)]),
     (tuple, [(1, "a")]),
     (tuple[()], [()]),
-    (tuple[int, *Items], [(1, "a")]),
+    (tuple[int, *ex.Items], [(1, "a")]),
     (abc.Iterator[str], [NUMBERS]),
     (abc.Generator[int, None, None], [squares()]),
     (abc.AsyncIterator[int], [pieces()]),
     (abc.Callable[[str], int], [CALLS]),
     (abc.ItemsView[str, str], [{"a": 1}.items()]),
     (abc.Mapping[str, str], [collections.UserDict(a=1)]),
-    (Box[int], [Box()]),
-    (Person, [JOHN]),
-    (Point, [Point(1, 2)]),
-    (tuple[int, int], [Point(1, 2)]),
-    (Pair[str], [Pair("a", 1)]),
-    (Model, [Model(x=1)]),
-    (GenericModel[str], [GenericModel[int](x=1)]),
+    (ex.Box[int], [ex.Box()]),
+    (ex.Person, [JOHN]),
+    (ex.Point, [ex.Point(1, 2)]),
+    (tuple[int, int], [ex.Point(1, 2)]),
+    (ex.Pair[str], [ex.Pair("a", 1)]),
+    (ex.Model, [ex.Model(x=1)]),
+    (ex.GenericModel[str], [ex.GenericModel[int](x=1)]),
     (type[int], [int, bool]),
     (type[Any], [int]),
     (type, [int]),
-    (Named, [JOHN]),
-    (Calls, [len]),
-    (Hashes, [1]),
-    (Movie, [{"title": "a"}, {"title": "a", "year": 1, "stars": 5}]),
-    (Unresolved, [{"value": object()}]),
-    (Chain, [CHAIN]),
-    (UserId, [1, True]),
-    (Ints, [1, [1, [2, []]], SELF]),
+    (ex.Named, [JOHN]),
+    (ex.Calls, [len]),
+    (ex.Hashes, [1]),
+    (ex.Movie, [{"title": "a"}, {"title": "a", "year": 1, "stars": 5}]),
+    (ex.Unresolved, [{"value": object()}]),
+    (ex.Chain, [CHAIN]),
+    (ex.UserId, [1, True]),
+    (ex.Ints, [1, [1, [2, []]], SELF]),
     (Annotated[int, Gt(0)], [5, True]),
     (Annotated[int, "a note"], [5]),
     (Annotated[int, AfterValidator(positive)], [5]),
     (Annotated[list[int], MinLen(2)], [[1, True]]),
-    (Annotated[list[Named], MinLen(1)], [[JOHN]]),
+    (Annotated[list[ex.Named], MinLen(1)], [[JOHN]]),
     (Annotated[int, BeforeValidator(str)], [5]),
     (PastDate, [dt.date(2000, 1, 1)]),
     ("str", [1]),
-    (Item, [1]),
+    (ex.Item, [1]),
     (5, [1]),
     (Undecided("undecided", (), {}), [1]),
 ]
@@ -188,13 +165,13 @@ WRONG: list[tuple[object, object, str]] = [
     ("x" * 999, int, "int <- str 'xxxx"),
     (True, Literal[1], "Literal[1] <- bool True"),
     ("c", Literal["a", "b"], "Literal['a', 'b'] <- str 'c'"),
-    ("red", Color, "Color <- str 'red'"),
+    ("red", ex.Color, "Color <- str 'red'"),
     ((1,), list[int], "list[int] <- tuple (1,)"),
     ([1], tuple[int], "tuple[int] <- list [1]"),
     ([1], set[int], "set[int] <- list [1]"),
     ([1, "a"], list[int], "[1] int <- str 'a'"),
     ([1, "a"], list[float], "[1] float <- str 'a'"),
-    (Shelf(["a"]), Shelf[int], "[0] int <- str 'a'"),
+    (ex.Shelf(["a"]), ex.Shelf[int], "[0] int <- str 'a'"),
     ([[1], ["a"]], list[list[int]], "[1][0] int <- str 'a'"),
     ("a", abc.Sequence[int], "[0] int <- str 'a'"),
     ({"a"}, set[int], "[?] int <- str 'a'"),
@@ -206,24 +183,24 @@ WRONG: list[tuple[object, object, str]] = [
     ((1, 2), tuple[int, str], "[1] str <- int 2"),
     ((1, 2), tuple[int], "tuple[int] <- tuple (1, 2)"),
     ((1, "a"), tuple[int, ...], "[1] int <- str 'a'"),
-    (Point(1, 2), tuple[int, str], "[1] str <- int 2"),
+    (ex.Point(1, 2), tuple[int, str], "[1] str <- int 2"),
     (["a"], list[int] | None, "[0] int <- str 'a'"),
     (["a"], list[int] | list[bool], "list[int] | list[bool] <- list ['a']"),
     (-1, Annotated[int, Gt(0)] | None, "int (greater than 0) <- int -1"),
-    ({"x": 1}, Model, "Model <- dict {'x': 1}"),
-    ({"name": "John"}, Person, "Person <- dict {'name': 'John'}"),
-    ((1, 2), Point, "Point <- tuple (1, 2)"),
+    ({"x": 1}, ex.Model, "Model <- dict {'x': 1}"),
+    ({"name": "John"}, ex.Person, "Person <- dict {'name': 'John'}"),
+    ((1, 2), ex.Point, "Point <- tuple (1, 2)"),
     (str, type[int], "type[int] <- type <class 'str'>"),
     (5, abc.Callable[[], int], "Callable[[], int] <- int 5"),
     ([1], abc.Iterator[int], "Iterator[int] <- list [1]"),
-    (Box(), Named, "Named <- Box"),
-    ([], Hashes, "Hashes <- list []"),
-    ({}, Movie, ".title str <- nothing"),
-    ({"title": 1}, Movie, ".title str <- int 1"),
-    ([("title", "a")], Movie, "Movie <- list [('title', 'a')]"),
-    ({"value": 1, "rest": {"value": 2}}, Chain, ".rest.rest Chain | None <- nothing"),
-    ("a", UserId, "int <- str 'a'"),
-    ([1, ["a"]], Ints, "[1][0] int | list[Ints] <- str 'a'"),
+    (ex.Box(), ex.Named, "Named <- Box"),
+    ([], ex.Hashes, "Hashes <- list []"),
+    ({}, ex.Movie, ".title str <- nothing"),
+    ({"title": 1}, ex.Movie, ".title str <- int 1"),
+    ([("title", "a")], ex.Movie, "Movie <- list [('title', 'a')]"),
+    ({"value": 1, "rest": {"value": 2}}, ex.Chain, ".rest.rest Chain | None <- nothing"),
+    ("a", ex.UserId, "int <- str 'a'"),
+    ([1, ["a"]], ex.Ints, "[1][0] int | list[Ints] <- str 'a'"),
     (-1, Annotated[int, Gt(0)], "int (greater than 0) <- int -1"),
     ([1, -1], list[Annotated[int, Field(gt=0)]], "[1] int (greater than 0) <- int -1"),
     (-1, Annotated[int, AfterValidator(positive)], "int (value error, not above"),
@@ -250,14 +227,14 @@ def test_a_value_of_another_type_is_refused() -> None:
 def test_an_int_for_a_float_becomes_a_float() -> None:
     noted, checked = Annotated[float, "a note"], Annotated[float, Gt(-1)] | None
     unions = [float | None, float | str, Metres | None, Annotated[int, Gt(9)] | float]
-    for expected in (float, Metres, noted, checked, *unions, Floats):
+    for expected in (float, Metres, noted, checked, *unions, ex.Floats):
         for number in (0, 1, True):
             result = check_value(number, expected)
             assert (type(result), result) == (float, number)
 
 
 def test_an_int_stays_one_where_an_int_may_come() -> None:
-    for expected in (float | int, Floats | int, complex | int, float | object, float | Item):
+    for expected in (float | int, ex.Floats | int, complex | int, float | object, float | ex.Item):
         assert type(check_value(1, expected)) is int
 
 
@@ -271,12 +248,12 @@ def test_a_value_nested_deeper_than_the_stack_is_not_followed_to_its_end() -> No
     deep: list[Any] = []
     for _ in range(10_000):
         deep = [deep]
-    assert check_value(deep, Ints) is deep
-    assert check_value(deep, Nest[int]) is deep
+    assert check_value(deep, ex.Ints) is deep
+    assert check_value(deep, ex.Nest[int]) is deep
 
 
 def test_a_wide_value_that_refers_to_itself_is_looked_at_once() -> None:
     twice: list[Any] = []
     for _ in range(30):
         twice = [twice, twice]
-    assert check_value(twice, Ints) is twice
+    assert check_value(twice, ex.Ints) is twice

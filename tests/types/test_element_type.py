@@ -4,54 +4,25 @@ from __future__ import annotations
 
 import collections
 import collections.abc as abc
-import typing
 from inspect import Parameter
 from typing import Annotated, Any, Literal
 
 from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any
 from dataflow.types.shapes import flattened
-from tests.types.example_types import (
-    Color,
-    HasIteration,
-    Item,
-    Maybe,
-    Model,
-    Movie,
-    Named,
-    Names,
-    Nothing,
-    Point,
-    Same,
-    Shelf,
-    Text,
-    UserId,
-    Words,
-)  # fmt: skip
+from tests.types import example_types as ex
 
 #: The types of items, with types that have such items.
 ELEMENTS: list[tuple[object, list[object]]] = [
-    (
-        int,
-        [
-            list[int],
-            typing.List[int],  # noqa: UP006
-            tuple[int, ...],
-            collections.deque[int],
-            range,
-            Point,
-            Shelf[int],
-            Annotated[list[int], "a note"],
-            Same[list[int]],
-        ],
-    ),
-    (str, [abc.Sequence[str], abc.Iterable[str], abc.Collection[str], Words, Names]),
+    (int, [list[int], list[int], tuple[int, ...], collections.deque[int], range, ex.Point]),
+    (int, [ex.Shelf[int], Annotated[list[int], "a note"], ex.Same[list[int]]]),
+    (str, [abc.Sequence[str], abc.Iterable[str], abc.Collection[str], ex.Words, ex.Names]),
     (int | str, [tuple[int, str], list[int] | tuple[str, ...]]),
-    (
-        Any,
-        [tuple[()], list[int] | list[Any], Any, list, tuple, HasIteration, Item, Named, "list[int]", Nothing],
-    ),
-    (NOT_ITERABLE, [str, bytes, Text, Literal["a"], int, None, object, dict[str, int], set[int], Movie]),
-    (NOT_ITERABLE, [frozenset[int], abc.Iterator[str], abc.Mapping[str, int], Model, Color, list[int] | str]),
+    (Any, [tuple[()], list[int] | list[Any], Any, list, tuple, ex.HasIteration, ex.Item, ex.Named]),
+    (Any, ["list[int]", ex.Nothing]),
+    (NOT_ITERABLE, [str, bytes, ex.Text, Literal["a"], int, None, object, dict[str, int], set[int]]),
+    (NOT_ITERABLE, [ex.Movie]),
+    (NOT_ITERABLE, [frozenset[int], abc.Iterator[str], abc.Mapping[str, int], ex.Model, ex.Color]),
+    (NOT_ITERABLE, [list[int] | str]),
     (NOT_ITERABLE, [abc.AsyncIterator[int], abc.Container[int], list[int] | None]),
 ]
 
@@ -67,8 +38,8 @@ def test_only_any_is_any_also_behind_annotations() -> None:
 
 
 def test_a_union_is_flattened_behind_aliases_and_new_types() -> None:
-    assert flattened(Maybe[UserId] | str) == [int, type(None), str]
+    assert flattened(ex.Maybe[ex.UserId] | str) == [int, type(None), str]
 
 
 def test_an_alias_for_itself_is_flattened_to_nothing() -> None:
-    assert flattened(Nothing) == []
+    assert flattened(ex.Nothing) == []

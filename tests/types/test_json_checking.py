@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from dataflow.errors import ValueMismatch
 from dataflow.types.validation import check_json, json_schema
-from tests.types.example_types import Color, Item, Model, Movie, Named, Person, Point, Unresolved
+from tests.types import example_types as ex
 
 
 class Order(BaseModel):
@@ -74,14 +74,14 @@ RIGHT: list[tuple[object, object, object]] = [
     ("00000000-0000-0000-0000-000000000001", uuid.UUID, uuid.UUID(int=1)),
     ("1.5", Decimal, Decimal("1.5")),
     ("a/b", Path, Path("a/b")),
-    ("red", Color, Color.RED),
+    ("red", ex.Color, ex.Color.RED),
     ("a", Literal["a"], "a"),
     ({"name": "tea"}, Order, Order(name="tea")),
     ([{"name": "tea"}], list[Order], [Order(name="tea")]),
-    ({"name": "John"}, Person, Person("John")),
-    ([1, 2], Point, Point(1, 2)),
-    ({"title": "a"}, Movie, {"title": "a"}),
-    ({"value": 1}, Unresolved, {"value": 1}),
+    ({"name": "John"}, ex.Person, ex.Person("John")),
+    ([1, 2], ex.Point, ex.Point(1, 2)),
+    ({"title": "a"}, ex.Movie, {"title": "a"}),
+    ({"value": 1}, ex.Unresolved, {"value": 1}),
     (5, Annotated[int, Gt(0)], 5),
     (5, Annotated[int, ["cannot be hashed"]], 5),
     # iterables arrive as lists, at any depth
@@ -94,7 +94,7 @@ RIGHT: list[tuple[object, object, object]] = [
     # what pydantic has no adapter for is checked as it is
     (1, "str", 1),
     (1, ForwardRef("str"), 1),
-    (1, Item, 1),
+    (1, ex.Item, 1),
     ([1], list["Nowhere"], [1]),  # type: ignore[name-defined]  # noqa: F821 - what is tested
     # what pydantic cannot read is checked as it is
     ("\ud800", str, "\ud800"),
@@ -110,7 +110,7 @@ WRONG: list[tuple[object, object, str]] = [
     ("1", float, "float <- str '1'"),
     (1, str, "str <- int 1"),
     ("b", Literal["a"], "Literal['a'] <- str 'b'"),
-    ("green", Color, "Color <- str 'green'"),
+    ("green", ex.Color, "Color <- str 'green'"),
     ("soon", dt.date, "date <- str 'soon'"),
     ("q", int | float, "int | float <- str 'q'"),
     ([1, "a"], list[int], "[1] a valid integer <- str 'a'"),
@@ -127,7 +127,7 @@ WRONG: list[tuple[object, object, str]] = [
     ([], Annotated[list[int], MinLen(1)], "list[int] (list should have at least 1 item"),
     ({"watched": {}}, Holder, "Holder <- dict {'watched': {}}"),
     ({}, Watched, "Watched <- dict {}"),
-    ({}, Named, "Named <- dict {}"),
+    ({}, ex.Named, "Named <- dict {}"),
     ([1], abc.Iterator[int], "Iterator[int] <- list [1]"),
     ([1], abc.Generator[int, None, None], "Generator[int, None, None] <- list [1]"),
     ([1, "2"], abc.Iterable[int], "[1] a valid integer <- str '2'"),
@@ -175,7 +175,7 @@ def test_every_json_value_is_of_its_own_type(value: object) -> None:
     assert check_json([value], list[Any]) == [value]
 
 
-@given(JSON, st.sampled_from([int, list[float], dict[str, str], set[int], tuple[int, ...], Order, Color]))
+@given(JSON, st.sampled_from([int, list[float], dict[str, str], set[int], tuple[int, ...], Order, ex.Color]))
 def test_what_json_gives_can_be_written_as_json_again(value: object, expected: Any) -> None:
     try:
         result = check_json(value, expected)
@@ -192,9 +192,9 @@ def test_a_type_has_a_json_schema_or_an_empty_one() -> None:
         (abc.Iterable[int], integers),
         (int | abc.Callable[[], int], {"type": "integer"}),  # JSON cannot represent the alternative
     ]
-    without = [Any, object, abc.Callable[[], int], abc.Iterator[int], Watched, Named, "int"]
+    without = [Any, object, abc.Callable[[], int], abc.Iterator[int], Watched, ex.Named, "int"]
     for expected, schema in [*schemas, *((one, {}) for one in without)]:
         assert json_schema(expected) == schema
-    model: Any = json_schema(Model)
+    model: Any = json_schema(ex.Model)
     assert model["properties"] == {"x": {"title": "X", "type": "integer"}}
     assert model["required"] == ["x"]

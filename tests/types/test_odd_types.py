@@ -12,26 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow.types.agreement import agrees, element_type, is_any
-from tests.types.example_types import (
-    Arguments,
-    GenericModel,
-    Ints,
-    Item,
-    Items,
-    Movie,
-    Named,
-    Nest,
-    Nothing,
-    Person,
-    Point,
-    Untyped,
-    endless,
-)  # fmt: skip
+from tests.types import example_types as ex
 
 
 def test_unions_of_aliases_that_refer_to_themselves_come_to_an_end() -> None:
-    one = endless("one", "list[one] | set[one] | tuple[one] | int")
-    other = endless("other", "list[other] | set[other] | tuple[other] | str | Nest[other]")
+    one = ex.endless("one", "list[one] | set[one] | tuple[one] | int")
+    other = ex.endless("other", "list[other] | set[other] | tuple[other] | str | Nest[other]")
     assert agrees(one, other) in (True, False)
 
 
@@ -81,10 +67,10 @@ ODD: list[Any] = [
     [int],
     {"a": int},
     len,
-    Item,
-    Arguments,
-    vars(typing)["ParamSpecArgs"](Arguments),
-    Items,
+    ex.Item,
+    ex.Arguments,
+    vars(typing)["ParamSpecArgs"](ex.Arguments),
+    ex.Items,
     Generic,
     Protocol,
     Union,
@@ -95,10 +81,10 @@ ODD: list[Any] = [
     Literal[[]],
     Annotated[int, []],
     abc.Callable,
-    Nothing,
-    Nest,
-    Untyped,
-    GenericModel,
+    ex.Nothing,
+    ex.Nest,
+    ex.Untyped,
+    ex.GenericModel,
 ]
 
 
@@ -113,10 +99,10 @@ def wrapped(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 ODD_TYPES = st.recursive(st.sampled_from(ODD), wrapped, max_leaves=6)
 
 
-@given(
-    ODD_TYPES,
-    ODD_TYPES | st.sampled_from([int, object, list[int], dict[str, int], Person, Named, Movie, Point, Ints]),
-)
+PLAIN = [int, object, list[int], dict[str, int], ex.Person, ex.Named, ex.Movie, ex.Point, ex.Ints]
+
+
+@given(ODD_TYPES, ODD_TYPES | st.sampled_from(PLAIN))
 def test_no_question_about_a_type_ever_raises(one: object, other: object) -> None:
     assert agrees(one, one) is True
     assert isinstance(agrees(one, other), bool)
