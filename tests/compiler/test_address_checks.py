@@ -8,15 +8,8 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, collect, each, node
 from dataflow_control import approval
+from tests.compiler.typed_nodes import inc, total
 from tests.support.codes import codes
-
-
-async def inc(n: int) -> int:
-    return n + 1
-
-
-async def summed(numbers: list[int]) -> int:
-    return sum(numbers)
 
 
 def sub(*inner: str) -> Flow:
@@ -48,9 +41,9 @@ def test_nodes_of_each_of_the_maps_around_it_differ() -> None:
     f = Flow("f")
     numbers = each(f.input("lists", list[list[int]]))
     deep = f.add(sub("inc"), n=each(numbers))
-    total = f.add(node(summed).with_(name="inc"), numbers=numbers)
+    summed = f.add(node(total).with_(name="inc"), numbers=numbers)
     f.output("out", collect(collect(deep.out.out)))
-    f.output("sums", collect(total.out))
+    f.output("sums", collect(summed.out))
     assert codes(f.check()) == ["DF0314 inc"]
 
 

@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from dataflow import Failure, Flow, Maybe, RunFailed, collect, each, fallback, gather, merge, node
+from dataflow import Flow, RunFailed, collect, each, fallback, gather, merge, node
+from tests.compiler.typed_nodes import anything, blank, logs, many, parts, whole
 from tests.support.codes import codes
-
-
-class Parts(NamedTuple):
-    title: str
-    note: Maybe[str]
-
-
-async def whole(n: int) -> int:
-    return n
-
-
-async def many(*ns: int) -> int:
-    return sum(ns)
-
-
-async def anything(x: Any = None) -> Any:
-    return x
-
-
-async def parts(n: int) -> Parts:
-    return Parts(str(n), "")
 
 
 async def optional(n: int = 0, m: int = 0) -> int:
     return n + m
-
-
-async def blank() -> None: ...
-
-
-async def logs(failure: Failure) -> str:
-    return failure.message
 
 
 def sure(flow: Flow) -> Any:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from dataflow import (
     Config,
     ExecutionContext,
     Failure,
     Flow,
-    Maybe,
     Message,
     Ports,
     Signal,
@@ -23,28 +22,16 @@ from dataflow import (
     merge,
     node,
 )
+from tests.compiler.typed_nodes import anything, blank, logs, many, parts, text, whole
 from tests.support.codes import found_of
-
-
-class Parts(NamedTuple):
-    title: str
-    note: Maybe[str]
 
 
 class Style(Config):
     words: int = 1
 
 
-async def whole(n: int) -> int:
-    return n
-
-
 async def real(x: float) -> float:
     return x
-
-
-async def text(t: str) -> str:
-    return t
 
 
 async def either(xs: list[str | Failure]) -> int:
@@ -59,24 +46,12 @@ async def items(xs: list[str]) -> int:
     return len(xs)
 
 
-async def many(*ns: int) -> int:
-    return sum(ns)
-
-
-async def anything(x: Any = None) -> Any:
-    return x
-
-
 async def objects(x: object) -> object:
     return x
 
 
 async def untyped(x):  # type: ignore[no-untyped-def]  # as users write
     return x
-
-
-async def parts(n: int) -> Parts:
-    return Parts(str(n), "")
 
 
 async def path(p: Path) -> str:
@@ -93,13 +68,6 @@ async def talk(context: ExecutionContext) -> ExecutionContext:
 
 async def waits(go: Signal) -> int:
     return 1
-
-
-async def blank() -> None: ...
-
-
-async def logs(failure: Failure) -> str:
-    return failure.message
 
 
 CONTEXT: Final = ExecutionContext("main")

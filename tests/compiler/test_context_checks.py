@@ -31,7 +31,7 @@ async def chat(context: ExecutionContext, text: str = "") -> ExecutionContext:
     return context
 
 
-async def maybe_chat(context: ExecutionContext) -> Maybe[ExecutionContext]:
+async def maybe_chat(context: ExecutionContext, text: str) -> Maybe[ExecutionContext]:
     return context
 
 
@@ -76,18 +76,9 @@ def into_chat(f: Flow, *sources: Any) -> None:
     f.output("o", last.out)
 
 
-def two_sure(f: Flow, main: Any, text: Any) -> None:
-    into_chat(f, f.add(named("a"), main, text).out, f.add(named("b"), main, text).out)
-
-
-def one_and_what_goes_on_from_it(f: Flow, main: Any, text: Any) -> None:
-    exits = f.when(text, bool)
-    into_chat(f, main, f.add(named("b"), main, exits.yes).out)
-
-
-def behind_one_exit(f: Flow, main: Any, text: Any) -> None:
-    exits = f.when(text, bool)
-    into_chat(f, f.add(named("a"), main, exits.yes).out, f.add(named("b"), main, exits.yes).out)
+def both(f: Flow, main: Any, one: Any, other: Any, function: Any = quiet) -> None:
+    """Wire two contexts into one port, whose nodes read these two texts."""
+    into_chat(f, f.add(named("a", function), main, one).out, f.add(named("b", function), main, other).out)
 
 
 @node(ports=lambda _: Ports({}, {name: Port(str, exit=name[0]) for name in ("a1", "a2", "b1")}))
@@ -95,28 +86,27 @@ async def forks(inputs: Mapping[str, Any]) -> NodeOutput:
     return NodeOutput({"a1": "t"})
 
 
-def two_ports_of_one_exit(f: Flow, main: Any, text: Any) -> None:
-    fork = f.add(forks)
-    into_chat(f, f.add(named("a"), main, fork.out.a1).out, f.add(named("b"), main, fork.out.a2).out)
+Wire = Callable[[Flow, Any, Any], object]
 
 
-def exits_of_a_raw_node(f: Flow, main: Any, text: Any) -> None:
-    fork = f.add(forks)
-    into_chat(f, f.add(named("a"), main, fork.out.a1).out, f.add(named("b"), main, fork.out.b1).out)
+def exits(yes: str, no: str, function: Any = quiet) -> Wire:
+    """Wire two contexts behind exits of one branch."""
+
+    def wire(f: Flow, main: Any, text: Any) -> None:
+        branch = f.when(text, bool)
+        both(f, main, getattr(branch, yes), getattr(branch, no), function)
+
+    return wire
 
 
-def behind_two_branches(f: Flow, main: Any, text: Any) -> None:
-    one, other = f.when(text, bool), f.when(text, bool, name="other")
-    into_chat(f, f.add(named("a"), main, one.yes).out, f.add(named("b"), main, other.no).out)
+def forked(one: str, other: str) -> Wire:
+    """Wire two contexts behind exits of a raw node."""
 
+    def wire(f: Flow, main: Any, text: Any) -> None:
+        fork = f.add(forks)
+        both(f, main, getattr(fork.out, one), getattr(fork.out, other))
 
-def ports_that_may_be_left_out(f: Flow, main: Any, text: Any) -> None:
-    into_chat(f, f.add(named("a", maybe_chat), main).out, f.add(named("b", maybe_chat), main).out)
-
-
-def optional_ports_behind_exits(f: Flow, main: Any, text: Any) -> None:
-    exits = f.when(text, bool)
-    into_chat(f, f.add(named("a", chat), main, exits.yes).out, f.add(named("b", chat), main, exits.no).out)
+    return wire
 
 
 def what_several_rounds_leave(f: Flow, main: Any, text: Any) -> None:
@@ -133,16 +123,7 @@ def an_error_from_behind_the_other_exit(f: Flow, main: Any, text: Any) -> None:
     """The failure of what is behind an exit may come though the exit was not taken (S4.2)."""
     exits = f.when(text, bool)
     failed = f.add(named("broken", text_of), exits.yes)
-    told = f.add(talk, failed.out)
-    into_chat(f, f.add(named("a"), main, told.out).out, f.add(named("b"), main, exits.no).out)
-
-
-def into_many(f: Flow, main: Any, text: Any) -> None:
-    f.add(named("last", many), f.add(named("a"), main, text).out, f.add(named("b"), main, text).out)
-
-
-def into_a_list(f: Flow, main: Any, text: Any) -> None:
-    f.add(listed, gather(f.add(quiet, main, text).out, f.add(named("b"), main, text).out))
+    both(f, main, f.add(talk, failed.out).out, exits.no)
 
 
 def into_a_raw_node(f: Flow, main: Any, text: Any) -> None:
@@ -150,24 +131,34 @@ def into_a_raw_node(f: Flow, main: Any, text: Any) -> None:
     f.connect("main", "raw.texts")
 
 
+def two(f: Flow, main: Any, text: Any) -> tuple[Any, Any]:
+    return f.add(named("a"), main, text).out, f.add(named("b"), main, text).out
+
+
 #: The wiring, with the port and the two conversations that may meet there.
-REFUSED: list[tuple[Callable[..., None], str, str, str]] = [
-    (two_sure, "last.context", "a.out", "b.out"),
-    (one_and_what_goes_on_from_it, "last.context", "main.out", "b.out"),
-    (behind_one_exit, "last.context", "a.out", "b.out"),
-    (two_ports_of_one_exit, "last.context", "a.out", "b.out"),
-    (behind_two_branches, "last.context", "a.out", "b.out"),
-    (ports_that_may_be_left_out, "last.context", "a.out", "b.out"),
-    (optional_ports_behind_exits, "last.context", "a.out", "b.out"),
+REFUSED: list[tuple[Wire, str, str, str]] = [
+    (lambda f, main, text: both(f, main, text, text), "last.context", "a.out", "b.out"),
+    (
+        lambda f, main, text: into_chat(f, main, f.add(named("b"), main, f.when(text, bool).yes).out),
+        "last.context", "main.out", "b.out",
+    ),
+    (exits("yes", "yes"), "last.context", "a.out", "b.out"),
+    (forked("a1", "a2"), "last.context", "a.out", "b.out"),
+    (
+        lambda f, main, text: both(f, main, f.when(text, bool).yes, f.when(text, bool).no),
+        "last.context", "a.out", "b.out",
+    ),
+    (lambda f, main, _text: both(f, main, "", "", maybe_chat), "last.context", "a.out", "b.out"),
+    (exits("yes", "no", chat), "last.context", "a.out", "b.out"),
     (what_several_rounds_leave, "last.context", "loop.a", "loop.b"),
     (an_error_from_behind_the_other_exit, "last.context", "a.out", "b.out"),
-    (into_many, "last.contexts", "a.out", "b.out"),
-    (into_a_list, "listed.contexts", "quiet.out", "b.out"),
+    (lambda *given: given[0].add(named("last", many), *two(*given)), "last.contexts", "a.out", "b.out"),
+    (lambda *given: given[0].add(listed, gather(*two(*given))), "listed.contexts", "a.out", "b.out"),
     (into_a_raw_node, "raw.texts", "main.out", "main.out"),
-]
+]  # fmt: skip
 
 
-def wired(wire: Callable[..., None]) -> Flow:
+def wired(wire: Wire) -> Flow:
     f = Flow()
     wire(f, f.context("main"), f.input("text", str))
     return f
@@ -179,11 +170,6 @@ def test_two_conversations_that_could_meet_are_refused() -> None:
         assert isinstance(problem, Diagnostic)
         assert (problem.code, problem.place) == ("DF0334", port)
         assert dict(problem.details) == {"first": first, "second": second}
-
-
-def two_exits(f: Flow, main: Any, text: Any) -> None:
-    exits = f.when(text, bool)
-    into_chat(f, f.add(named("a"), main, exits.yes).out, f.add(named("b"), main, exits.no).out)
 
 
 def three_cases_far_behind(f: Flow, main: Any, text: Any) -> None:
@@ -226,26 +212,19 @@ def inside_a_loop(f: Flow, main: Any, text: Any) -> None:
     f.output("o", carried.final)
 
 
-def one_by_itself_into_many(f: Flow, main: Any, text: Any) -> None:
-    f.add(many, main)
-
-
-def what_a_map_collects(f: Flow, main: Any, text: Any) -> None:
-    f.add(listed, collect(f.add(named("a"), main, each(["a", "b"])).out))
-
-
 def test_conversations_that_never_meet_are_accepted() -> None:
-    for wire in (
-        two_exits,
-        exits_of_a_raw_node,
+    accepted: list[Wire] = [
+        exits("yes", "no"),
+        forked("a1", "b1"),
         three_cases_far_behind,
         a_merge_behind_an_exit,
         by_order_alone,
         a_node_and_what_handles_its_failure,
         inside_a_loop,
-        one_by_itself_into_many,
-        what_a_map_collects,
-    ):
+        lambda f, main, _text: f.add(many, main),
+        lambda f, main, _text: f.add(listed, collect(f.add(quiet, main, each(["a", "b"])).out)),
+    ]
+    for wire in accepted:
         assert wired(wire).check() == []
 
 
@@ -254,8 +233,7 @@ def test_joins_combine_two_conversations() -> None:
     hows: list[Any] = ["pick", "append", "results", max]
     for join in [*joins, *(partial(merge_contexts, how=how) for how in hows)]:
         f = Flow()
-        main, text = f.context("main"), f.input("text", str)
-        f.add(chat, join(f.add(quiet, main, text).out, f.add(named("b"), main, text).out))
+        f.add(chat, join(*two(f, f.context("main"), f.input("text", str))))
         assert f.check() == []
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dataflow import Diagnostic, Flow
+from tests.compiler.typed_nodes import inc
 from tests.support.codes import codes
-
-
-async def inc(n: int) -> int:
-    return n + 1
 
 
 async def later(n: int = 0, m: int = 0) -> int:

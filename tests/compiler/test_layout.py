@@ -14,20 +14,13 @@ from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
 from dataflow.core.wiring import Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 from dataflow.packs.registry import find_type
-
-
-async def inc(n: int) -> int:
-    return n + 1
+from tests.compiler.typed_nodes import add, inc
 
 
 async def late(n: int) -> int:
     for _ in range(5):
         await checkpoint()
     return n
-
-
-async def add(a: int, b: int) -> int:
-    return a + b
 
 
 async def big(n: int) -> bool:

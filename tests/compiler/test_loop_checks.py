@@ -7,23 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dataflow import Flow
+from tests.compiler.typed_nodes import anything, text, total, whole
 from tests.support.codes import found_of
-
-
-async def whole(n: int) -> int:
-    return n
-
-
-async def text(t: str) -> str:
-    return t
-
-
-async def wholes(ns: list[int]) -> int:
-    return sum(ns)
-
-
-async def anything(x: Any = None) -> Any:
-    return x
 
 
 async def is_big(n: int) -> bool:
@@ -81,12 +66,12 @@ def test_all_values_of_a_port_are_a_list_of_its_type() -> None:
         with flow.loop(limit=2) as inner:
             step = flow.add(text, t="")
         carry.next(carry.out)
-    flow.add(wholes, ns=outer.all(carry.out))
-    flow.add(wholes, ns=outer.all(step.out))
-    flow.add(wholes, ns=outer.result(inner.all(step.out)))
-    flow.add(wholes, ns=outer.all(inner.all(step.out)))
+    flow.add(total, numbers=outer.all(carry.out))
+    flow.add(total, numbers=outer.all(step.out))
+    flow.add(total, numbers=outer.result(inner.all(step.out)))
+    flow.add(total, numbers=outer.all(inner.all(step.out)))
     assert found_of(flow.check()) == [
-        ("DF0308 wholes_2.ns", "list[int]", "list[str]"),
-        ("DF0308 wholes_3.ns", "list[int]", "list[str]"),
-        ("DF0308 wholes_4.ns", "list[int]", "list[list[str]]"),
+        ("DF0308 total_2.numbers", "list[int]", "list[str]"),
+        ("DF0308 total_3.numbers", "list[int]", "list[str]"),
+        ("DF0308 total_4.numbers", "list[int]", "list[list[str]]"),
     ]

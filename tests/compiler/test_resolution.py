@@ -34,20 +34,13 @@ from dataflow.core.wiring import (
     Wiring,
 )  # fmt: skip
 from dataflow.diagnostics.diagnostic import Diagnostic, Kind
+from tests.compiler.typed_nodes import add, inc
 from tests.support.codes import codes
 
 
 class Parts(NamedTuple):
     title: str
     size: int
-
-
-async def inc(n: int) -> int:
-    return n + 1
-
-
-async def add(a: int, b: int = 0) -> int:
-    return a + b
 
 
 async def split(n: int) -> Parts:

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dataflow import Flow, collect, each, gather
+from tests.compiler.typed_nodes import add, inc, total
 from tests.support.codes import codes
-
-
-async def inc(n: int) -> int:
-    return n + 1
-
-
-async def add(a: int, b: int) -> int:
-    return a + b
-
-
-async def total(numbers: list[int]) -> int:
-    return sum(numbers)
 
 
 async def test_one_collect_serves_many_readers() -> None:
