@@ -96,35 +96,31 @@ MUTANTS: Final = (
         "what is told others too is given to calls alone",
         "        if slot in special or not others.isdisjoint(readers):\n",
         "        if not others.isdisjoint(readers):\n",
-        (QUICKENING.format("a_value_that_others_than_calls_hear_of_is_looked_at[a map that reads it]"),),
+        (QUICKENING.format("values_with_other_readers_than_calls_are_inspected"),),
     ),
     Mutant(
         "joins, maps and loops are given values as calls are",
         "        if slot in special or not others.isdisjoint(readers):\n",
         "        if slot in special:\n",
-        (QUICKENING.format("a_value_that_others_than_calls_hear_of_is_looked_at[a gather]"),),
+        (QUICKENING.format("values_with_other_readers_than_calls_are_inspected"),),
     ),
     Mutant(
         "a port for what has been done is forgotten",
         "    if not is_single or len(node.outputs) != 1 or plan.uses is not None:\n",
         "    if not is_single or plan.uses is not None:\n",
-        (QUICKENING.format("a_node_of_which_another_port_is_read_has_no_one_slot[done]"),),
+        (QUICKENING.format("a_node_with_another_port_that_is_read_has_no_single_slot"),),
     ),
     Mutant(
         "what may be withdrawn is settled as any other",
         "    if not is_single or len(node.outputs) != 1 or plan.uses is not None:\n",
         "    if not is_single or len(node.outputs) != 1:\n",
-        (
-            QUICKENING.format(
-                "where_nodes_may_be_withdrawn_or_never_asked_for_no_value_goes_its_own_way[a race]"
-            ),
-        ),
+        (QUICKENING.format("all_values_are_inspected_where_nodes_may_be_withdrawn_or_never_needed"),),
     ),
     Mutant(
         "a value that others read too is handed over itself",
         "    if not any(shared):\n",
         "    if not all(shared):\n",
-        (QUICKENING.format("what_others_read_too_is_given_as_a_copy_and_only_that[x]"),),
+        (QUICKENING.format("only_values_with_other_readers_are_copied"),),
     ),
     Mutant(
         "firings of a row share a context",
