@@ -164,20 +164,18 @@ def settings() -> Flow:
     return flow
 
 
-UNUSED = "flow 'f' sets what counts only for whole runs: keep of the flow of node 'inner'"
-
-
-async def test_settings_without_an_effect_are_told_once_in_event_log_and_result(
+async def test_settings_without_an_effect_are_reported_once_in_event_log_and_result(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="dataflow"):
         async with settings().start() as run:
             events = [event async for event in run.events()]
             result = await run
-    assert [record.getMessage() for record in caplog.records] == [UNUSED]
-    told = [event for event in events if event.kind is EventKind.WARNING]
-    assert [dict(event.data) for event in told] == [{"code": "without_effect", "text": UNUSED}]
-    assert list(result.warnings) == [UNUSED]
+    (text,) = result.warnings
+    assert "keep of the flow of node 'inner'" in text
+    assert [record.getMessage() for record in caplog.records] == [text]
+    warnings = [event for event in events if event.kind is EventKind.WARNING]
+    assert [dict(event.data) for event in warnings] == [{"code": "without_effect", "text": text}]
 
 
 async def test_settings_that_have_an_effect_are_not_told(caplog: pytest.LogCaptureFixture) -> None:

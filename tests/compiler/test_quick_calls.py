@@ -8,38 +8,7 @@ from typing import Any
 
 from dataflow import Flow, Node, collect, each, fallback, gather, merge, node, race, threaded
 from dataflow.compiler.plan import QuickCall, ScopePlan
-from tests.support.quick_nodes import (
-    Adder,
-    add,
-    anything,
-    awaiting,
-    body_of,
-    by_keyword,
-    calls_of,
-    configured,
-    defaulted,
-    end_of,
-    fields,
-    inc,
-    is_big,
-    keys,
-    lazily,
-    listed,
-    listed_with,
-    may,
-    nested,
-    node_in,
-    one,
-    ordered,
-    pair,
-    pieces,
-    plain,
-    plan_of,
-    ports,
-    quick_of,
-    raw,
-    told,
-)  # fmt: skip
+from tests.support import quick_nodes as q
 
 Wire = Callable[[Flow], object]
 
@@ -55,64 +24,73 @@ def _named(function: Any) -> Any:
 
 def behind(function: Any, **more: Any) -> Wire:
     """Place a node, named it, behind one that gives anything."""
-    return lambda f: f.add(_named(function), x=f.add(anything, x=1).out, **more)
+    return lambda f: f.add(_named(function), x=f.add(q.anything, x=1).out, **more)
 
 
 def behind_a_signal(f: Flow) -> None:
-    f.after(f.add(_named(inc), x=1), f.add(one).done)
+    f.after(f.add(_named(q.inc), x=1), f.add(q.one).done)
+
+
+def behind_several_edges(f: Flow) -> None:
+    parted = f.when(f.input("x", int), lambda x: x > 1)
+    f.add(_named(q.inc), x=f.add(q.inc, x=parted.yes).out)
+    f.add(node(q.inc).with_(name="other"), x=parted.no)
+    f.connect("other.out", "it.x")
 
 
 QUICK: dict[str, Wire] = {
-    "no parameter": placed(one),
-    "one": placed(inc, x=1),
-    "two": placed(add, x=1, y=2),
-    "a default": placed(defaulted, x=1),
-    "a config that comes first": placed(configured, x=1),
-    "nothing but *args": placed(listed, 1, 2),
-    "*args behind another": placed(listed_with, 1, 2, 3),
-    "a port that may be left out": placed(may, x=1),
-    "a port that takes failures": placed(told, failure=1),
-    "a bound method": placed(Adder(2).add, x=1),
-    "a coroutine function around another": placed(awaiting(inc), x=1),
-    "a failure that is handled": placed(node(inc).with_(on_error="skip"), x=1),
-    "a default for a failure": placed(node(inc).with_(default=1), x=1),
-    "a function that runs in a thread": placed(threaded(plain), x=1),
-    "a limit": placed(node(inc).with_(limit=1), x=1),
-    "a value of any type for any type": behind(anything),
+    "no parameter": placed(q.one),
+    "one": placed(q.inc, x=1),
+    "two": placed(q.add, x=1, y=2),
+    "a default": placed(q.defaulted, x=1),
+    "a config that comes first": placed(q.configured, x=1),
+    "nothing but *args": placed(q.listed, 1, 2),
+    "*args behind another": placed(q.listed_with, 1, 2, 3),
+    "a port that may be left out": placed(q.may, x=1),
+    "a port that takes failures": placed(q.told, failure=1),
+    "a bound method": placed(q.Adder(2).add, x=1),
+    "a coroutine function around another": placed(q.awaiting(q.inc), x=1),
+    "a failure that is handled": placed(node(q.inc).with_(on_error="skip"), x=1),
+    "a default for a failure": placed(node(q.inc).with_(default=1), x=1),
+    "a function that runs in a thread": placed(threaded(q.plain), x=1),
+    "a limit": placed(node(q.inc).with_(limit=1), x=1),
+    "a value of any type for any type": behind(q.anything),
 }
 SLOW: dict[str, Wire] = {
-    "a parameter by keyword": placed(by_keyword, x=1),
-    "retries": placed(node(inc).with_(retries=2), x=1),
-    "a timeout": placed(node(inc).with_(timeout=1), x=1),
-    "a deadline": placed(node(inc).with_(deadline=1), x=1),
-    "a result with fields": placed(fields, x=1),
-    "a result with keys": placed(keys, x=1),
-    "pieces": placed(pieces, x=1),
-    "ports of its config": placed(ports, x=1),
-    "a raw node": placed(raw, x=1),
-    "a partial": placed(partial(inc), x=1),
-    "an object that is called": placed(Adder(2), x=1),
-    "a method that is no coroutine function": placed(Adder(2).add_plainly, x=1),
-    "a value of any type for a type": behind(inc),
-    "a signal port": lambda f: f.add(_named(ordered), x=1, first=f.add(one).done),
+    "a parameter by keyword": placed(q.by_keyword, x=1),
+    "retries": placed(node(q.inc).with_(retries=2), x=1),
+    "a timeout": placed(node(q.inc).with_(timeout=1), x=1),
+    "a deadline": placed(node(q.inc).with_(deadline=1), x=1),
+    "a result with fields": placed(q.fields, x=1),
+    "a result with keys": placed(q.keys, x=1),
+    "pieces": placed(q.pieces, x=1),
+    "ports of its config": placed(q.ports, x=1),
+    "a raw node": placed(q.raw, x=1),
+    "a partial": placed(partial(q.inc), x=1),
+    "an object that is called": placed(q.Adder(2), x=1),
+    "a method that is no coroutine function": placed(q.Adder(2).add_plainly, x=1),
+    "a value of any type for a type": behind(q.inc),
+    "a signal port": lambda f: f.add(_named(q.ordered), x=1, first=f.add(q.one).done),
     "a wait for a signal": behind_a_signal,
+    "several edges": behind_several_edges,
+    "a branch": lambda f: f.when(1, lambda x: x > 1, name="it"),
 }
 
 
 ENDS: dict[str, Wire] = {
-    "a memo": placed(node(inc).with_(memo="run"), x=1),
+    "a memo": placed(node(q.inc).with_(memo="run"), x=1),
     **{
         kind: SLOW[kind]
         for kind in (
             "a parameter by keyword", "retries", "a timeout", "a deadline", "a partial", "a signal port",
             "an object that is called", "a method that is no coroutine function", "a wait for a signal",
-            "a value of any type for a type",
+            "a value of any type for a type", "several edges",
         )
     },
 }  # fmt: skip
 INSPECTED: dict[str, Wire] = {
-    "an effect": placed(node(inc).with_(effect=True), x=1),
-    "a cutoff": placed(node(inc).with_(cutoff=lambda old, new: old == new), x=1),
+    "an effect": placed(node(q.inc).with_(effect=True), x=1),
+    "a cutoff": placed(node(q.inc).with_(cutoff=lambda old, new: old == new), x=1),
     **{kind: wire for kind, wire in SLOW.items() if kind not in ENDS},
 }
 
@@ -120,138 +98,110 @@ INSPECTED: dict[str, Wire] = {
 def test_calls_that_only_create_a_coroutine_are_quick() -> None:
     quick = {}
     for kind, wire in (QUICK | SLOW).items():
-        plan = plan_of(wire)
-        quick[kind] = plan.quick[node_in(plan, "it").index] is not None
+        plan = q.plan_of(wire)
+        quick[kind] = plan.quick[q.node_in(plan, "it").index] is not None
     assert quick == dict.fromkeys(QUICK, True) | dict.fromkeys(SLOW, False)
 
 
 def test_the_returned_value_of_most_nodes_is_the_value_of_the_only_port() -> None:
     ends = {}
     for kind, wire in (QUICK | ENDS | INSPECTED).items():
-        plan = plan_of(wire)
-        ends[kind] = plan.ends[node_in(plan, "it").index] is not None
+        plan = q.plan_of(wire)
+        ends[kind] = plan.ends[q.node_in(plan, "it").index] is not None
     assert ends == dict.fromkeys(QUICK | ENDS, True) | dict.fromkeys(INSPECTED, False)
-
-
-def test_several_edges_on_one_port_are_looked_at() -> None:
-    def wire(f: Flow) -> None:
-        parted = f.when(f.input("x", int), lambda x: x > 1)
-        f.add(_named(inc), x=f.add(inc, x=parted.yes).out)
-        f.add(node(inc).with_(name="other"), x=parted.no)
-        f.connect("other.out", "it.x")
-
-    plan = plan_of(wire)
-    assert plan.quick[node_in(plan, "it").index] is None
-
-
-def test_a_branch_is_looked_at() -> None:
-    plan = plan_of(lambda f: f.when(1, lambda x: x > 1))
-    assert (plan.quick, plan.ends) == ([None], [None])
 
 
 def test_nodes_in_a_loop_and_in_a_map_are_quick_as_any_other() -> None:
     for wire in (looped, mapped):
-        assert isinstance(quick_of(body_of(plan_of(wire)), "inc"), QuickCall)
-    assert end_of(body_of(plan_of(looped)), "inc").calls == ()
-    assert end_of(body_of(plan_of(mapped)), "inc").is_collected
+        assert isinstance(q.quick_of(q.body_of(q.plan_of(wire)), "inc"), QuickCall)
+    assert q.end_of(q.body_of(q.plan_of(looped)), "inc").calls == ()
+    assert q.end_of(q.body_of(q.plan_of(mapped)), "inc").is_collected
 
 
 def looped(f: Flow) -> None:
     with f.loop(limit=2) as it:
         v = it.carry(0)
-        v.next(f.add(inc, x=v.out).out)
+        v.next(f.add(q.inc, x=v.out).out)
 
 
 def mapped(f: Flow) -> None:
-    f.output("o", collect(f.add(inc, x=each(f.input("xs", list[int]))).out))
-
-
-def test_one_argument_is_named_by_its_slot() -> None:
-    plan = plan_of(lambda f: f.add(inc, x=f.add(one).out))
-    quick = quick_of(plan, "inc")
-    assert (quick.take, quick.slot) == (None, node_in(plan, "one").outputs["out"])
+    f.output("o", collect(f.add(q.inc, x=each(f.input("xs", list[int]))).out))
 
 
 def arguments(plan: ScopePlan, id: str, values: dict[str, object]) -> list[object]:
     """Return what a node is called with, if these nodes gave these values."""
     slots = list(plan.initial)
     for name, value in values.items():
-        slots[node_in(plan, name).outputs["out"]] = value
-    quick = quick_of(plan, id)
+        slots[q.node_in(plan, name).outputs["out"]] = value
+    quick = q.quick_of(plan, id)
     assert quick.take is not None
     return list(quick.take(slots))
-
-
-def test_arguments_are_taken_in_the_order_of_the_parameters() -> None:
-    assert arguments(plan_of(lambda f: f.add(one)), "one", {}) == []
-    plan = plan_of(lambda f: f.add(add, y=f.add(one).out, x=f.add(inc, x=1).out))
-    assert arguments(plan, "add", {"inc": "x", "one": "y"}) == ["x", "y"]
 
 
 def readers(f: Flow, shared: str) -> None:
     """Wire a node that reads x and y in an item; those of the root are kept, and so have another holder."""
     item = each([1])
-    x, y = f.add(node(anything).with_(name="x"), x=item), f.add(node(anything).with_(name="y"), x=item)
+    x, y = f.add(node(q.anything).with_(name="x"), x=item), f.add(node(q.anything).with_(name="y"), x=item)
     for name, port in (("x", x.out), ("y", y.out)):
         if name in shared:
-            f.add(node(anything).with_(name=f"other_{name}"), x=port)
-    f.add(pair, x=x.out, y=y.out)
+            f.add(node(q.anything).with_(name=f"other_{name}"), x=port)
+    f.add(q.pair, x=x.out, y=y.out)
 
 
 def test_only_values_with_other_readers_are_copied() -> None:
     for shared in ("", "x", "y", "xy"):
         given: dict[str, object] = {"x": [1], "y": [2]}
-        taken = arguments(body_of(plan_of(partial(readers, shared=shared))), "pair", given)
+        taken = arguments(q.body_of(q.plan_of(partial(readers, shared=shared))), "pair", given)
         assert taken == [[1], [2]]
         are_copies = [value is not given[name] for name, value in zip("xy", taken, strict=True)]
         assert are_copies == [name in shared for name in "xy"]
 
 
 def test_one_argument_is_marked_if_it_has_other_readers() -> None:
-    assert quick_of(body_of(plan_of(partial(readers, shared="x"))), "other_x").is_shared
+    assert q.quick_of(q.body_of(q.plan_of(partial(readers, shared="x"))), "other_x").is_shared
 
     def wire(f: Flow) -> None:
-        f.add(anything, x=f.add(inc, x=each(f.input("xs", list[int]))).out)
+        f.add(q.anything, x=f.add(q.inc, x=each(f.input("xs", list[int]))).out)
 
-    assert not quick_of(body_of(plan_of(wire)), "anything").is_shared
+    assert not q.quick_of(q.body_of(q.plan_of(wire)), "anything").is_shared
 
 
 def fanned_out(f: Flow) -> Any:
-    source = f.add(one)
-    f.add(inc, x=source.out)
-    f.add(by_keyword, x=source.out)
+    source = f.add(q.one)
+    f.add(q.inc, x=source.out)
+    f.add(q.by_keyword, x=source.out)
     return source
 
 
 def test_calls_are_given_a_value_without_more_ado() -> None:
-    assert calls_of(plan_of(fanned_out), "one") == ["inc", "by_keyword"]
+    assert q.calls_of(q.plan_of(fanned_out), "one") == ["inc", "by_keyword"]
 
 
 INSPECTED_READS: dict[str, Callable[[Flow, Any], object]] = {
     "a merge": lambda f, port: f.output("o", merge(port, 1)),
     "a fallback": lambda f, port: f.output("o", fallback(port, 1)),
     "a gather": lambda f, port: f.output("o", gather(port, 1)),
-    "a race": lambda f, port: f.output("o", race(port, f.add(one).out)),
-    "a map over it": lambda f, port: f.add(inc, x=each(gather(port))),
-    "a map that reads it": lambda f, port: f.add(add, x=each([1]), y=port),
+    "a race": lambda f, port: f.output("o", race(port, f.add(q.one).out)),
+    "a map over it": lambda f, port: f.add(q.inc, x=each(gather(port))),
+    "a map that reads it": lambda f, port: f.add(q.add, x=each([1]), y=port),
     "a loop that begins with it": lambda f, port: carried(f, port, 1),
     "a loop that reads it": lambda f, port: carried(f, 0, port),
-    "a flow node": lambda f, port: f.add(nested, x=port),
-    "a lazy port": lambda f, port: f.add(lazily, x=1, extra=port),
-    "a reader that has a lazy port": lambda f, port: f.add(lazily, x=port, extra=f.add(may, x=1).out),
+    "a flow node": lambda f, port: f.add(q.nested, x=port),
+    "a lazy port": lambda f, port: f.add(q.lazily, x=1, extra=port),
+    "a reader that has a lazy port": lambda f, port: f.add(q.lazily, x=port, extra=f.add(q.may, x=1).out),
 }
 
 
 def carried(f: Flow, first: Any, constant: Any) -> None:
     with f.loop(limit=2) as it:
         v = it.carry(first)
-        v.next(f.add(add, x=v.out, y=constant).out)
+        v.next(f.add(q.add, x=v.out, y=constant).out)
 
 
 def test_values_with_other_readers_than_calls_are_inspected() -> None:
     found = {}
     for kind, read in INSPECTED_READS.items():
-        found[kind] = calls_of(plan_of(partial(lambda read, f: read(f, fanned_out(f).out), read)), "one")
+        found[kind] = q.calls_of(q.plan_of(partial(lambda read, f: read(f, fanned_out(f).out), read)), "one")
     assert found == dict.fromkeys(INSPECTED_READS)
 
 
@@ -259,38 +209,38 @@ def test_the_test_of_a_loop_is_looked_at() -> None:
     def wire(f: Flow) -> None:
         with f.loop(limit=2) as it:
             v = it.carry(0)
-            up = f.add(inc, x=v.out)
-            it.until(f.add(is_big, x=up.out).out, bool)
+            up = f.add(q.inc, x=v.out)
+            it.until(f.add(q.is_big, x=up.out).out, bool)
             v.next(up.out)
 
-    assert calls_of(body_of(plan_of(wire)), "is_big") is None
+    assert q.calls_of(q.body_of(q.plan_of(wire)), "is_big") is None
 
 
 def test_a_value_that_only_a_map_collects_needs_no_inspection() -> None:
-    end = end_of(body_of(plan_of(mapped)), "inc")
+    end = q.end_of(q.body_of(q.plan_of(mapped)), "inc")
     assert (end.is_collected, end.calls) == (True, None)
 
     def wire(f: Flow) -> None:
-        first = f.add(inc, x=each(f.input("xs", list[int])))
+        first = f.add(q.inc, x=each(f.input("xs", list[int])))
         f.output("o", collect(first.out))
-        f.output("p", collect(f.add(inc, x=first.out).out))
+        f.output("p", collect(f.add(q.inc, x=first.out).out))
 
-    end = end_of(body_of(plan_of(wire)), "inc")
+    end = q.end_of(q.body_of(q.plan_of(wire)), "inc")
     assert (end.is_collected, end.calls) == (False, None)
 
 
 def test_a_node_with_another_port_that_is_read_has_no_single_slot() -> None:
     wires: list[Wire] = [
-        lambda f: f.output("o", f.add(inc, x=1).done),
-        lambda f: f.output("o", f.add(inc, x=1).error),
+        lambda f: f.output("o", f.add(q.inc, x=1).done),
+        lambda f: f.output("o", f.add(q.inc, x=1).error),
     ]
     for wire in wires:
-        plan = plan_of(wire)
-        assert plan.ends[node_in(plan, "inc").index] is None
+        plan = q.plan_of(wire)
+        assert plan.ends[q.node_in(plan, "inc").index] is None
 
 
 def test_all_values_are_inspected_where_nodes_may_be_withdrawn_or_never_needed() -> None:
     for kind in ("a race", "a lazy port"):
         read = INSPECTED_READS[kind]
-        plan = plan_of(partial(lambda read, f: read(f, f.add(one).out), read))
+        plan = q.plan_of(partial(lambda read, f: read(f, f.add(q.one).out), read))
         assert set(plan.ends) == {None}
