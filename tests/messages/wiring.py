@@ -8,8 +8,11 @@ import operator
 from typing import Any, Final
 
 from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, merge, node
-from dataflow.core.wiring import MapBlock
+from dataflow.core.functions import import_function
+from dataflow.core.nodetype import derive
+from dataflow.core.wiring import All, Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 from dataflow.flows import Flow as AnyFlow
+from dataflow.packs.registry import find_type
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, point, split, summarise
 from tests.messages.telling import Row, document, wired
 from tests.support.edges import every
@@ -223,6 +226,12 @@ async def plus(p: int, q: int) -> int:
     return p + q
 
 
+def all_of_no_loop() -> object:
+    nodes: dict[str, Placed] = {"inc": PlacedNode("inc", type=derive(inc), inputs={"x": Literally(1)})}
+    wiring = Wiring("f", block=Block(nodes, outputs={"o": All(Reference("inc"))}))
+    return Flow.from_wiring(wiring, find_type, import_function).check()
+
+
 # fmt: off
 ROWS: Final = [
     Row("a node id twice", wired(lambda f: (f.add(node(inc).with_(name='a'), x=1), f.add(node(inc).with_(name='a'), x=1)))),
@@ -307,6 +316,7 @@ ROWS: Final = [
     Row("a reserved id", wired(lambda f: f.add(node(inc).with_(name="$in"), x=1))),
     Row("a map over nothing", wired(lambda f: f.wiring.block.nodes.update(m=MapBlock("m")))),
     Row("two conversations", wired(two_conversations)),
+    Row("all outside a loop", all_of_no_loop),
     Row("a join too wide", wide),
 ]
 # fmt: on
