@@ -9,6 +9,7 @@ import pytest
 from dataflow import SKIP, EventKind, Flow, FlowInvalid, Maybe, RunFailed, node
 from tests.behaviour.nodes import add, fails_on_odd, ident, inc, listed, small, square, src, tallying, total
 from tests.behaviour.table import Played, play, states_of
+from tests.support.codes import codes
 
 
 async def below_five(x: int) -> Maybe[int]:
@@ -259,12 +260,12 @@ def test_a_feedback_edge_that_closes_no_loop_is_refused(source: str) -> None:
     f.add(inc, x=f.add(src, x=1).out)
     f.add(square, x=1)
     f.connect(source, "inc.x", feedback=True)
-    assert [problem for problem in f.check() if "closes no loop" in problem]
+    assert "DF0330 inc.x" in codes(f.check())
 
 
 def test_a_cycle_without_feedback_is_told_with_what_can_be_done() -> None:
     f = Flow()
     f.add(inc)  # type: ignore[call-arg]
     f.connect("inc", "inc.x")
-    with pytest.raises(FlowInvalid, match=r"inc -> inc; .* or comes back by a feedback edge"):
+    with pytest.raises(FlowInvalid, match="DF0316 inc:"):
         f.compile()

@@ -112,14 +112,14 @@ class TestAnswers:
         run = await run_of(flow)
         result = await flow.fork(run, changes={"pick": {"seat": "A", "row": 3}})
         assert (dict(result.outputs), called) == ({"seat": "A", "wish": "window"}, [])
-        with pytest.raises(AnswerRefused, match="port 'row' is missing"):
+        with pytest.raises(AnswerRefused, match="DF0506 answer to 'pick': row:"):
             await flow.fork(run, changes={"pick": {"seat": "A"}})
 
     async def test_a_refused_answer_leaves_no_fork(self) -> None:
         store = Store.memory()
         flow = asking(store)
         run = await run_of(flow)
-        with pytest.raises(AnswerRefused, match="expected int, found str 'x'"):
+        with pytest.raises(AnswerRefused, match="DF0601 answer to 'first':"):
             await flow.fork(run, changes={"first": "x"})
         assert [one.id for one in store.runs()] == [run]
 
@@ -169,14 +169,14 @@ class TestConfigs:
             f.output("o", f.add(up, x=made.out.p1).out)
         flow = f.using(store=Store.memory())
         run = await run_of(flow)
-        with pytest.raises(FlowInvalid, match="has no output port 'p1'"):
+        with pytest.raises(FlowInvalid, match=r"DF0302 up\.x:"):
             await flow.fork(run, changes={"spread.config.count": 1})
         assert (await flow.fork(run, changes={"spread.config.count": 3}))["o"] == 2
 
     async def test_what_a_config_refuses_is_told(self) -> None:
         flow = in_blocks(Store.memory())
         run = await run_of(flow, x=1)
-        with pytest.raises(FlowInvalid, match=r"'scaled\.config\.by': expected int, found str '3'"):
+        with pytest.raises(FlowInvalid, match=r"scaled\.config\.by.*expected int"):
             await flow.fork(run, changes={"scaled.config.by": "3"})
 
 

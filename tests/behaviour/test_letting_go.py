@@ -73,12 +73,8 @@ async def test_a_chain_lets_go_what_is_behind_it() -> None:
         assert await things.held() == 0
         things.gates[0].set()
         result = await run
-    with pytest.raises(DataflowError) as refused:
+    with pytest.raises(DataflowError, match=r"DF0337 make\.out:"):
         result.get(made.out)
-    assert str(refused.value) == (
-        "the value of port 'make.out' was let go when its last reader had come to its end; make the port an "
-        "output of the flow, or run it without keep=False"
-    )
     assert result.why(made.out) == "'make.out' had a value, which was let go"
     assert (result["o"], result.get(held.out)) == (0, 0)
 
@@ -410,7 +406,7 @@ async def test_what_has_no_value_keeps_its_reason() -> None:
 
 
 def test_keep_is_true_or_false() -> None:
-    with pytest.raises(ValueError, match="keep must be True or False, found 'no'"):
+    with pytest.raises(ValueError, match="DF0501"):
         Flow().using(keep="no")  # type: ignore[arg-type]
 
 
