@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from dataflow import Config, Flow, RunFailed, Secret, SecretMissing, ValueMismatch, node
 from dataflow.inspection.json_values import json_value
 from dataflow.types.validation import check_json, json_schema
+from tests.support.codes import found_of
 from tests.support.known_secrets import forgetting
 
 VALUE = 'tok-9f$&é"x'
@@ -201,4 +202,4 @@ def test_nothing_but_a_secret_is_wired_to_a_port_of_a_secret(kind: type) -> None
 
     f = Flow("f")
     f.output("o", f.add(use, token=cast("Secret", f.input("token", kind))).out)
-    assert f.check() == [f"port 'use.token' expects Secret, but $in.token is {kind.__name__}"]
+    assert found_of(f.check()) == [("DF0308 use.token", "Secret", kind.__name__)]
