@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from dataflow import Flow, RunFailed, collect, each, fallback, gather, merge, node
+from dataflow import Flow, collect, each, fallback, gather, merge, node
 from tests.compiler.typed_nodes import anything, blank, logs, many, parts, whole
 from tests.support.codes import codes
 
@@ -112,18 +110,3 @@ def test_a_many_port_takes_as_many_sure_edges_as_there_are() -> None:
     flow = Flow()
     flow.add(many, sure(flow), sure(flow), 3)
     assert flow.check() == []
-
-
-async def test_two_live_edges_fail_the_run_naming_both() -> None:
-    with Flow() as flow:
-        first = flow.when(flow.input("n", int), lambda n: n > 1)
-        second = flow.when(flow.input("m", int), lambda n: n > 1)
-        flow.add(whole, n=first.yes)
-        flow.connect("when_2.yes", "whole.n")
-        flow.output("y", second.yes)
-    assert (await flow.run(n=2, m=1)).status == "completed"
-    with pytest.raises(RunFailed) as caught:
-        await flow.run(n=2, m=2)
-    assert caught.value.failures[0].message == (
-        "node 'whole' got a value from when.yes and from when_2.yes on its port 'n', which takes one; use merge or gather"  # noqa: E501 - a whole message
-    )

@@ -12,7 +12,6 @@ from dataflow import (
     ExecutionContext,
     Failure,
     Flow,
-    Message,
     Ports,
     Signal,
     collect,
@@ -63,7 +62,7 @@ async def word(w: Literal["a", "b"]) -> str:
 
 
 async def talk(context: ExecutionContext) -> ExecutionContext:
-    return context.append(Message("user", "hello"))
+    return context
 
 
 async def waits(go: Signal) -> int:
@@ -156,15 +155,6 @@ REFUSED: list[tuple[str, str, str, Wire]] = [
 
 async def whole_of(x: str) -> int:
     return len(x)
-
-
-async def test_a_context_goes_from_node_to_node() -> None:
-    with Flow() as flow:
-        context = flow.input("context", ExecutionContext)
-        flow.output("context", flow.add(talk, context=flow.add(talk, context=context).out).out)
-    result = await flow.run(context=CONTEXT)
-    assert [message.content for message in result["context"].message_history] == ["hello", "hello"]
-    assert CONTEXT.message_history == ()
 
 
 def test_what_is_no_type_agrees_with_everything() -> None:

@@ -44,17 +44,3 @@ async def test_typed_ports_are_trusted() -> None:
     with Flow() as flow:
         flow.output("y", flow.add(whole, n=flow.add(lies).out).out)
     assert (await flow.run())["y"] == "text"
-
-
-async def test_a_constant_of_a_flow_is_the_one_of_each_run() -> None:
-    seen: list[list[int]] = []
-
-    async def grows(xs: list[int]) -> list[int]:
-        xs.append(1)
-        seen.append(xs)
-        return xs
-
-    with Flow() as flow:
-        flow.output("y", flow.add(grows, xs=[]).out)
-    assert (await flow.run())["y"] == [1]
-    assert (await flow.run())["y"] == [1]
