@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from dataflow import PackError
+from dataflow import ArgumentInvalid, PackError
 from dataflow.core.config import FunctionReference
 from dataflow.core.functions import (
     check_function,
@@ -20,6 +20,7 @@ from dataflow.core.functions import (
     is_function_name,
     name_of_function,
 )
+from tests.support.codes import codes
 
 
 class Holder:
@@ -39,30 +40,14 @@ class Model(BaseModel):
     predicate: FunctionReference
 
 
-@pytest.mark.parametrize(
-    ("text", "is_name"),
-    [
-        ("module:function", True),
-        ("package.module:Class.method", True),
-        ("größe:straße", True),
-        ("m1:f_2", True),
-        ("module", False),
-        ("module:", False),
-        (":function", False),
-        ("module:function:more", False),
-        ("module.:function", False),
-        ("1module:function", False),
-        ("module:a..b", False),
-        ("module:<lambda>", False),
-        ("module:outer.<locals>.inner", False),
-        ("module: function", False),
-        ("module:function\n", False),
-        ("", False),
-        ("control.if", False),
-    ],
-)
-def test_a_function_name_is_a_module_and_a_qualname(text: str, is_name: bool) -> None:
-    assert is_function_name(text) is is_name
+def test_a_function_name_is_a_module_and_a_qualname() -> None:
+    names = ["module:function", "package.module:Class.method", "größe:straße", "m1:f_2"]
+    others = [
+        "module", "module:", ":function", "module:function:more", "module.:function", "1module:function",
+        "module:a..b", "module:<lambda>", "module:outer.<locals>.inner", "module: function",
+        "module:function\n", "", "control.if",
+    ]  # fmt: skip
+    assert [text for text in (*names, *others) if is_function_name(text)] == names
 
 
 def test_a_function_is_imported_by_its_name() -> None:
@@ -72,58 +57,45 @@ def test_a_function_is_imported_by_its_name() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("nowhere_at_all:f", "cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'"),
-        ("math:no_such", "cannot be imported: AttributeError: module 'math' has no attribute 'no_such'"),
-        ("math:pi", "is no function, but float"),
-    ],
-)
-def test_what_cannot_be_imported_is_told(name: str, reason: str) -> None:
-    with pytest.raises(PackError) as caught:
-        import_function(name)
-    assert str(caught.value) == f"{name}: {reason}"
-    assert caught.value.name == name
+def test_what_cannot_be_imported_is_refused() -> None:
+    wrong = {
+        "nowhere_at_all:f": "DF0428 nowhere_at_all:f",
+        "math:no_such": "DF0428 math:no_such",
+        "math:pi": "DF0429 math:pi",
+    }
+    for name, problem in wrong.items():
+        with pytest.raises(PackError) as caught:
+            import_function(name)
+        assert (caught.value.name, codes(caught.value)) == (name, [problem])
 
 
-@pytest.mark.parametrize(
-    ("wanted_by", "text"),
-    [
-        ("a.yaml", "a.yaml: words cannot be imported: SystemExit: 3"),
-        ("words", "words: cannot be imported: SystemExit: 3"),
-    ],
-)
-def test_what_breaks_while_it_is_imported_is_told_with_who_wants_it(wanted_by: str, text: str) -> None:
-    with pytest.raises(PackError) as caught, importing(wanted_by, "words"):
-        raise SystemExit(3)
-    assert str(caught.value) == text
-    assert isinstance(caught.value.__cause__, SystemExit)
+def test_an_import_that_fails_names_what_needs_it() -> None:
+    for wanted_by, place in (("a.yaml", "a.yaml: words"), ("words", "words")):
+        with pytest.raises(PackError) as caught, importing(wanted_by, "words"):
+            raise SystemExit(3)
+        assert codes(caught.value) == [f"DF0428 {place}"]
+        assert isinstance(caught.value.__cause__, SystemExit)
+    with pytest.raises(PackError) as caught, importing("a.yaml", "words"):
+        import_function("math:pi")
+    assert codes(caught.value) == ["DF0429 a.yaml: math:pi"]
 
 
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [
+def test_a_function_is_named_if_its_name_finds_it() -> None:
+    named: list[tuple[Any, str]] = [
         (outer, f"{__name__}:outer"),
         (Holder.inner, f"{__name__}:Holder.inner"),
         (Holder.method, f"{__name__}:Holder.method"),
         (Holder, f"{__name__}:Holder"),
         (len, "builtins:len"),
-        (lambda: 1, None),
-        (Holder().method, None),
-        (functools.partial(outer), None),
-    ],
-)
-def test_a_function_is_named_if_its_name_finds_it(function: Any, name: str | None) -> None:
-    assert name_of_function(function) == name
-    if name is not None:
+    ]
+    for function, name in named:
+        assert name_of_function(function) == name
         assert import_function(name) is function
 
-
-def test_a_local_function_has_no_name() -> None:
     def local() -> None: ...
 
-    assert name_of_function(local) is None
+    unnamed: list[Any] = [lambda: 1, Holder().method, functools.partial(outer), local]
+    assert [name_of_function(one) for one in unnamed] == [None] * 4
 
 
 def test_a_function_that_its_name_no_longer_finds_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,18 +109,14 @@ def test_a_function_whose_module_is_gone_has_no_name(monkeypatch: pytest.MonkeyP
     assert name_of_function(outer) is None
 
 
-@pytest.mark.parametrize(("file", "module"), [("/flows/my_flow.py", "my_flow"), (None, "__main__")])
-def test_a_function_of_the_main_module_is_named_after_its_file(
-    monkeypatch: pytest.MonkeyPatch, file: str | None, module: str
-) -> None:
+def test_a_function_of_the_main_module_is_named_after_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
     main = sys.modules["__main__"]
     monkeypatch.setattr(main, "outer", outer, raising=False)
     monkeypatch.setattr(outer, "__module__", "__main__")
-    if file is None:
-        monkeypatch.delattr(main, "__file__", raising=False)
-    else:
-        monkeypatch.setattr(main, "__file__", str(Path(file)), raising=False)
-    assert name_of_function(outer) == f"{module}:outer"
+    monkeypatch.setattr(main, "__file__", str(Path("/flows/my_flow.py")), raising=False)
+    assert name_of_function(outer) == "my_flow:outer"
+    monkeypatch.delattr(main, "__file__")
+    assert name_of_function(outer) == "__main__:outer"
 
 
 class Callable:
@@ -156,11 +124,16 @@ class Callable:
         return value
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
+def test_a_function_of_the_value_is_accepted() -> None:
+    class Odd:
+        __signature__ = 5
+
+        def __call__(self) -> int:
+            return 1
+
+    functions: list[object] = [
         outer,
-        str,  # a class that tells nothing of its parameters
+        str,  # a class without a signature
         str.upper,
         operator.itemgetter(0),
         Callable(),
@@ -168,72 +141,52 @@ class Callable:
         functools.partial(max, 3),
         lambda *values: values,
         lambda value, _more=3, *, _key=4: value,
-        3,  # that this is no function is told elsewhere
-    ],
-)
-def test_what_takes_the_value_is_let_through(function: object) -> None:
-    check_function(function, "value")
-
-
-@pytest.mark.parametrize(
-    ("function", "found"),
-    [
-        (lambda: 1, "<lambda>()"),
-        (lambda _, _more: 1, "<lambda>(_, _more)"),
-        (lambda _, *, _more: 1, "<lambda>(_, *, _more)"),
-        (Holder.inner, "inner()"),
-        (Callable.__call__, "__call__(self, value)"),
-        (functools.partial(Holder.inner), "partial()"),
-    ],
-)
-def test_what_does_not_take_the_value_is_refused(function: object, found: str) -> None:
-    with pytest.raises(ValueError) as caught:
+        3,  # that this is not a function is reported elsewhere
+        Odd(),
+    ]
+    for function in functions:
         check_function(function, "value")
-    assert str(caught.value) == f"expected a function of the value, found {found}"
 
 
-@pytest.mark.parametrize("given", [outer, "module:function"])
-def test_a_config_takes_a_function_or_its_name(given: object) -> None:
-    assert Model(predicate=given).predicate == given
-
-
-@pytest.mark.parametrize(
-    ("given", "shown"), [("no name", "'no name'"), (3, "3"), (None, "None"), ("module:", "'module:'")]
-)
-def test_a_config_takes_nothing_else_for_a_function(given: object, shown: str) -> None:
-    with pytest.raises(ValidationError) as caught:
-        Model(predicate=given)
-    (problem,) = caught.value.errors()
-    assert problem["msg"] == f"Value error, expected a function, written module:qualname, found {shown}"
-
-
-@pytest.mark.parametrize(
-    ("given", "written"),
-    [(outer, f"{__name__}:outer"), ("module:function", "module:function"), (min, "builtins:min")],
-)
-def test_a_function_in_a_config_is_written_by_its_name(given: object, written: str) -> None:
-    assert Model(predicate=given).model_dump() == {"predicate": written}
-
-
-def test_a_function_without_a_name_is_written_as_nothing() -> None:
-    assert Model(predicate=lambda _: 1).model_dump() == {"predicate": None}
-
-
-def test_of_a_wrapper_its_own_parameters_count() -> None:
+def test_a_function_of_something_else_is_refused() -> None:
     @functools.wraps(operator.add)
     def wrapper(value: int) -> int:
         return value + 1
 
+    functions: dict[str, Any] = {
+        "<lambda>()": lambda: 1,
+        "<lambda>(_, _more)": lambda _, _more: 1,
+        "<lambda>(_, *, _more)": lambda _, *, _more: 1,
+        "inner()": Holder.inner,
+        "__call__(self, value)": Callable.__call__,
+        "partial()": functools.partial(Holder.inner),
+    }
+    for found, function in functions.items():
+        with pytest.raises(ArgumentInvalid, match="DF0503") as caught:
+            check_function(function, "value")
+        assert caught.value.diagnostics[0].found == found
     check_function(wrapper, "value")
-    with pytest.raises(ValueError, match="expected a function of the old and the new"):
-        check_function(wrapper, "old", "new")
+    with pytest.raises(ArgumentInvalid) as caught:
+        check_function(wrapper, "old", "new")  # the parameters of the wrapper count
+    assert caught.value.diagnostics[0].expected == "a plain function of the old and the new"
 
 
-def test_what_tells_nothing_of_its_parameters_is_let_through() -> None:
-    class Odd:
-        __signature__ = 5
+def test_a_config_takes_a_function_or_its_name() -> None:
+    for given in (outer, "module:function"):
+        assert Model(predicate=given).predicate == given
+    for wrong in ("no name", 3, None, "module:"):
+        with pytest.raises(ValidationError, match="DF0503") as caught:
+            Model(predicate=wrong)
+        assert caught.value.errors()[0]["ctx"]["error"].diagnostics[0].found == repr(wrong)
 
-        def __call__(self) -> int:
-            return 1
 
-    check_function(Odd(), "value")
+def test_a_function_in_a_config_is_written_by_its_name_if_it_has_one() -> None:
+    cases: list[tuple[object, str | None]] = [
+        (outer, f"{__name__}:outer"),
+        ("module:function", "module:function"),
+        (min, "builtins:min"),
+        (lambda _: 1, None),
+    ]
+    assert [Model(predicate=given).model_dump()["predicate"] for given, _ in cases] == [
+        written for _, written in cases
+    ]
