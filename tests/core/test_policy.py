@@ -51,7 +51,7 @@ def with_each(of: Any, name: str, *values: Any) -> list[Callable[[], object]]:
 
 
 #: Calls with an invalid setting, by the code of the problem and the name of the setting.
-INVALID: Final = {
+INVALID: Final[dict[tuple[str, str], list[Callable[[], object]]]] = {
     ("DF0501", "retries"): [
         *with_each(Retry, "retries", -1, True, "3", 1.5),
         *with_each(policy_of, "retries", -1, None, 1.5),

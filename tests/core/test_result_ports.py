@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaita
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, TypedDict
 
-import pytest
 from pydantic import BaseModel
 
 from dataflow import SKIP, ExecutionContext, Maybe
 from dataflow.core.ports import OutPort, PortKind
 from dataflow.core.signature import Shape, read_result
+from tests.support.codes import codes
 
 
 class Model(BaseModel):
@@ -68,28 +68,21 @@ def named(name: str, type: object, conditional: bool = False) -> OutPort:
     return OutPort(name, type, PortKind.DATA, conditional)
 
 
-@pytest.mark.parametrize(
-    ("annotation", "shape", "result"),
-    [
-        (str, Shape.SINGLE, (out(str),)),
-        (Any, Shape.SINGLE, (out(Any),)),
-        (type(None), Shape.SINGLE, (out(type(None)),)),
+def test_the_result_of_a_coroutine_function_gives_ports() -> None:
+    single: list[object] = [
+        *(str, Any, type(None), Model, Literal["a"], Parts | None, dict[str, int], tuple[int, str]),
+        *(AsyncIterator[int], Awaitable[int]),
+    ]
+    parts = (out(Parts), named("title", str), named("chunks", list[str]))
+    skipped = (out(Parts, True), named("title", str, True), named("chunks", list[str], True))
+    keys = (named("words", int), named("lines", int, True))
+    cases: list[tuple[object, Shape, tuple[OutPort, ...]]] = [
+        *((annotation, Shape.SINGLE, (out(annotation),)) for annotation in single),
         (Maybe[str], Shape.SINGLE, (out(str, conditional=True),)),
-        (Model, Shape.SINGLE, (out(Model),)),
-        (Literal["a"], Shape.SINGLE, (out(Literal["a"]),)),
-        (Parts | None, Shape.SINGLE, (out(Parts | None),)),
-        (dict[str, int], Shape.SINGLE, (out(dict[str, int]),)),
-        (tuple[int, str], Shape.SINGLE, (out(tuple[int, str]),)),
-        (AsyncIterator[int], Shape.SINGLE, (out(AsyncIterator[int]),)),
-        (Awaitable[int], Shape.SINGLE, (out(Awaitable[int]),)),
         (ExecutionContext, Shape.SINGLE, (OutPort("out", ExecutionContext, PortKind.CONTEXT),)),
-        (Parts, Shape.FIELDS, (out(Parts), named("title", str), named("chunks", list[str]))),
-        (Annotated[Parts, "x"], Shape.FIELDS, (out(Parts), named("title", str), named("chunks", list[str]))),
-        (
-            Maybe[Parts],
-            Shape.FIELDS,
-            (out(Parts, True), named("title", str, True), named("chunks", list[str], True)),
-        ),
+        (Parts, Shape.FIELDS, parts),
+        (Annotated[Parts, "x"], Shape.FIELDS, parts),
+        (Maybe[Parts], Shape.FIELDS, skipped),
         (Partial, Shape.FIELDS, (out(Partial, True), named("title", str), named("note", str, True))),
         (Bare, Shape.FIELDS, (out(Bare), named("a", Any), named("b", Any))),
         (
@@ -97,23 +90,18 @@ def named(name: str, type: object, conditional: bool = False) -> OutPort:
             Shape.FIELDS,
             (out(Box, True), named("content", int), named("note", str, True), named("made", bool)),
         ),
-        (Total, Shape.KEYS, (out(Total, True), named("words", int), named("lines", int, True))),
-        (Loose, Shape.KEYS, (out(Loose, True), named("words", int), named("lines", int, True))),
-    ],
-)
-def test_the_result_of_a_coroutine_function_gives_ports(
-    annotation: object, shape: Shape, result: tuple[OutPort, ...]
-) -> None:
-    async def function() -> None: ...
-
-    returns, problems = read_result(function, annotation)
-    assert problems == []
-    assert (returns.shape, returns.ports) == (shape, result)
+        (Total, Shape.KEYS, (out(Total, True), *keys)),
+        (Loose, Shape.KEYS, (out(Loose, True), *keys)),
+    ]
+    for annotation, shape, result in cases:
+        returns, problems = read_result(plain, annotation)
+        assert (returns.shape, returns.ports, problems) == (shape, result, [])
 
 
-@pytest.mark.parametrize(
-    ("annotation", "shape", "type"),
-    [
+def test_the_result_of_a_plain_function_is_awaited_or_iterated() -> None:
+    def function() -> None: ...
+
+    cases: list[tuple[object, Shape, object]] = [
         (Awaitable[int], Shape.SINGLE, int),
         (Coroutine[Any, Any, int], Shape.SINGLE, int),
         (typing.Awaitable, Shape.SINGLE, Any),
@@ -123,31 +111,28 @@ def test_the_result_of_a_coroutine_function_gives_ports(
         (AsyncGenerator[int, None], Shape.PIECES, list[int]),
         (AsyncIterable[Parts], Shape.PIECES, list[Parts]),
         (abc.AsyncIterator, Shape.PIECES, list),
-    ],
-)
-def test_what_a_plain_function_returns_is_awaited_or_read(
-    annotation: object, shape: Shape, type: object
-) -> None:
-    def function() -> None: ...
-
-    returns, problems = read_result(function, annotation)
-    assert (returns.shape, returns.type, problems) == (shape, type, [])
-    assert returns.ports[0] == out(type)
+    ]
+    for annotation, shape, result in cases:
+        returns, problems = read_result(function, annotation)
+        assert (returns.shape, returns.type, problems) == (shape, result, [])
+        assert returns.ports[0] == out(result)
 
 
-@pytest.mark.parametrize(
-    ("annotation", "type"),
-    [(AsyncIterator[str], list[str]), (AsyncGenerator[int, None], list[int]), (Any, list)],
-)
-def test_an_async_generator_gives_the_list_of_its_yields(annotation: object, type: object) -> None:
+def test_an_async_generator_gives_the_list_of_its_yields() -> None:
     async def function() -> AsyncIterator[int]:
         yield 1
 
-    returns, _ = read_result(function, annotation)
-    assert (returns.shape, returns.ports) == (Shape.PIECES, (out(type),))
+    annotations: list[tuple[object, object]] = [
+        (AsyncIterator[str], list[str]),
+        (AsyncGenerator[int, None], list[int]),
+        (Any, list),
+    ]
+    for annotation, listed in annotations:
+        returns, _ = read_result(function, annotation)
+        assert (returns.shape, returns.ports) == (Shape.PIECES, (out(listed),))
 
 
 def test_no_field_may_be_called_out() -> None:
     returns, problems = read_result(plain, WithOut)
-    assert problems == ["the result's field 'out' has the name of the whole; rename it"]
+    assert codes(problems) == ["DF0408"]
     assert [port.name for port in returns.ports] == ["out", "other"]

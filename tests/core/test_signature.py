@@ -6,14 +6,15 @@ import functools
 import sys
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import pytest
 from pydantic import BaseModel
 
-from dataflow import Config, ExecutionContext, Maybe, Signal, Tools
+from dataflow import Config, Diagnostic, ExecutionContext, Maybe, Signal, Tools
 from dataflow.core.ports import MISSING, InPort, PortKind
 from dataflow.core.signature import Parameters, hints_of, is_node_function, qualified_id, read_parameters
+from tests.support.codes import codes
 
 if typing.TYPE_CHECKING:
     from nowhere import Nothing  # type: ignore[import-not-found]  # as users do, and then wonder
@@ -36,7 +37,7 @@ class Parts(NamedTuple):
     chunks: list[str]
 
 
-def ports(function: Callable[..., Any], configured: bool = False) -> tuple[Parameters, list[str]]:
+def ports(function: Callable[..., Any], configured: bool = False) -> tuple[Parameters, list[Diagnostic]]:
     hints, problems = hints_of(function)
     parameters, more = read_parameters(function, hints, configured)
     return parameters, [*problems, *more]
@@ -98,79 +99,79 @@ class Caller:
     async def static(c: int) -> str: ...  # type: ignore[empty-body]
 
 
-@pytest.mark.parametrize(
-    ("function", "parameters"),
-    [
-        (
-            plain,
-            Parameters(
-                ports=(data("a", int), data("b", str, "x"), data("c", Any, None)), positional=("a", "b", "c")
-            ),
+PARAMETERS: Final[list[tuple[Callable[..., Any], Parameters]]] = [
+    (
+        plain,
+        Parameters(
+            ports=(data("a", int), data("b", str, "x"), data("c", Any, None)), positional=("a", "b", "c")
         ),
-        (by_position, Parameters(ports=(data("a", int), data("b", int)), positional=("a", "b"))),
-        (by_keyword, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),
-        (
-            several,
-            Parameters(
-                ports=(data("first", str), data("rest", int, (), many=True), data("last", bool, False)),
-                positional=("first",),
-                star="rest",
-                keywords=("last",),
-            ),
+    ),
+    (by_position, Parameters(ports=(data("a", int), data("b", int)), positional=("a", "b"))),
+    (by_keyword, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),
+    (
+        several,
+        Parameters(
+            ports=(data("first", str), data("rest", int, (), many=True), data("last", bool, False)),
+            positional=("first",),
+            star="rest",
+            keywords=("last",),
         ),
-        (annotated, Parameters(ports=(data("a", int), data("b", str, "x")), positional=("a", "b"))),
-        (
-            kinds,
-            Parameters(
-                ports=(
-                    InPort("context", ExecutionContext, PortKind.CONTEXT),
-                    InPort("tools", Tools, PortKind.TOOLS, lazy=True),
-                    InPort("go", Signal, PortKind.SIGNAL),
-                ),
-                positional=("context", "tools", "go"),
+    ),
+    (annotated, Parameters(ports=(data("a", int), data("b", str, "x")), positional=("a", "b"))),
+    (
+        kinds,
+        Parameters(
+            ports=(
+                InPort("context", ExecutionContext, PortKind.CONTEXT),
+                InPort("tools", Tools, PortKind.TOOLS, lazy=True),
+                InPort("go", Signal, PortKind.SIGNAL),
             ),
+            positional=("context", "tools", "go"),
         ),
-        (
-            styled,
-            Parameters(
-                ports=(data("text", str),), positional=("text", "style"), config=Style, config_name="style"
-            ),
+    ),
+    (
+        styled,
+        Parameters(
+            ports=(data("text", str),), positional=("text", "style"), config=Style, config_name="style"
         ),
-        (
-            styled_by_default,
-            Parameters(
-                ports=(data("text", str),),
-                positional=("style",),
-                keywords=("text",),
-                config=Style,
-                config_name="style",
-                config_default=Style(words=3),
-            ),
+    ),
+    (
+        styled_by_default,
+        Parameters(
+            ports=(data("text", str),),
+            positional=("style",),
+            keywords=("text",),
+            config=Style,
+            config_name="style",
+            config_default=Style(words=3),
         ),
-        (modelled, Parameters(ports=(data("model", Model),), positional=("model",))),
-        (Caller(), Parameters(ports=(data("a", int),), positional=("a",))),
-        (Caller().method, Parameters(ports=(data("b", int),), positional=("b",))),
-        (Caller.static, Parameters(ports=(data("c", int),), positional=("c",))),
-        (
-            functools.partial(fetch, "http://x"),
-            Parameters(
-                ports=(data("wait", float, 1.0), data("retries", int, 2)),
-                positional=("wait", "retries"),
-            ),
+    ),
+    (modelled, Parameters(ports=(data("model", Model),), positional=("model",))),
+    (Caller(), Parameters(ports=(data("a", int),), positional=("a",))),
+    (Caller().method, Parameters(ports=(data("b", int),), positional=("b",))),
+    (Caller.static, Parameters(ports=(data("c", int),), positional=("c",))),
+    (
+        functools.partial(fetch, "http://x"),
+        Parameters(
+            ports=(data("wait", float, 1.0), data("retries", int, 2)),
+            positional=("wait", "retries"),
         ),
-        (
-            functools.partial(fetch, wait=2.0),
-            Parameters(
-                ports=(data("url", str), data("wait", float, 2.0), data("retries", int, 2)),
-                positional=("url",),
-                keywords=("wait", "retries"),
-            ),
+    ),
+    (
+        functools.partial(fetch, wait=2.0),
+        Parameters(
+            ports=(data("url", str), data("wait", float, 2.0), data("retries", int, 2)),
+            positional=("url",),
+            keywords=("wait", "retries"),
         ),
-        (logged, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),
-    ],
-)
-def test_parameters_are_ports(function: Callable[..., Any], parameters: Parameters) -> None:
-    assert ports(function) == (parameters, [])
+    ),
+    (logged, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),
+]
+
+
+def test_parameters_are_ports() -> None:
+    for function, parameters in PARAMETERS:
+        assert ports(function) == (parameters, [])
 
 
 def test_open_parameters_are_filled_by_the_ports_of_the_config() -> None:
@@ -179,53 +180,25 @@ def test_open_parameters_are_filled_by_the_ports_of_the_config() -> None:
     assert parameters == Parameters(positional=("style",), open=True, config=Style, config_name="style")
 
 
-@pytest.mark.parametrize(
-    ("function", "problem"),
-    [
-        (open_ended, "**values needs ports=, a function of the config that names its ports"),
-        (twice, "'a' and 'b' are both config; a node has one config"),
-        (
-            unresolved,
-            (
-                "annotation 'Nothing' of 'a' cannot be resolved (name 'Nothing' is not defined); "
-                "it must be importable from the function's module"
-            ),
-        ),
-    ],
-)
-def test_what_makes_no_ports_is_a_problem(function: Callable[..., Any], problem: str) -> None:
-    assert ports(function)[1] == [problem]
-
-
-def test_one_unresolved_annotation_spoils_no_other() -> None:
-    hints, problems = hints_of(unresolved)
-    assert hints == {"a": Any, "b": int, "return": Parts}
-    assert len(problems) == 1
-
-
-def test_an_annotation_that_raises_is_a_problem() -> None:
-    async def function(a: int) -> None: ...
-
-    function.__annotations__["a"] = "1 / 0"
-    assert hints_of(function)[1] == [
-        (
-            "annotation '1 / 0' of 'a' cannot be resolved (division by zero); "
-            "it must be importable from the function's module"
-        )
-    ]
-
-
-def test_a_class_of_the_function_around_cannot_be_named() -> None:
+def test_parameters_that_cannot_be_ports_are_problems() -> None:
     class Local: ...
 
-    async def function(a: Local) -> None: ...
+    async def local(a: Local) -> None: ...
 
-    assert hints_of(function)[1] == [
-        (
-            "annotation 'Local' of 'a' cannot be resolved (name 'Local' is not defined); "
-            "it must be importable from the function's module"
-        )
-    ]
+    async def raising(a: int) -> None: ...
+
+    raising.__annotations__["a"] = "1 / 0"
+    cases: dict[Callable[..., Any], str] = {
+        open_ended: "DF0406",
+        twice: "DF0407",
+        unresolved: "DF0404 .a",
+        raising: "DF0404 .a",
+        local: "DF0404 .a",
+    }
+    for function, problem in cases.items():
+        assert codes(ports(function)[1]) == [problem]
+    hints, _ = hints_of(unresolved)
+    assert hints == {"a": Any, "b": int, "return": Parts}
 
 
 async def pieces() -> AsyncIterator[int]:
@@ -241,56 +214,30 @@ def returns_iterator(a: int) -> AsyncIterator[int]: ...  # type: ignore[empty-bo
 def blocking(a: int) -> int: ...  # type: ignore[empty-body]
 
 
-@pytest.mark.parametrize(
-    ("function", "is_one"),
-    [
-        (plain, True),
-        (pieces, True),
-        (returns_awaitable, True),
-        (returns_iterator, True),
-        (Caller(), True),
-        (Caller().method, True),
-        (functools.partial(plain, 1), True),
-        (functools.partial(returns_awaitable, 1), True),
-        (blocking, False),
-        (functools.partial(blocking, 1), False),
-        (len, False),
-        (Parts, False),
-        (3, False),
-        (None, False),
-    ],
-)
-def test_a_node_function_is_awaited_or_read_asynchronously(function: object, is_one: bool) -> None:
-    assert is_node_function(function) is is_one
+def test_a_node_function_is_awaited_or_iterated_asynchronously() -> None:
+    functions: list[object] = [
+        *(plain, pieces, returns_awaitable, returns_iterator, Caller(), Caller().method),
+        *(functools.partial(plain, 1), functools.partial(returns_awaitable, 1)),
+    ]
+    assert all(map(is_node_function, functions))
+    others: list[object] = [blocking, functools.partial(blocking, 1), len, Parts, 3, None]
+    assert not any(map(is_node_function, others))
 
 
-@pytest.mark.parametrize(
-    ("function", "id"),
-    [
+def test_a_function_is_named_by_module_and_qualname(monkeypatch: pytest.MonkeyPatch) -> None:
+    functions: list[tuple[Callable[..., Any], str]] = [
         (plain, f"{__name__}:plain"),
         (Caller.method, f"{__name__}:Caller.method"),
         (Caller(), f"{__name__}:Caller"),
         (functools.partial(plain, 1), f"{__name__}:plain"),
         (len, "builtins:len"),
-    ],
-)
-def test_a_function_is_named_by_module_and_qualname(function: Callable[..., Any], id: str) -> None:
-    assert qualified_id(function) == id
-
-
-def test_a_function_without_a_module_is_named_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    ]
+    assert [qualified_id(function) for function, _ in functions] == [id for _, id in functions]
     monkeypatch.setattr(blocking, "__module__", None)
     assert qualified_id(blocking) == "unknown:blocking"
-
-
-@pytest.mark.parametrize(("file", "module"), [("/flows/my_flow.py", "my_flow"), (None, "__main__")])
-def test_the_main_module_is_named_after_its_file(
-    monkeypatch: pytest.MonkeyPatch, file: str | None, module: str
-) -> None:
-    main = sys.modules["__main__"]
     monkeypatch.setattr(blocking, "__module__", "__main__")
-    if file is None:
-        monkeypatch.delattr(main, "__file__", raising=False)
-    else:
-        monkeypatch.setattr(main, "__file__", file, raising=False)
-    assert qualified_id(blocking) == f"{module}:blocking"
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", "/flows/my_flow.py", raising=False)
+    assert qualified_id(blocking) == "my_flow:blocking"
+    monkeypatch.delattr(main, "__file__")
+    assert qualified_id(blocking) == "__main__:blocking"
