@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dataflow import (
     AnswerRefused,
-    BudgetExceeded,
+    ArgumentInvalid,
     ConversationInvalid,
     DataflowError,
     ExpressionError,
@@ -16,9 +14,10 @@ from dataflow import (
     FlowInvalid,
     FormatError,
     LoopLimit,
+    NameUnknown,
     NodeFailed,
+    NodeTimeout,
     PackError,
-    Paused,
     PortMisuse,
     Result,
     RunFailed,
@@ -27,148 +26,81 @@ from dataflow import (
     StoreError,
     ValueMismatch,
     ValueRefused,
+    errors,
 )
 from dataflow.base.wording import choices
+from dataflow.diagnostics.diagnostic import Kind, Location
+from tests.support.codes import codes
 
-TEXTS = [
-    (FlowInvalid("f", ["a is wrong"]), "flow 'f' has 1 problem:\n  - a is wrong"),
-    (
-        FlowInvalid("f", ["a is wrong", "b is wrong"]),
-        "flow 'f' has 2 problems:\n  - a is wrong\n  - b is wrong",
-    ),
-    (FlowInvalid("f", []), "flow 'f' has 0 problems:"),
-    (FlowInvalid("fetch", ["a is wrong"], "node type"), "node type 'fetch' has 1 problem:\n  - a is wrong"),
-    (
-        PortMisuse("'a.out'", "bool", "decide inside a node"),
-        (
-            "port 'a.out' has no value while the flow is wired, "
-            "so it cannot be used with bool; decide inside a node"
-        ),
-    ),
-    (ValueMismatch("str", "int"), "expected int, found str"),
-    (ValueMismatch("str", "int", "[0].size"), "[0].size: expected int, found str"),
-    (NodeFailed("a", "returned too much"), "node 'a' returned too much"),
-    (
-        LoopLimit("loop", 3),
-        "node 'loop' reached its limit of 3 rounds, and its test still asks for another",
-    ),
-    (ExpressionError("a >", "is no expression"), "expression 'a >': is no expression"),
-    (ExpressionError("{{ a", "is open", "template"), "template '{{ a': is open"),
-    (ExpressionError("a" * 101, "long"), f"expression '{'a' * 39}... 23 characters ...{'a' * 39}': long"),
-    (ConversationInvalid("c", 1, "is wrong"), "message 1 of conversation 'c' is wrong"),
-    (
-        BudgetExceeded("c", 2_000, 1_000),
-        (
-            "conversation 'c' does not fit a budget of 1,000: its system text, pinned messages and last turn "
-            "come to 2,000"
-        ),
-    ),
-    (
-        ValueRefused('a.out["h"][1]', "object", "it has no fields"),
-        'a.out["h"][1]: object cannot be stored: it has no fields',
-    ),
-    (SecretMissing("TOKEN", "is not set"), "secret 'TOKEN' is not set"),
-    (StoreError("runs.db", "the disk is full"), "store runs.db: the disk is full"),
-    (RunTaken("runs.db", "run-1"), "store runs.db: run run-1 is being executed by somebody else"),
-    (
-        FlowEdited("run-1", ["c"], ["a"], ["b (type)"]),
-        (
-            "run run-1 stays as it was, since the flow was edited meanwhile: "
-            "added: c; removed: a; changed: b (type); say "
-            "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
-        ),
-    ),
-    (
-        FlowEdited("run-1", [], [], ["b (type)"], ["x -> y"]),
-        (
-            "run run-1 stays as it was, since the flow was edited meanwhile: changed: b (type); "
-            "node types are called after their module, renamed: x -> y; say "
-            "edited='keep' to let what was settled stand, or edited='recompute' to run it again"
-        ),
-    ),
-    (AnswerRefused("ok", "it has expired"), "answer to 'ok' refused: it has expired"),
-    (PackError("shots.ocr", "is missing"), "shots.ocr: is missing"),
-    (FormatError("a.yaml", "is empty"), "a.yaml: is empty"),
-    (FormatError("a.yaml", "is no list", 3), "a.yaml:3: is no list"),
-    (FormatError("a.yaml", "is no list", 3, 7), "a.yaml:3:7: is no list"),
-]
+WRONG = Kind("XX0001", "is wrong")()
+#: Errors that are raised for a problem, by the place of the problem in them.
+PLACES: dict[str, DataflowError] = {
+    "a": NodeFailed("a", WRONG),
+    "expression 'a >'": ExpressionError("a >", WRONG),
+    "template '{{ a'": ExpressionError("{{ a", WRONG, "template"),
+    f"expression '{'a' * 39}... 23 characters ...{'a' * 39}'": ExpressionError("a" * 101, WRONG),
+    "message 1 of conversation 'c'": ConversationInvalid("c", 1, WRONG),
+    'a.out["h"][1]': ValueRefused('a.out["h"][1]', "object", WRONG),
+    "secret 'TOKEN'": SecretMissing("TOKEN", WRONG),
+    "store runs.db": StoreError("runs.db", WRONG),
+    "answer to 'ok'": AnswerRefused("ok", WRONG),
+    "shots.ocr": PackError("shots.ocr", WRONG),
+}
 
 
-@pytest.mark.parametrize(("error", "text"), TEXTS, ids=lambda value: type(value).__name__)
-def test_the_text_of_an_error_is_whole(error: DataflowError, text: str) -> None:
-    assert str(error) == text
+def test_an_error_has_its_problem_at_its_place() -> None:
+    assert {place: error.diagnostics for place, error in PLACES.items()} == {
+        place: (WRONG.within(place),) for place in PLACES
+    }
+    assert {str(error) for error in PLACES.values()} == {f"XX0001 {place}: is wrong" for place in PLACES}
+    assert all((error.code, error.reason) == ("XX0001", "is wrong") for error in PLACES.values())
 
 
-@pytest.mark.parametrize(
-    ("count", "shown", "end"), [(100, 100, "n99"), (101, 101, "and 1 more"), (350, 101, "and 250 more")]
-)
-def test_an_invalid_flow_tells_a_hundred_problems_and_counts_the_rest(
-    count: int, shown: int, end: str
-) -> None:
-    error = FlowInvalid("f", [f"n{number}" for number in range(count)])
-    head, *lines = str(error).splitlines()
-    assert head == f"flow 'f' has {count} problems:"
-    assert (len(lines), lines[-1]) == (shown, f"  - {end}")
-    assert len(error.problems) == count
+def test_an_error_of_a_file_has_its_problem_at_a_line() -> None:
+    places: list[tuple[int | None, int | None]] = [(None, None), (3, None), (3, 7)]
+    found = [FormatError("a.yaml", WRONG, *place).diagnostics[0].location for place in places]
+    assert found == [Location("a.yaml"), Location("a.yaml", 3), Location("a.yaml", 3, 7)]
 
 
-@pytest.mark.parametrize(
-    ("kind", "parent"),
-    [
-        (FlowInvalid, DataflowError),
-        (PortMisuse, FlowInvalid),
-        (ValueMismatch, DataflowError),
-        (NodeFailed, DataflowError),
-        (LoopLimit, NodeFailed),
-        (RunFailed, DataflowError),
-        (Paused, DataflowError),
-        (ValueRefused, DataflowError),
-        (SecretMissing, DataflowError),
-        (StoreError, DataflowError),
-        (RunTaken, StoreError),
-        (FlowEdited, DataflowError),
-        (AnswerRefused, DataflowError),
-        (ExpressionError, DataflowError),
-        (PackError, DataflowError),
-        (FormatError, DataflowError),
-    ],
-)
-def test_an_error_is_one_of_the_more_general_kind(kind: type, parent: type) -> None:
-    assert kind.__bases__ == (parent,)
+def test_an_invalid_flow_lists_a_hundred_problems_and_counts_the_rest() -> None:
+    for count, shown in ((0, 0), (1, 1), (100, 100), (101, 101), (350, 101)):
+        problems = [WRONG.within(f"n{number}") for number in range(count)]
+        error = FlowInvalid("f", problems)
+        head, *lines = str(error).splitlines()
+        assert "'f'" in head
+        assert str(count) in head
+        assert len(lines) == shown
+        assert lines[:100] == [f"  - {problem}" for problem in problems[:100]]
+        assert (error.problems, error.diagnostics) == (tuple(problems), tuple(problems))
+    assert str(FlowInvalid("fetch", [], "node type")).startswith("node type 'fetch'")
+
+
+def test_an_error_is_one_of_the_more_general_kind() -> None:
+    parents: dict[type, type] = {PortMisuse: FlowInvalid, LoopLimit: NodeFailed, RunTaken: StoreError}
+    builtin = {NodeTimeout: TimeoutError, NameUnknown: KeyError, ArgumentInvalid: ValueError}
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, DataflowError) and kind is not DataflowError:
+            assert kind.__bases__[0] is parents.get(kind, DataflowError)
+            assert len(kind.__bases__) == 1 or kind.__bases__[1] is builtin[kind]
 
 
 def test_errors_carry_their_data() -> None:
-    invalid = FlowInvalid("f", ["a", "b"])
-    misuse = PortMisuse("'a.out'", "bool", "advice")
-    mismatch = ValueMismatch("str", "int", "[0]")
-    failed = NodeFailed("a", "broke")
+    misuse, mismatch = PortMisuse("'a.out'", "bool", "advice"), ValueMismatch("str", "int", "[0]")
     limit = LoopLimit("loop", 3)
-    pack = PackError("shots", "is missing")
-    place = FormatError("a.yaml", "is empty", 1, 2)
-    assert (invalid.flow, invalid.problems) == ("f", ("a", "b"))
-    assert (misuse.port, misuse.use) == ("'a.out'", "bool")
+    edited = FlowEdited("run-1", ["c"], ["a"], ["b (type)"], ["x -> y"])
+    assert (misuse.port, misuse.use, codes(misuse)) == ("'a.out'", "bool", ["DF0201 a.out"])
     assert (mismatch.found, mismatch.expected, mismatch.place) == ("str", "int", "[0]")
-    assert (failed.node, failed.reason) == ("a", "broke")
-    assert (limit.node, limit.loop, limit.limit) == ("loop", "loop", 3)
-    assert (pack.name, pack.reason) == ("shots", "is missing")
-    assert (place.place, place.reason, place.line, place.column) == ("a.yaml", "is empty", 1, 2)
+    assert codes(mismatch) == ["DF0601 [0]"]
+    assert (limit.node, limit.loop, limit.limit, codes(limit)) == ("loop", "loop", 3, ["DF0803 loop"])
+    assert all(part in edited.edits for part in ("added: c", "removed: a", "changed: b (type)", "x -> y"))
+    assert codes(edited) == ["DF1201 run run-1"]
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [
-        ([], "there are none"),
-        (["a"], "choices: a"),
-        (["b", "a"], "choices: b, a"),
-        ([f"n{number}" for number in range(12)], f"choices: {', '.join(f'n{n}' for n in range(12))}"),
-        (
-            [f"n{number}" for number in range(14)],
-            f"choices: {', '.join(f'n{n}' for n in range(12))} and 2 more",
-        ),
-    ],
-)
-def test_choices_are_listed_in_order_and_shortened(names: list[str], text: str) -> None:
-    assert choices(names) == text
+def test_choices_are_listed_in_order_and_shortened() -> None:
+    names = [f"n{number}" for number in range(14)]
+    assert choices(names[:12]).endswith(f" {', '.join(names[:12])}")
+    assert choices(names).endswith(f" {', '.join(names[:12])} and 2 more")
+    assert choices([]) == "there are none"
 
 
 async def completed() -> Result:
@@ -179,26 +111,20 @@ def failures(count: int) -> list[Failure]:
     return [Failure(f"n{n}", f"loop[0]/n{n}", 1, "ValueError", f"no {n}", "") for n in range(count)]
 
 
-async def test_a_failed_run_names_path_and_error() -> None:
+async def test_a_failed_run_names_path_error_and_attempt() -> None:
     result = await completed()
     error = RunFailed(result, failures(1))
-    assert str(error) == f"run {result.run_id} failed: loop[0]/n0: ValueError: no 0"
-    assert error.result is result
-    assert error.failures == tuple(failures(1))
-
-
-@pytest.mark.parametrize(("attempt", "place"), [(1, "n"), (2, "n (attempt 2)"), (12, "n (attempt 12)")])
-async def test_a_failed_run_names_an_attempt_that_was_not_the_first(attempt: int, place: str) -> None:
-    result = await completed()
-    error = RunFailed(result, [Failure("n", "n", attempt, "ValueError", "no", "")])
-    assert str(error) == f"run {result.run_id} failed: {place}: ValueError: no"
+    assert dict(error.diagnostics[0].details) == {"failures": "loop[0]/n0: ValueError: no 0"}
+    assert codes(error) == [f"DF0801 run {result.run_id}"]
+    assert (error.result, error.failures) == (result, tuple(failures(1)))
+    for attempt, place in ((1, "n"), (2, "n (attempt 2)"), (12, "n (attempt 12)")):
+        error = RunFailed(result, [Failure("n", "n", attempt, "ValueError", "no", "")])
+        assert dict(error.diagnostics[0].details) == {"failures": f"{place}: ValueError: no"}
 
 
 async def test_a_failed_run_names_five_failures_and_counts_the_rest() -> None:
     result = await completed()
-    told = [f"loop[0]/n{n}: ValueError: no {n}" for n in range(5)]
-    assert str(RunFailed(result, failures(5))) == f"run {result.run_id} failed: {'; '.join(told)}"
-    assert (
-        str(RunFailed(result, failures(7)))
-        == f"run {result.run_id} failed: {'; '.join([*told, 'and 2 more'])}"
-    )
+    named = [f"loop[0]/n{n}: ValueError: no {n}" for n in range(5)]
+    for count, more in ((5, []), (7, ["and 2 more"])):
+        error = RunFailed(result, failures(count))
+        assert dict(error.diagnostics[0].details) == {"failures": "; ".join([*named, *more])}

@@ -32,7 +32,6 @@ NAMES: Final = [
 ]
 #: Those whose list is written as it is; those of the engine are made by lazy_loader, which sorts them.
 WRITTEN: Final = [name for name in NAMES if name not in ("dataflow", "dataflow.authoring")]
-LISTED: Final = pytest.mark.parametrize("name", NAMES)
 
 
 def described(module: ModuleType) -> Iterator[tuple[str, object]]:
@@ -54,24 +53,16 @@ def docstring(name: str, value: object) -> str | None:
     return None if text is None or text.startswith(f"{name}(") else text
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_the_public_names_of_a_module_are_in_order(name: str) -> None:
-    names = list(importlib.import_module(name).__all__)
-    assert names == sorted(set(names), key=order)
-
-
-@LISTED
-def test_the_public_names_of_a_module_exist(name: str) -> None:
-    module = importlib.import_module(name)
-    assert not [public for public in module.__all__ if not hasattr(module, public)]
-
-
-@LISTED
-def test_public_functions_and_classes_have_a_docstring(name: str) -> None:
-    bare = [
-        public for public, value in described(importlib.import_module(name)) if not docstring(public, value)
-    ]
-    assert not bare
+def test_the_public_names_of_each_module_are_in_order_exist_and_have_docstrings() -> None:
+    unordered, missing, bare = [], [], []
+    for name in NAMES:
+        module = importlib.import_module(name)
+        names = list(module.__all__)
+        unordered += [name] if name in WRITTEN and names != sorted(set(names), key=order) else []
+        missing += [f"{name}.{public}" for public in names if not hasattr(module, public)]
+        bare += [f"{name}.{public}" for public, value in described(module) if not docstring(public, value)]
+    assert (unordered, missing, bare) == ([], [], [])
+    assert [pack for pack in PACKS if not importlib.import_module(pack).__doc__] == []
 
 
 def test_the_engine_has_no_surplus_public_name() -> None:
@@ -80,55 +71,40 @@ def test_the_engine_has_no_surplus_public_name() -> None:
     assert not public - modules - set(dataflow.__all__) - INCIDENTAL
 
 
-@pytest.mark.parametrize("pack", PACKS)
-def test_a_pack_has_a_docstring(pack: str) -> None:
-    assert importlib.import_module(pack).__doc__
-
-
 def test_a_star_import_gives_the_listed_names() -> None:
     namespace: dict[str, object] = {}
     exec("from dataflow import *", namespace)
     assert set(namespace) - {"__builtins__"} == set(dataflow.__all__)
 
 
-@pytest.mark.parametrize(
-    "package",
-    [
-        "dataflow",
-        "dataflow.authoring",
-        "dataflow.stores",
-        "dataflow.testing",
-        "dataflow_agent",
-        "dataflow_control",
-    ],
-)
-def test_the_stub_of_a_package_has_each_name_where_it_is(package: str) -> None:
-    module = importlib.import_module(package)
-    assert module.__file__ is not None
-    stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    told = {
-        alias.name: importlib.util.resolve_name(f"{'.' * statement.level}{statement.module}", package)
-        for statement in stub.body
-        if isinstance(statement, ast.ImportFrom)
-        for alias in statement.names
-        if alias.asname is None  # else it is deprecated
-    }
-    listed = [ast.literal_eval(one.value) for one in stub.body if isinstance(one, ast.Assign)]
-    assert [sorted(names) for names in listed] == [sorted(told)] == [sorted(module.__all__)]
-    for name, home in told.items():
-        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+def test_the_stub_of_a_package_has_each_name_where_it_is() -> None:
+    engine = ("dataflow", "dataflow.authoring", "dataflow.stores", "dataflow.testing")
+    for package in (*engine, "dataflow_agent", "dataflow_control"):
+        module = importlib.import_module(package)
+        assert module.__file__ is not None
+        stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+        homes = {
+            alias.name: importlib.util.resolve_name(f"{'.' * statement.level}{statement.module}", package)
+            for statement in stub.body
+            if isinstance(statement, ast.ImportFrom)
+            for alias in statement.names
+            if alias.asname is None  # else it is deprecated
+        }
+        listed = [ast.literal_eval(one.value) for one in stub.body if isinstance(one, ast.Assign)]
+        assert [sorted(names) for names in listed] == [sorted(homes)] == [sorted(module.__all__)]
+        for name, home in homes.items():
+            assert getattr(module, name) is getattr(importlib.import_module(home), name)
 
 
-@pytest.mark.parametrize(
-    "name", ["TypeField", "check_json", "choices", "json_schema", "read_data", "sharing", "shortened"]
-)
-def test_a_name_that_has_moved_works_and_warns_of_its_new_place(name: str) -> None:
-    with pytest.warns(DeprecationWarning, match="is now") as warned:
-        moved = getattr(dataflow, name)
-    assert moved is getattr(authoring, name)
-    assert name not in dataflow.__all__
-    assert [str(one.message) for one in warned] == [f"dataflow.{name} is now dataflow.authoring.{name}"]
-    assert warned[0].filename == __file__
+def test_a_name_that_has_moved_works_and_warns_of_its_new_place() -> None:
+    moved = ("TypeField", "check_json", "choices", "json_schema", "read_data", "sharing", "shortened")
+    for name in moved:
+        with pytest.warns(DeprecationWarning, match="is now") as warned:
+            found = getattr(dataflow, name)
+        assert found is getattr(authoring, name)
+        assert name not in dataflow.__all__
+        assert [str(one.message) for one in warned] == [f"dataflow.{name} is now dataflow.authoring.{name}"]
+        assert warned[0].filename == __file__
 
 
 def test_there_are_few_names_for_authors() -> None:
