@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextvars
 import json
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +27,6 @@ async def inc(n: int) -> int:
 
 async def broken(n: int) -> int:
     raise ValueError("no")
-
-
-async def thread_name(n: int) -> str:
-    return threading.current_thread().name
 
 
 def adding() -> Flow:
@@ -116,43 +110,6 @@ async def test_a_failure_that_nobody_awaited_is_raised_at_the_end() -> None:
     with pytest.raises(RunFailed):
         async with built.start():
             pass
-
-
-async def test_run_sync_runs_a_flow_inside_an_event_loop_in_a_thread_of_its_own() -> None:
-    built = Flow("f")
-    built.output("name", built.add(thread_name, n=1).out)
-    assert built.run_sync()["name"] == "dataflow run_sync f"
-
-
-async def test_run_sync_carries_contextvars_along() -> None:
-    seen: contextvars.ContextVar[str] = contextvars.ContextVar("seen", default="nothing")
-
-    async def look(n: int) -> str:
-        return seen.get()
-
-    built = Flow("f")
-    built.output("seen", built.add(look, n=1).out)
-    token = seen.set("the caller's")
-    assert built.run_sync()["seen"] == "the caller's"
-    seen.reset(token)
-
-
-async def test_run_sync_raises_what_a_run_raises() -> None:
-    built = Flow("f")
-    built.add(broken, n=1)
-    with pytest.raises(RunFailed) as caught:
-        built.run_sync()
-    assert isinstance(caught.value.__cause__, ValueError)
-
-
-def test_run_sync_runs_and_raises_outside_an_event_loop_too() -> None:
-    assert adding().run_sync(n=1)["y"] == 2
-    built = Flow("f")
-    built.add(broken, n=1)
-    with pytest.raises(RunFailed):
-        built.run_sync()
-    with pytest.raises(FlowInvalid):
-        adding().run_sync()
 
 
 def going_on() -> Flow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from dataflow import Flow, PackError, collect, each, fallback, gather, merge, node
+from dataflow import Flow, PackError, fallback, gather, merge, node
 from dataflow.core.functions import import_function
 from dataflow.core.nodetype import NodeType, derive, opaque_type
 from dataflow.core.wiring import (
@@ -80,24 +80,6 @@ LIST = Literally([1, 2])
 
 
 ITEM = Reference("$item", "x")
-
-
-async def test_calls_with_equal_options_share_a_map() -> None:
-    with Flow() as flow:
-        xs = flow.input("xs", list[int])
-        first = flow.add(inc, n=each(xs, key=str))
-        second = flow.add(inc, n=each(xs, key=str))
-        flow.output("y", collect(flow.add(add, a=first.out, b=second.out).out))
-    result = await flow.run(xs=[1, 5])
-    assert result["y"] == [4, 12]
-    assert [path for path in result.states if "/" in path or "[" in path] == [
-        "inc[1]",
-        "inc[1]/inc_2",
-        "inc[1]/add",
-        "inc[5]",
-        "inc[5]/inc_2",
-        "inc[5]/add",
-    ]
 
 
 async def test_a_map_in_block_form_goes_over_zipped_lists() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dataflow import SKIP, Config, Flow, Maybe, NodeState, Port, Ports, flow, merge, node, threaded
+from dataflow import SKIP, Config, Flow, Maybe, Port, Ports, flow, merge, node, threaded
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import FlowInput
 from tests.support.codes import codes
@@ -76,15 +76,6 @@ def test_the_default_of_an_input_is_checked() -> None:
     assert codes(built.check()) == ["DF0601 inputs.b.default", "DF0601 inputs.c.default"]
 
 
-def test_inputs_and_outputs_are_declared_once() -> None:
-    built = Flow()
-    port = built.input("a", int)
-    built.input("a", int)
-    built.output("b", port)
-    built.output("b", port)
-    assert codes(built.check()) == ["DF0202 inputs.a", "DF0202 outputs.b"]
-
-
 def test_inputs_and_outputs_may_be_declared_inside_a_loop() -> None:
     built = Flow()
     with built.loop(limit=1) as it:
@@ -147,12 +138,6 @@ def test_a_node_that_cannot_be_placed_is_a_problem() -> None:
     cases: list[tuple[Callable[[Any], object], list[str]]] = [
         (lambda f: f.add(summarise, txt="a"), ["DF0302 summarise.txt", "DF0301 summarise.text"]),
         (lambda f: f.add(summarise, "a", "b", "c"), ["DF0203 summarise"]),
-        (lambda f: f.add(fetch, "a", url="b"), ["DF0204 fetch.url"]),
-        (lambda f: f.add(fetch, 3), ["DF0601 fetch.url"]),
-        (lambda f: f.add(len, "a"), ["DF0401 len"]),
-        (lambda f: f.add(shorten, "a", f.input("style", Style)), ["DF0205 shorten"]),
-        (lambda f: f.add(shorten, "a", {"lines": 3}), ["DF0417 shorten.config.lines"]),
-        (lambda f: f.add(f), ["DF0206 flow"]),
         (lambda f: f.add(typed, m=1), ["DF0302 typed.m", "DF0301 typed.n"]),
         (lambda f: f.add(node(ports=no_ports)(open_ended), Style()), ["DF0412 open_ended"]),
     ]
@@ -174,30 +159,6 @@ async def test_ports_follow_from_the_config() -> None:
         built.output("first", step.out.in0)
         built.output("second", step.out.in1)
     assert dict((await built.run()).outputs) == {"first": 1, "second": 3}
-
-
-async def test_after_makes_a_node_wait() -> None:
-    order: list[str] = []
-
-    async def note(name: str) -> str:
-        order.append(name)
-        return name
-
-    with Flow() as built:
-        late = built.add(note, name="late")
-        first, second = built.add(note, name="first"), built.add(note, name="second")
-        built.after(late, first.done, second.done)
-    await built.run()
-    assert order == ["first", "second", "late"]
-
-
-async def test_after_a_node_that_is_skipped_the_node_is_skipped() -> None:
-    with Flow() as built:
-        branch = built.when(1, lambda n: n > 3)
-        skipped = built.add(inc, n=branch.yes)
-        late = built.add(inc, n=1)
-        built.after(late, skipped.done)
-    assert (await built.run()).states["inc_2"] is NodeState.SKIPPED
 
 
 async def test_after_reaches_out_of_a_loop() -> None:

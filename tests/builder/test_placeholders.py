@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypedDict
@@ -54,85 +53,32 @@ def misuse(use: Callable[[Any], object], found: Any) -> PortMisuse:
     return caught.value
 
 
-USES: list[tuple[str, str, Callable[[Any], object]]] = [
-    ("bool", BRANCH, bool),
-    ("bool", BRANCH, lambda port: 1 if port else 2),
-    ("bool", BRANCH, operator.not_),
-    ("bool", BRANCH, lambda port: port and 1),
-    ("==", BRANCH, lambda port: port == "x"),
-    ("==", BRANCH, lambda port: "x" == port),  # noqa: SIM300 - the other way round
-    ("!=", BRANCH, lambda port: port != "x"),
-    ("<", BRANCH, lambda port: port < 1),
-    ("<=", BRANCH, lambda port: port <= 1),
-    (">", BRANCH, lambda port: port > 1),
-    (">=", BRANCH, lambda port: port >= 1),
-    ("<", BRANCH, lambda port: sorted([port, port])),
-    ("in", BRANCH, lambda port: "x" in port),
-    ("iteration", EACH, list),
-    ("iteration", EACH, lambda port: [one for one in port]),  # noqa: C416 - a comprehension iterates
-    ("iteration", EACH, lambda port: aiter(port)),
-    ("len", NODE, len),
-    ("str", NODE, str),
-    ("an f-string", NODE, lambda port: f"{port}"),
-    ("an f-string", NODE, lambda port: f"{port:>10}"),
-    ("an f-string", NODE, "{}".format),
-    ("a call", NODE, lambda port: port("x")),
-    ("[...]", ITEM, lambda port: port["x"]),
-    ("[...]", ITEM, lambda port: port[0]),
-    ("[...]", ITEM, lambda port: operator.setitem(port, 0, "x")),
-    ("[...]", ITEM, lambda port: operator.delitem(port, 0)),
-    ("await", AWAIT, lambda port: port.__await__()),
-    ("with", NODE, lambda port: port.__enter__()),
-    ("with", NODE, lambda port: port.__aenter__()),
-    ("int", NODE, int),
-    ("float", NODE, float),
-    ("index", NODE, operator.index),
-    ("index", NODE, lambda port: [1, 2][port]),
-    *(
-        ("arithmetic", NODE, use)
-        for sign in (
-            operator.add,
-            operator.sub,
-            operator.mul,
-            operator.truediv,
-            operator.floordiv,
-            operator.mod,
-            operator.pow,
-            operator.matmul,
-            operator.and_,
-            operator.or_,
-            operator.xor,
-            operator.lshift,
-            operator.rshift,
-            divmod,
-        )
-        for use in (
-            lambda port, sign=sign: sign(port, 2),
-            lambda port, sign=sign: sign(2, port),
-        )
-    ),
-    *(
-        ("arithmetic", NODE, use)
-        for use in (
-            operator.neg,
-            operator.pos,
-            operator.invert,
-            abs,
-            round,
-            math.floor,
-            math.ceil,
-            math.trunc,
-        )
-    ),
+BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod"
+SIGNS = ["==", "!=", "<", "<=", ">", ">="]
+#: The special methods of each use of a value, without underscores, and the advice.
+USES = [
+    ("bool", "bool", BRANCH),
+    *((sign, name, BRANCH) for sign, name in zip(SIGNS, ["eq", "ne", "lt", "le", "gt", "ge"], strict=True)),
+    ("in", "contains", BRANCH),
+    ("iteration", "iter aiter", EACH),
+    *((name, name, NODE) for name in ("len", "str", "int", "float", "index")),
+    ("an f-string", "format", NODE),
+    ("a call", "call", NODE),
+    ("with", "enter exit aenter aexit", NODE),
+    ("await", "await", AWAIT),
+    ("[...]", "getitem setitem delitem", ITEM),
+    ("arithmetic", f"{BINARY} r{BINARY.replace(' ', ' r')}", NODE),
+    ("arithmetic", "neg pos abs invert round floor ceil trunc", NODE),
 ]
 
 
 def test_using_a_port_or_a_join_as_a_value_is_refused() -> None:
-    for use, advice, call in USES:
-        for found, name in ((port(), "'split.title'"), (merge("a", "b"), "merge(...)")):
-            error = misuse(call, found)
-            assert (error.port, error.use, error.advice) == (name, use, advice)
-            assert codes(error) == ["DF0201 " + name.strip("'")]
+    for use, methods, advice in USES:
+        for method in methods.split():
+            for found, name in ((port(), "'split.title'"), (merge("a", "b"), "merge(...)")):
+                error = misuse(operator.methodcaller(f"__{method}__", 1), found)
+                assert (error.port, error.use, error.advice) == (name, use, advice)
+                assert codes(error) == ["DF0201 " + name.strip("'")]
 
 
 def test_a_misuse_is_a_problem_of_the_flow() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import Event, EventKind, Flow, RunFailed, this_firing
+from dataflow import Event, EventKind, Flow, this_firing
 from dataflow.core.events import Reporter, Stream
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -31,11 +31,6 @@ def reporter() -> Reporter:
 
 async def read(stream: Stream[Event]) -> list[Event]:
     return [event async for event in stream]
-
-
-async def note(stream: Stream[Event], seen: list[int]) -> None:
-    async for event in stream:
-        seen.append(event.seq)  # noqa: PERF401 - as they come
 
 
 def test_the_names_of_the_kinds_are_stable() -> None:
@@ -91,37 +86,6 @@ async def test_a_stream_is_empty_after_the_end() -> None:
     assert [await read(one) for one in (stream, stream, reports.listen())] == [[], [], []]
 
 
-async def test_a_reader_waits_for_events() -> None:
-    reports = reporter()
-    stream = reports.listen()
-    seen: list[int] = []
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(note, stream, seen)
-        for number in (1, 2):
-            await anyio.wait_all_tasks_blocked()
-            reports.emit(EventKind.WARNING, "", {})
-            await anyio.wait_all_tasks_blocked()
-            assert seen == list(range(1, number + 1))
-        reports.close()
-
-
-async def test_two_readers_of_one_stream_share_its_events() -> None:
-    reports = reporter()
-    stream = reports.listen()
-    seen: list[int] = []
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(note, stream, seen)
-        group.start_soon(note, stream, seen)
-        await anyio.wait_all_tasks_blocked()
-        for _ in range(3):
-            reports.emit(EventKind.WARNING, "", {})
-        await anyio.wait_all_tasks_blocked()
-        reports.close()
-    assert sorted(seen) == [1, 2, 3]
-
-
 async def test_a_cancelled_reader_loses_nothing() -> None:
     reports = reporter()
     stream = reports.listen()
@@ -130,58 +94,6 @@ async def test_a_cancelled_reader_loses_nothing() -> None:
         await anext(stream)
     reports.emit(EventKind.WARNING, "", {})
     assert (await anext(stream)).seq == 1
-
-
-async def double(x: int) -> int:
-    return 2 * x
-
-
-async def broken(x: int) -> int:
-    raise ValueError("no")
-
-
-def told(events: list[Event]) -> list[tuple[str, str, Any]]:
-    return [(event.kind.value, event.path, dict(event.data)) for event in events]
-
-
-async def test_a_run_reports_its_start_its_nodes_and_its_end() -> None:
-    with Flow("f") as flow:
-        flow.output("y", flow.add(double, x=flow.input("x", int)).out)
-    async with flow.start(x=2) as run:
-        events = [event async for event in run.events()]
-    assert told(events) == [
-        ("run_started", "", {"flow": "f", "inputs": {"x": 2}}),
-        ("node_started", "double", {"type": f"{__name__}:double", "attempt": 1}),
-        (
-            "node_finished",
-            "double",
-            {"state": "done", "ports": {"out": {"value": 4}}, "metadata": {}},
-        ),
-        ("run_finished", "", {"status": "completed"}),
-    ]
-    assert [event.seq for event in events] == [1, 2, 3, 4]
-    assert {event.run for event in events} == {run.id}
-    assert all(event.time.tzinfo is UTC for event in events)
-
-
-async def test_the_stream_of_a_failed_run_ends_too() -> None:
-    with Flow("f") as flow:
-        flow.add(broken, x=1)
-    events: list[Event] = []
-    with pytest.raises(RunFailed):
-        async with flow.start() as run:
-            events = [event async for event in run.events()]
-    kinds = [event.kind for event in events]
-    assert kinds[-1] is EventKind.RUN_FINISHED
-    assert events[-1].data == {"status": "failed", "failures": ["broken"]}
-
-
-async def test_events_asked_for_after_the_run_are_none() -> None:
-    with Flow("f") as flow:
-        flow.add(double, x=1)
-    async with flow.start() as run:
-        await run
-        assert [event async for event in run.events()] == []
 
 
 def test_an_event_cannot_be_changed() -> None:

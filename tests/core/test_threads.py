@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import Flow, RunFailed, node, this_firing, threaded
+from dataflow import Flow, node, this_firing, threaded
 from dataflow.core.threads import call_in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")
@@ -134,18 +134,6 @@ async def test_a_threaded_node_runs_in_a_thread_and_knows_its_firing() -> None:
 
 async def test_a_threaded_node_can_be_called_outside_a_run() -> None:
     assert await where(2) == "2x dataflow where "
-
-
-async def test_the_failure_of_a_threaded_node_fails_the_run() -> None:
-    @threaded
-    def broken() -> int:
-        raise ValueError("in a thread")
-
-    with Flow() as flow:
-        flow.add(broken)
-    with pytest.raises(RunFailed) as caught:
-        await flow.run()
-    assert isinstance(caught.value.__cause__, ValueError)
 
 
 async def test_a_threaded_node_overlaps_with_an_async_one() -> None:
