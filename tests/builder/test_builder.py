@@ -134,11 +134,15 @@ def no_ports(style: Style) -> Any:
     return style.words
 
 
-def test_a_node_that_cannot_be_placed_is_a_problem() -> None:
+def test_what_cannot_be_wired_is_a_problem() -> None:
     cases: list[tuple[Callable[[Any], object], list[str]]] = [
         (lambda f: f.add(summarise, txt="a"), ["DF0302 summarise.txt", "DF0301 summarise.text"]),
         (lambda f: f.add(summarise, "a", "b", "c"), ["DF0203 summarise"]),
         (lambda f: f.add(typed, m=1), ["DF0302 typed.m", "DF0301 typed.n"]),
+        (lambda f: f.add(len, "a"), ["DF0401 len"]),
+        (lambda f: f.add(threaded(inc), 1), ["DF0402 inc"]),
+        (lambda f: (f.input("a", int), f.input("a", int)), ["DF0202 inputs.a"]),
+        (lambda f: (f.output("b", 1), f.output("b", 1)), ["DF0202 outputs.b"]),
         (lambda f: f.add(node(ports=no_ports)(open_ended), Style()), ["DF0412 open_ended"]),
     ]
     for wire, problems in cases:

@@ -64,10 +64,6 @@ def parting(f: Flow, value: T, config: Steps = Steps()) -> Parted[T]:  # noqa: B
     return Parted(sides.yes, sides.no, f.add(word, value=value).out)
 
 
-def nodes_of(placed: Flow) -> list[str]:
-    return list(placed.run_sync(n=0).states)
-
-
 async def test_each_node_has_the_flow_of_its_own_config() -> None:
     with Flow() as f:
         once = f.add(counting, n=f.input("n", int), config=Steps(count=1))

@@ -30,14 +30,8 @@ async def fetch(url: str, *more: str, limit: int = 3) -> str:
     return url
 
 
-async def opened(style: Style, first: int = 0, *rest: int, **values: object) -> Any: ...
-
-
 def blocking(a: int) -> int:
     return a
-
-
-async def with_out() -> WithOut: ...  # type: ignore[empty-body]
 
 
 async def with_all_mistakes(  # type: ignore[empty-body]
