@@ -26,7 +26,7 @@ async def test_the_default_case_takes_what_no_other_does() -> None:
 
 
 async def test_a_branch_that_cannot_be_decided_fails_by_its_name() -> None:
-    built = Flow().using(errors="continue")
+    built: Any = Flow().using(errors="continue")
     built.when(1, lambda n: n, name="is_big")
     built.switch(3, pick, ["low"], name="sizes")
     with pytest.raises(RunFailed) as caught:

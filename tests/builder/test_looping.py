@@ -139,6 +139,10 @@ def both(*wires: Wire) -> Wire:
     return lambda flow, it, carry: [wire(flow, it, carry) for wire in wires]
 
 
+def begins_inside(flow: Flow, it: Loop, _: Any) -> None:
+    it.carry(flow.add(inc, n=1).out).next(1)
+
+
 def test_a_loop_is_checked() -> None:
     decide: Any = inc  # an async function
     until: Wire = lambda _flow, it, carry: it.until(carry.out, lambda n: n > 3)  # noqa: E731 - a row
@@ -146,10 +150,7 @@ def test_a_loop_is_checked() -> None:
         (same, []),
         (both(same, same), ["DF0204 loop.carry.carry.next"]),
         (both(same, until, until), ["DF0204 loop.until"]),
-        (
-            both(same, lambda flow, it, _: it.carry(flow.add(inc, n=1).out).next(1)),
-            ["DF0218 loop.carry.carry_2"],
-        ),
+        (both(same, begins_inside), ["DF0218 loop.carry.carry_2"]),
         (both(same, lambda _flow, it, carry: it.until(carry.out, decide)), ["DF0503 loop.until"]),
         (
             lambda flow, _it, carry: carry.next(flow.add(inc, n=carry.out)),

@@ -99,74 +99,48 @@ class Caller:
     async def static(c: int) -> str: ...  # type: ignore[empty-body]
 
 
+def taking(positional: str, keywords: str, *ports: InPort, **more: Any) -> Parameters:
+    return Parameters(ports, tuple(positional.split()), keywords=tuple(keywords.split()), **more)
+
+
+MORE = (data("wait", float, 1.0), data("retries", int, 2))
 PARAMETERS: Final[list[tuple[Callable[..., Any], Parameters]]] = [
-    (
-        plain,
-        Parameters(
-            ports=(data("a", int), data("b", str, "x"), data("c", Any, None)), positional=("a", "b", "c")
-        ),
-    ),
-    (by_position, Parameters(ports=(data("a", int), data("b", int)), positional=("a", "b"))),
-    (by_keyword, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),
+    (plain, taking("a b c", "", data("a", int), data("b", str, "x"), data("c", Any, None))),
+    (by_position, taking("a b", "", data("a", int), data("b", int))),
+    (by_keyword, taking("", "a b", data("a", int), data("b", int, 3))),
     (
         several,
-        Parameters(
-            ports=(data("first", str), data("rest", int, (), many=True), data("last", bool, False)),
-            positional=("first",),
+        taking(
+            "first", "last", data("first", str), data("rest", int, (), many=True), data("last", bool, False),
             star="rest",
-            keywords=("last",),
         ),
     ),
-    (annotated, Parameters(ports=(data("a", int), data("b", str, "x")), positional=("a", "b"))),
+    (annotated, taking("a b", "", data("a", int), data("b", str, "x"))),
     (
         kinds,
-        Parameters(
-            ports=(
-                InPort("context", ExecutionContext, PortKind.CONTEXT),
-                InPort("tools", Tools, PortKind.TOOLS, lazy=True),
-                InPort("go", Signal, PortKind.SIGNAL),
-            ),
-            positional=("context", "tools", "go"),
+        taking(
+            "context tools go", "", InPort("context", ExecutionContext, PortKind.CONTEXT),
+            InPort("tools", Tools, PortKind.TOOLS, lazy=True), InPort("go", Signal, PortKind.SIGNAL),
         ),
     ),
-    (
-        styled,
-        Parameters(
-            ports=(data("text", str),), positional=("text", "style"), config=Style, config_name="style"
-        ),
-    ),
+    (styled, taking("text style", "", data("text", str), config=Style, config_name="style")),
     (
         styled_by_default,
-        Parameters(
-            ports=(data("text", str),),
-            positional=("style",),
-            keywords=("text",),
-            config=Style,
-            config_name="style",
-            config_default=Style(words=3),
+        taking(
+            "style", "text", data("text", str), config=Style, config_name="style", config_default=Style(words=3)
         ),
     ),
-    (modelled, Parameters(ports=(data("model", Model),), positional=("model",))),
-    (Caller(), Parameters(ports=(data("a", int),), positional=("a",))),
-    (Caller().method, Parameters(ports=(data("b", int),), positional=("b",))),
-    (Caller.static, Parameters(ports=(data("c", int),), positional=("c",))),
-    (
-        functools.partial(fetch, "http://x"),
-        Parameters(
-            ports=(data("wait", float, 1.0), data("retries", int, 2)),
-            positional=("wait", "retries"),
-        ),
-    ),
+    (modelled, taking("model", "", data("model", Model))),
+    (Caller(), taking("a", "", data("a", int))),
+    (Caller().method, taking("b", "", data("b", int))),
+    (Caller.static, taking("c", "", data("c", int))),
+    (functools.partial(fetch, "http://x"), taking("wait retries", "", *MORE)),
     (
         functools.partial(fetch, wait=2.0),
-        Parameters(
-            ports=(data("url", str), data("wait", float, 2.0), data("retries", int, 2)),
-            positional=("url",),
-            keywords=("wait", "retries"),
-        ),
+        taking("url", "wait retries", data("url", str), data("wait", float, 2.0), MORE[1]),
     ),
-    (logged, Parameters(ports=(data("a", int), data("b", int, 3)), keywords=("a", "b"))),
-]
+    (logged, taking("", "a b", data("a", int), data("b", int, 3))),
+]  # fmt: skip
 
 
 def test_parameters_are_ports() -> None:
