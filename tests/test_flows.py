@@ -13,7 +13,6 @@ from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import Block, Literally, PlacedNode, Reference, Wiring
-from dataflow.packs.registry import find_type
 from tests.support.codes import codes
 
 
@@ -96,14 +95,6 @@ async def test_an_input_may_have_any_name() -> None:
         assert built.run_sync(**{name: 2})["y"] == 2
 
 
-async def test_a_run_can_be_followed_and_awaited() -> None:
-    async with adding().start(n=1) as run:
-        result = await run
-    assert result["y"] == 2
-    assert run.id == result.run_id
-    assert run.status == "completed"
-
-
 async def test_a_failure_that_nobody_awaited_is_raised_at_the_end() -> None:
     built = Flow("f")
     built.add(broken, n=1)
@@ -165,34 +156,9 @@ async def test_a_flow_is_written_as_a_document_and_loaded(tmp_path: Path) -> Non
     assert (await loaded.run(n=1))["y"] == 2
 
 
-def test_a_document_with_problems_is_not_loaded(tmp_path: Path) -> None:
-    document = adding().to_dict()
-    document["outputs"] = {"y": "nothing"}
-    file = tmp_path / "adding.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(FlowInvalid, match=r"DF0303 outputs\.y:"):
-        Flow.load(file)
-
-
 async def test_a_flow_is_made_of_a_wiring() -> None:
     nodes = {"a": PlacedNode("a", type="t.inc", inputs={"n": Literally(1, is_json=True)})}
     wiring = Wiring("read", block=Block(dict(nodes), outputs={"y": Reference("a")}))
     made = Flow.from_wiring(wiring, lambda id: derive(inc, id=id), import_function)
     assert (made.name, made.wiring) == ("read", wiring)
     assert (await made.run())["y"] == 2
-
-
-def test_constants_of_a_document_are_read_by_json_rules() -> None:
-    async def taking(style: tuple[int, ...], n: int) -> int:
-        return n
-
-    def made(value: object) -> Flow:
-        inputs: dict[str, Any] = {
-            "style": Literally([1, 2], is_json=True),
-            "n": Literally(value, is_json=True),
-        }
-        nodes = {"a": PlacedNode("a", type=derive(taking), inputs=inputs)}
-        return Flow.from_wiring(Wiring(block=Block(dict(nodes))), find_type, import_function)
-
-    assert made(1).check() == []
-    assert codes(made("1").check()) == ["DF0601 a.n"]
