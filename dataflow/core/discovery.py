@@ -12,9 +12,19 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from dataflow.core.public_names import OWN_PACKS
+from dataflow.diagnostics.packs import (
+    ENTRY_POINT_INVALID,
+    FILE_SHARED,
+    METADATA_UNREADABLE,
+    OFFERED_TWICE,
+    PACK_DISABLED,
+    PACK_NAME_RESERVED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "GROUP",
@@ -57,8 +67,13 @@ class Fault(NamedTuple):
     """Why a pack cannot be used."""
 
     status: PackStatus
-    reason: str
+    problem: Diagnostic | str
     error: Exception | None = None  # raised by importing it, with its traceback
+
+    @property
+    def reason(self) -> str:
+        """The problem as text, with its code."""
+        return str(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +100,7 @@ def offers() -> tuple[Offer, ...]:
 def fault_of(offer: Offer) -> Fault | None:
     """Return why a pack must not be imported, as far as the metadata show; None if it may be."""
     if _is_disabled(offer.pack):
-        return Fault(PackStatus.DISABLED, f"is disabled by {SWITCH}={os.environ[SWITCH]}")
+        return Fault(PackStatus.DISABLED, PACK_DISABLED(setting=f"{SWITCH}={os.environ[SWITCH]}"))
     return defect_of(offer)
 
 
@@ -94,16 +109,15 @@ def defect_of(offer: Offer) -> Fault | None:
     if offer.fault is not None or is_same_distribution(offer.distribution, OURS):
         return offer.fault
     if offer.pack in OWN_PACKS:
-        reason = f"has the name of a pack that comes with {OURS}; those cannot be replaced"
-        return Fault(PackStatus.ERROR, reason)
+        return Fault(PackStatus.ERROR, PACK_NAME_RESERVED(distribution=OURS))
     if _PLACE.fullmatch(offer.value) is None:
-        return Fault(PackStatus.ERROR, f"its entry point is {offer.value!r}; expected module:object")
+        return Fault(PackStatus.ERROR, ENTRY_POINT_INVALID(found=repr(offer.value)))
     installing = _installing(_search_path())
     for file in _files_of(offer.value.partition(":")[0]):
         labels = installing.get(file, [])
         if len(labels) > 1:
-            reason = f"its file {file} is installed by {' and by '.join(labels)}; uninstall one of them"
-            return Fault(PackStatus.ERROR, reason)
+            problem = FILE_SHARED(file=file, distributions=" and by ".join(labels))
+            return Fault(PackStatus.ERROR, problem)
     return None
 
 
@@ -146,8 +160,8 @@ def _read(search_path: SearchPath) -> tuple[Offer, ...]:
 
 
 def _twice(first: Offer, second: Offer) -> Offer:
-    reason = f"is offered twice by it: as {first.value} and as {second.value}"
-    return replace(first, fault=Fault(PackStatus.ERROR, reason))
+    problem = OFFERED_TWICE(first=first.value, second=second.value)
+    return replace(first, fault=Fault(PackStatus.ERROR, problem))
 
 
 def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
@@ -157,8 +171,8 @@ def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
         version = distribution.version or version
         entries = list(distribution.entry_points.select(group=GROUP))
     except Exception as error:  # noqa: BLE001 - whatever malformed files make the parsers raise
-        reason = f"its metadata cannot be read: {type(error).__name__}: {error}"
-        yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, reason))
+        problem = METADATA_UNREADABLE(error=f"{type(error).__name__}: {error}")
+        yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, problem))
         return
     for entry in entries:
         yield Offer(entry.name, entry.value, name, version)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.builder.declare import Node
 from dataflow.core.nodetype import never_called
+from dataflow.diagnostics.packs import CONFIG_MISSING
 from dataflow.errors import PackError
 from dataflow.packs.registry import find_type
 
@@ -39,5 +40,5 @@ class InstalledNode(Node[..., Any]):
         """Return a config of the type; raises PackError without one, ValidationError for invalid settings."""
         config = self.type.parameters.config
         if config is None:
-            raise PackError(self._id, "has no config")
+            raise PackError(self._id, CONFIG_MISSING())
         return config(**settings)

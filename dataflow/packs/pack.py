@@ -8,25 +8,31 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.wording import choices, nearest
 from dataflow.builder.builder import Builder
 from dataflow.builder.declare import Node
 from dataflow.core.functions import import_function, importing, is_function_name, loaded_object
 from dataflow.core.nodetype import NodeType, derive
 from dataflow.core.public_names import public_place
+from dataflow.diagnostics.packs import (
+    PACK_NAME_INVALID,
+    PUBLIC_NAME_SHARED,
+    TYPE_INVALID,
+    TYPE_TWICE,
+    TYPE_UNKNOWN,
+    TYPE_UNUSABLE,
+)
 from dataflow.errors import FlowInvalid, PackError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dataflow.diagnostics.diagnostic import Kind
+    from dataflow.diagnostics.diagnostic import Diagnostic, Kind
 
 __all__ = ["Pack", "type_of"]
 
 _NAME: Final = re.compile(r"[^\W\d_][\w-]*")
 #: The former names of a pack that has renamed nothing.
 NOTHING_RENAMED: Final[Mapping[str, str]] = MappingProxyType({})
-NAMES: Final = "letters, digits, _ and -, the first of them a letter"
 
 
 class Pack:
@@ -55,14 +61,14 @@ class Pack:
         self.former = former
         self.diagnostics = tuple(diagnostics)
         if not _NAME.fullmatch(name):
-            raise PackError(name, f"is no name of a pack; expected {NAMES}")
+            raise PackError(name, PACK_NAME_INVALID())
         self.nodes: dict[str, Any] = {}
         for type_name, given in nodes.items() if isinstance(nodes, Mapping) else map(_named, nodes):
             if type_name in self.nodes:
-                raise PackError(name, f"names the node type {type_name!r} twice")
+                raise PackError(name, TYPE_TWICE(f"node type {type_name!r}"))
             fault = _fault(type_name, given)
-            if fault:
-                raise PackError(name, f"node type {type_name!r}: {fault}")
+            if fault is not None:
+                raise PackError(name, fault.within(f"node type {type_name!r}"))
             self.nodes[type_name] = given
         self._types: dict[str, NodeType] = {}
 
@@ -79,16 +85,19 @@ class Pack:
         return found
 
     @property
-    def clash(self) -> str:
-        """Which two types have functions of one public name, and a remedy; an empty text if none have."""
+    def clash(self) -> Diagnostic | None:
+        """The problem that two types have functions of one public name; None if no two have."""
         known: dict[str, tuple[str, str]] = {}
         for name, given in self.nodes.items():
             place = given if isinstance(given, str) else _place_of(given)
             other, at = known.setdefault(public_place(place), (name, place))
             if at != place and not _is_one(at, place):
-                shared = f"node types {other!r} and {name!r} have one public name, {public_place(place)}"
-                return f"{shared}: {at} and {place}; rename one of the functions"
-        return ""
+                return PUBLIC_NAME_SHARED(
+                    names=f"{other!r} and {name!r}",
+                    public_name=public_place(place),
+                    places=f"{at} and {place}",
+                )
+        return None
 
     def find(self, name: str, offered_by: str = "") -> NodeType:
         """Return a node type by its name in the pack; raises PackError, with `offered_by` as the provider."""
@@ -97,7 +106,7 @@ class Pack:
             wanted = f"{id} of {offered_by}" if offered_by else id
             if name not in self.nodes:
                 raise PackError(
-                    wanted, f"pack {self.name!r} has no such type; {choices(nearest(self.nodes, name))}"
+                    wanted, TYPE_UNKNOWN(pack=f"pack {self.name!r}", available=self.nodes, near=name)
                 )
             made = _imported(self.nodes[name], id, wanted)
             self._types.setdefault(name, made)  # if two threads import it, the first type is kept
@@ -126,7 +135,7 @@ def _imported(given: Any, id: str, wanted: str) -> NodeType:
     try:
         return type_of(given, id)
     except FlowInvalid as invalid:
-        raise PackError(wanted, "makes no node type: " + "; ".join(map(str, invalid.problems))) from invalid
+        raise PackError(wanted, TYPE_UNUSABLE(problems="; ".join(map(str, invalid.problems)))) from invalid
 
 
 def _named(node: object) -> tuple[str, object]:
@@ -136,15 +145,15 @@ def _named(node: object) -> tuple[str, object]:
     return str(getattr(node, "__name__", node)), node
 
 
-def _fault(name: object, given: object) -> str:
-    """Return why an entry cannot be a node type, without importing it; an empty text if it may be one."""
+def _fault(name: object, given: object) -> Diagnostic | None:
+    """Return why an entry cannot be a node type, without importing it; None if it may be one."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        return f"expected {NAMES} for a name"
+        return PACK_NAME_INVALID()
     if isinstance(given, str):
-        return "" if is_function_name(given) else f"expected `module:object`, found {given!r}"
+        return None if is_function_name(given) else TYPE_INVALID(expected="module:object", found=repr(given))
     if isinstance(given, Node | Builder) or callable(given):
-        return ""
-    return f"expected a node, a flow or an async function, found {type(given).__name__}"
+        return None
+    return TYPE_INVALID(expected="a node, a flow or an async function", found=type(given).__name__)
 
 
 def type_of(node: Any, id: str = "") -> NodeType:

@@ -9,10 +9,20 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
-from dataflow.base.wording import choices, nearest
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
 from dataflow.core.functions import import_node, importing, is_function_name
+from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.packs import (
+    DISTRIBUTION_UNKNOWN,
+    PACK_API_UNSUPPORTED,
+    PACK_NAME_DIFFERS,
+    PACK_OF_OTHER_TYPE,
+    PACK_UNKNOWN,
+    TYPE_AMBIGUOUS,
+    TYPE_ID_INVALID,
+    TYPE_UNKNOWN,
+)
 from dataflow.errors import PackError
 from dataflow.packs.pack import Pack, type_of
 
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
 
     from dataflow.core.discovery import Offer
     from dataflow.core.nodetype import NodeType
-    from dataflow.diagnostics.diagnostic import Kind
+    from dataflow.diagnostics.diagnostic import Diagnostic, Kind
 
 __all__ = [
     "InstalledPack",
@@ -60,7 +70,7 @@ def find_type(id: str) -> NodeType:
         return type_of(import_node(id))
     pack, dot, name = rest.partition(".")
     if not dot or not pack:
-        raise PackError(id, "is no node type: write pack.name, prefix.function or module:qualname")
+        raise PackError(id, TYPE_ID_INVALID())
     if not offering:
         raise PackError(id, _unknown(pack, distribution))
     return _find_in(id, name, offering)
@@ -82,49 +92,46 @@ def _offering(id: str) -> list[Offer]:
     ]
 
 
-def _unknown(pack: str, distribution: str) -> str:
+def _unknown(pack: str, distribution: str) -> Diagnostic:
     if distribution:
         known = {offer.distribution for offer in offers() if offer.pack == pack}
-        return f"no installed distribution {distribution!r} offers a pack {pack!r}; {choices(sorted(known))}"
+        return DISTRIBUTION_UNKNOWN(distribution=distribution, pack=pack, available=sorted(known))
     return unknown_pack(pack)
 
 
-def unknown_pack(pack: str) -> str:
-    """Return the message that a pack does not exist, with the names of those that do."""
-    known = {offer.pack for offer in offers()}
-    return f"no installed pack is called {pack!r}; {choices(nearest(known, pack))}"
+def unknown_pack(pack: str) -> Diagnostic:
+    """Return the problem that a pack does not exist, with the names of those that do."""
+    return PACK_UNKNOWN(pack=pack, available={offer.pack for offer in offers()}, near=pack)
 
 
 def _find_in(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
-    """Return the type of the one pack that has it; faulty packs are reported only if no pack has it."""
+    """Return the type of the one pack that has it; a faulty pack is reported only if no pack has it."""
     usable: list[tuple[Offer, Pack]] = []
-    faults: list[str] = []
+    faults: list[Diagnostic | str] = []
     for offer in offering:
         loaded = _loaded(offer)
         if isinstance(loaded, Pack):
             usable.append((offer, loaded))
         else:
-            faults.append(f"pack {offer.pack!r} of {offer.label}: {loaded.reason}")
+            faults.append(within(f"pack {offer.pack!r} of {offer.label}", loaded.problem))
     having = [(offer, pack) for offer, pack in usable if name in pack.nodes]
     if len(having) > 1:
-        named = " and ".join(offer.label for offer, _ in having)
-        ways = " or ".join(f"{offer.distribution}:{offer.pack}.{name}" for offer, _ in having)
-        raise PackError(id, f"is offered by {named}; write {ways}")
+        labels = " and ".join(offer.label for offer, _ in having)
+        ids = " or ".join(f"{offer.distribution}:{offer.pack}.{name}" for offer, _ in having)
+        raise PackError(id, TYPE_AMBIGUOUS(offered_by=labels, ids=ids))
     if having:
         offer, pack = having[0]
         return pack.find(name, offer.label)
-    if faults:
-        raise PackError(id, "; ".join(faults))
-    raise PackError(id, _without(name, usable))
+    raise PackError(id, faults[0] if faults else _without(name, usable))
 
 
-def _without(name: str, usable: Iterable[tuple[Offer, Pack]]) -> str:
-    """Return the message that no pack of an id has the type, with the types that exist."""
+def _without(name: str, usable: Iterable[tuple[Offer, Pack]]) -> Diagnostic:
+    """Return the problem that no pack of an id has the type, with the types that exist."""
     known = {one for _, pack in usable for one in pack.nodes}
     packs = {pack.name for _, pack in usable}
     known |= {one for pack, _, one in (id.partition(".") for id in BUILT_IN) if pack in packs}
     labels = " and ".join(offer.label for offer, _ in usable)
-    return f"pack {packs.pop()!r} of {labels} has no such type; {choices(nearest(known, name))}"
+    return TYPE_UNKNOWN(pack=f"pack {packs.pop()!r} of {labels}", available=known, near=name)
 
 
 def _loaded(offer: Offer) -> Pack | Fault:
@@ -134,7 +141,7 @@ def _loaded(offer: Offer) -> Pack | Fault:
         try:
             return _imported(offer)
         except PackError as error:
-            fault = Fault(PackStatus.ERROR, error.reason, error)
+            fault = Fault(PackStatus.ERROR, error.problem, error)
     return fault
 
 
@@ -143,20 +150,20 @@ def _imported(offer: Offer) -> Pack:
     with importing(offer.pack, offer.value):
         pack = metadata.EntryPoint(offer.pack, offer.value, GROUP).load()
         fault = _fault_in(pack, offer)
-    if fault:
+    if fault is not None:
         raise PackError(offer.pack, fault)
     assert isinstance(pack, Pack), "as just checked"
     return pack
 
 
-def _fault_in(pack: object, offer: Offer) -> str:
+def _fault_in(pack: object, offer: Offer) -> Diagnostic | None:
     if not isinstance(pack, Pack):
-        return f"{offer.value} is of type {type(pack).__name__}; expected a dataflow.Pack"
+        return PACK_OF_OTHER_TYPE(value=offer.value, found=type(pack).__name__)
     sorted(pack.nodes)  # a replaced attribute may raise here
     if pack.name != offer.pack:
-        return f"calls itself {pack.name!r}; its entry point has to bear the same name"
+        return PACK_NAME_DIFFERS(expected=repr(offer.pack), found=repr(pack.name))
     if pack.api != API:
-        return f"needs pack API {pack.api!r}, this release has {API}"
+        return PACK_API_UNSUPPORTED(expected=API, found=repr(pack.api))
     return pack.clash
 
 

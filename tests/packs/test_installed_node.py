@@ -34,10 +34,10 @@ def test_settings_keep_the_type_and_leave_the_first_one_as_it_was() -> None:
 
 
 def test_a_type_that_no_pack_has_is_refused_when_it_is_placed() -> None:
-    with pytest.raises(PackError, match=r"contrl\.template: no installed pack is called 'contrl'"):
+    with pytest.raises(PackError, match=r"DF1306 contrl\.template:"):
         Flow("one").add(InstalledNode("contrl.template"))
 
 
 def test_a_type_without_a_config_is_given_none() -> None:
-    with pytest.raises(PackError, match=r"^control\.read_text: has no config$"):
+    with pytest.raises(PackError, match=r"^DF1310 control\.read_text:"):
         InstalledNode("control.read_text").config(encoding="utf-8")
