@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback as traceback_module
 from types import UnionType
@@ -27,6 +28,8 @@ __all__ = [
 #: The folders of the engine's top-level package.
 _ENGINE: Final = tuple(f"{folder}{os.sep}" for folder in sys.modules[__name__.partition(".")[0]].__path__)
 
+_CODE: Final = re.compile(r"DF\d{4}(?= )")
+
 
 class Failure(NamedTuple):
     """A storable record of a failed firing; the exception itself is kept in `RunFailed.__cause__`.
@@ -42,6 +45,12 @@ class Failure(NamedTuple):
     type: str
     message: str
     traceback: str
+
+    @property
+    def code(self) -> str:
+        """The code that the message begins with, such as `DF0802`; empty for exceptions of other libraries."""
+        found = _CODE.match(self.message)
+        return found[0] if found is not None else ""
 
 
 def error_line(failure: Failure) -> str:

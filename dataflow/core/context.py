@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from dataflow.base.copies import own_copy
 from dataflow.base.history import History, new_parts, shared_length
-from dataflow.base.wording import choices
+from dataflow.core.limits import check_whole
+from dataflow.core.policy import one_of
 from dataflow.core.turns import Message, TooLarge, choose, estimated_tokens, fault_in, fault_in_turn, turns_of
-from dataflow.errors import BudgetExceeded, ConversationInvalid, NodeFailed
+from dataflow.diagnostics.conversations import NOTHING_TO_MERGE
+from dataflow.diagnostics.runs import ANSWER_MISMATCH
+from dataflow.diagnostics.values import VALUE_MISMATCH
+from dataflow.errors import ArgumentInvalid, BudgetExceeded, ConversationInvalid, NodeFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,7 +144,7 @@ class ExecutionContext:
         the messages to keep do not fit, ConversationInvalid as `check` does, ValueError for a budget that is
         not an integer of 0 or more.
         """
-        _check_budget(budget)
+        check_whole("budget", budget, 0)
         self.check()
         system = self.system_instructions
         messages = self.messages
@@ -157,12 +161,7 @@ class ExecutionContext:
 
     def _refuse(self, fault: Fault | None, part: str = "") -> None:
         if fault is not None:
-            raise ConversationInvalid(self.context_id, fault.position, fault.reason, part)
-
-
-def _check_budget(budget: object) -> None:
-    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
-        raise ValueError(f"budget must be a whole number of 0 or more, found {budget!r}")
+            raise ConversationInvalid(self.context_id, fault.position, fault.problem, part)
 
 
 def with_pinned(head: tuple[Message, ...], pinned: Sequence[Message]) -> tuple[Message, ...]:
@@ -285,10 +284,9 @@ def merged_context(contexts: Sequence[ExecutionContext], how: MergePolicy) -> Ex
 
     Raises ValueError for an unknown policy, or if there are no contexts.
     """
-    if how not in POLICIES:
-        raise ValueError(f"how is {how!r}; {choices(list(POLICIES))}")
+    one_of("how", how, MergePolicy)
     if not contexts:
-        raise ValueError("there is no context to merge; expected at least one")
+        raise ArgumentInvalid(NOTHING_TO_MERGE())
     return POLICIES[how](list(contexts))
 
 
@@ -297,10 +295,14 @@ def merge_live(node: str, labels: Sequence[str], live: list[object], how: MergeF
     contexts = []
     for label, value in zip(labels, live, strict=True):
         if not isinstance(value, ExecutionContext):
-            raise NodeFailed(node, f"got {type(value).__name__} from {label}; expected an ExecutionContext")
+            problem = VALUE_MISMATCH(
+                f"value of {label}", expected=ExecutionContext.__name__, found=type(value).__name__
+            )
+            raise NodeFailed(node, problem)
         contexts.append(value)
     merged: object = copy_context().run(how, contexts)  # contextvars that it sets stay there (S14.5)
     if not isinstance(merged, ExecutionContext):
-        name = getattr(how, "__name__", "how")
-        raise NodeFailed(node, f"got {type(merged).__name__} from {name}; expected an ExecutionContext")
+        function, found = getattr(how, "__name__", "how"), type(merged).__name__
+        problem = ANSWER_MISMATCH(function=function, expected=ExecutionContext.__name__, found=found)
+        raise NodeFailed(node, problem)
     return merged

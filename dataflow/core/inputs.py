@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker
 from dataflow.core.ports import CONTEXT, MISSING, SKIP
-from dataflow.diagnostics.arguments import NAME_UNKNOWN, VALUE_REQUIRED
-from dataflow.diagnostics.node_types import ASK_FIELD_UNKNOWN, ASK_INVALID
+from dataflow.diagnostics.runs import (
+    ANSWER_PORT_MISSING,
+    ANSWER_PORT_UNKNOWN,
+    ASK_INVALID,
+    INPUT_MISSING,
+    INPUT_UNKNOWN,
+)
 from dataflow.diagnostics.values import VALUE_MISMATCH
 from dataflow.errors import AnswerRefused, FlowInvalid, NodeFailed, ValueMismatch
 from dataflow.types.validation import check_json, check_value, described, json_schema, object_schema
@@ -80,19 +85,20 @@ def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
     """Read the description of an ask from a node's metadata; raises NodeFailed if it is invalid."""
     given = metadata.get(ASK, {})
     if not isinstance(given, Mapping):
-        raise NodeFailed(node, ASK_INVALID("ask", expected="a mapping", found=described(given)))
+        problem = ASK_INVALID("ask", expected="a mapping", found=described(given), available=FIELDS)
+        raise NodeFailed(node, problem)
     unknown = [name for name in given if name not in FIELDS]
     if unknown:
-        raise NodeFailed(node, ASK_FIELD_UNKNOWN(name=unknown[0], available=FIELDS))
+        raise NodeFailed(node, ASK_INVALID("ask", found=f"the field {unknown[0]!r}", available=FIELDS))
     request = Request(**given)
-    for name, kind, expected in (("prompt", str, "a string"), ("schema", Mapping | None, "a mapping")):
-        found = getattr(request, name)
-        if not isinstance(found, kind):
-            raise NodeFailed(node, ASK_INVALID(f"ask.{name}", expected=expected, found=described(found)))
+    for name, kind, expected in (("prompt", str, "str"), ("schema", Mapping | None, "a mapping")):
+        value = getattr(request, name)
+        if not isinstance(value, kind):
+            raise NodeFailed(node, ASK_INVALID(f"ask.{name}", expected=expected, found=described(value)))
     expires: object = request.expires
     is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
     if expires is not None and not (is_number and 0 < request.expires <= MOST_SECONDS):  # type: ignore[operator]  # as just checked
-        expected = f"seconds, {MOST_SECONDS} at most"
+        expected = f"seconds, more than 0 and at most {MOST_SECONDS:,}"
         raise NodeFailed(node, ASK_INVALID("ask.expires", expected=expected, found=described(expires)))
     return request
 
@@ -122,47 +128,43 @@ def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: boo
         return {left[0].name: _read(id, left[0], value, "", is_json)}
     if not left:
         if value is not None:
-            expected = "None, since no port is left"
-            raise AnswerRefused(id, VALUE_MISMATCH(expected=expected, found=described(value)))
+            raise AnswerRefused(id, VALUE_MISMATCH(expected="None", found=described(value)))
         return {}
     names = [port.name for port in left]
     if not isinstance(value, Mapping):
-        expected, found = "a mapping by port", described(value)
-        raise AnswerRefused(id, VALUE_MISMATCH(expected=expected, found=found, available=names))
+        problem = VALUE_MISMATCH(expected="a mapping by port", found=described(value), available=names)
+        raise AnswerRefused(id, problem)
     unknown = [name for name in value if name not in names]
     if unknown:
-        raise AnswerRefused(id, NAME_UNKNOWN(unknown[0], what="port", available=names))
+        name = str(unknown[0])
+        raise AnswerRefused(id, ANSWER_PORT_UNKNOWN(f".{name}", port=name, available=names, near=name))
     missing = [port.name for port in left if not port.conditional and port.name not in value]
     if missing:
-        raise AnswerRefused(id, VALUE_REQUIRED(missing[0]))
+        raise AnswerRefused(id, ANSWER_PORT_MISSING(f".{missing[0]}", port=missing[0]))
     return {
-        port.name: _read(id, port, value[port.name], port.name, is_json)
+        port.name: _read(id, port, value[port.name], f".{port.name}", is_json)
         for port in left
         if port.name in value
     }
 
 
-def _read(id: str, port: OutPort, value: object, place: str, is_json: bool) -> object:
+def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> object:
     if is_json:
         try:
             return check_json(value, port.type)
         except ValueMismatch as mismatch:
-            raise _refused(id, place, mismatch) from None
+            raise AnswerRefused(id, mismatch.diagnostics[0].within(where)) from None
     try:
         return check_value(value, port.type)
     except ValueMismatch as mismatch:
         as_python = mismatch
     if type(value) is Marker:  # not a value, even for a port of type Any
-        raise _refused(id, place, as_python)
+        raise AnswerRefused(id, as_python.diagnostics[0].within(where))
     try:
         return check_json(value, port.type)
     except ValueMismatch as as_json:  # report the mismatch that is deeper in the value
         deeper = max(as_python, as_json, key=lambda one: len(one.place))
-        raise _refused(id, place, deeper) from None
-
-
-def _refused(id: str, place: str, mismatch: ValueMismatch) -> AnswerRefused:
-    return AnswerRefused(id, mismatch.diagnostics[0].within(place))
+        raise AnswerRefused(id, deeper.diagnostics[0].within(where)) from None
 
 
 def metadata_without_ask(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +175,7 @@ def metadata_without_ask(metadata: Mapping[str, Any]) -> dict[str, Any]:
 def read_inputs(flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any]) -> dict[str, Any]:
     """Check the inputs of a run and add defaults; raises FlowInvalid with every problem."""
     missing = [
-        VALUE_REQUIRED(f"inputs.{name}")
+        INPUT_MISSING(f"input {name!r}", port=name)
         for name, port in declared.items()
         if given.get(name, port.default) is MISSING
     ]
@@ -190,7 +192,7 @@ def _read_input(
     flow: str, declared: Mapping[str, FlowInput], given: Mapping[str, Any], missing: list[Diagnostic]
 ) -> dict[str, Any]:
     problems = [
-        NAME_UNKNOWN(f"inputs.{name}", what="input", available=declared)
+        INPUT_UNKNOWN(f"input {name!r}", port=name, available=declared, near=name)
         for name in given
         if name not in declared
     ]
@@ -203,7 +205,7 @@ def _read_input(
         try:
             values[name] = own_copy(check_value(value, port.type))  # the caller keeps its own (S3.4)
         except ValueMismatch as mismatch:
-            problems.append(mismatch.diagnostics[0].within(f"inputs.{name}"))
+            problems.append(mismatch.diagnostics[0].within(f"input {name!r}"))
     if problems:
         raise FlowInvalid(flow, problems)
     return values

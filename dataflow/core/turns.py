@@ -6,10 +6,21 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from dataflow.base.wording import choices
+from dataflow.diagnostics.conversations import (
+    CALL_ID_INVALID,
+    PIN_IN_TURN,
+    RESULT_MISSING,
+    RESULT_TWICE,
+    RESULT_WITHOUT_CALL,
+    ROLE_UNKNOWN,
+    ROLE_UNSUITABLE,
+    TURN_INCOMPLETE,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "Fault",
@@ -69,7 +80,7 @@ class Fault(NamedTuple):
     """An error in a conversation, and the index of the message at fault."""
 
     position: int
-    reason: str
+    problem: Diagnostic
 
 
 class TooLarge(NamedTuple):
@@ -168,34 +179,32 @@ def fault_in(messages: Sequence[Message]) -> Fault | None:
             answered.add(message.tool_call_id)
             continue
         if waiting:
-            call = next(iter(waiting))
-            return Fault(calling, f"calls {call!r}, and message {position} comes before the result")
-        reason = _misplaced(message)
-        if reason is not None:
-            return Fault(position, reason)
+            return Fault(calling, RESULT_MISSING(call=next(iter(waiting)), before=f"message {position}"))
+        problem = _misplaced(message)
+        if problem is not None:
+            return Fault(position, problem)
         calling, waiting, answered = position, dict.fromkeys(call.id for call in message.tool_calls), set()
-    return Fault(calling, f"calls {next(iter(waiting))!r}, which has no result") if waiting else None
+    return Fault(calling, RESULT_MISSING(call=next(iter(waiting)), before="the end")) if waiting else None
 
 
-def _orphan(call: str, waiting: Iterable[str], answered: set[str]) -> str:
+def _orphan(call: str, waiting: Iterable[str], answered: set[str]) -> Diagnostic:
     if call in answered:
-        return f"is a second result of the call {call!r}"
-    expected = choices(list(waiting)) if waiting else "no call waits for a result"
-    return f"is the result of the call {call!r}, which is not made before it; {expected}"
+        return RESULT_TWICE(call=call)
+    return RESULT_WITHOUT_CALL(call=call, available=list(waiting) or None)
 
 
-def _misplaced(message: Message) -> str | None:
+def _misplaced(message: Message) -> Diagnostic | None:
     """Return what is wrong with a message that is not a result, taken alone."""
     if message.role not in ROLES:
-        return f"has the role {message.role!r}; {choices(ROLES)}"
+        return ROLE_UNKNOWN(found=repr(message.role), available=ROLES)
     if message.tool_call_id:
-        return f"is the result of a call; expected the role 'tool', found {message.role!r}"
+        return ROLE_UNSUITABLE(what="has a result", expected="'tool'", found=repr(message.role))
     if message.tool_calls and message.role != "assistant":
-        return f"has tool calls; expected the role 'assistant', found {message.role!r}"
+        return ROLE_UNSUITABLE(what="has tool calls", expected="'assistant'", found=repr(message.role))
     seen = {""}
     for call in message.tool_calls:
         if call.id in seen:
-            return f"makes two calls with the id {call.id!r}" if call.id else "makes a call without an id"
+            return CALL_ID_INVALID(found=f"{call.id!r} twice" if call.id else "''")
         seen.add(call.id)
     return None
 
@@ -204,13 +213,16 @@ def fault_in_turn(messages: Sequence[Message]) -> Fault | None:
     """Return why messages are not one complete turn, a user message and then answers; or None (S10.3)."""
     for position, message in enumerate(messages):
         if message.pin:
-            return Fault(position, f"has the pin {message.pin!r}; what is pinned belongs to no turn")
+            return Fault(position, PIN_IN_TURN(pin=message.pin))
         expected = ("user",) if position == 0 else ("assistant", "tool")
         if message.role not in expected:
-            found = f"has the role {message.role!r}"
-            return Fault(position, f"{found}; expected {' or '.join(map(repr, expected))} there in a turn")
+            what, roles = (
+                "continues a turn" if position else "begins a turn",
+                " or ".join(map(repr, expected)),
+            )
+            return Fault(position, ROLE_UNSUITABLE(what=what, expected=roles, found=repr(message.role)))
     if not messages:
-        return Fault(0, "is missing; expected a user message")
+        return Fault(0, TURN_INCOMPLETE(expected="a user message"))
     if messages[-1].role != "assistant":
-        return Fault(len(messages) - 1, "is the last one; expected an answer of the assistant behind it")
+        return Fault(len(messages) - 1, TURN_INCOMPLETE(expected="an answer of the assistant after it"))
     return fault_in(messages)

@@ -11,6 +11,7 @@ import anyio
 from dataflow.base.backend import new_event, threadsafe_call
 from dataflow.base.copies import own_copy
 from dataflow.core.states import UNSETTLED, is_dead, value_of
+from dataflow.diagnostics.runs import SESSION_OVER
 from dataflow.errors import DataflowError, Paused, RunFailed
 from dataflow.live.reuse import Reuse, digest_of
 from dataflow.runtime.result import Result, special_token
@@ -188,7 +189,7 @@ class LiveEngine:
     def check(self) -> None:
         """Raise DataflowError if the session is over."""
         if self.over is not None:
-            raise DataflowError(f"the live session of flow {self.scheduler.plan.name!r} is over: {self.over}")
+            raise DataflowError(SESSION_OVER(f"flow {self.scheduler.plan.name!r}", reason=self.over))
 
 
 class Seen(NamedTuple):

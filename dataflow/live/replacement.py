@@ -6,13 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from dataflow.base.wording import choices
 from dataflow.builder.builder import Builder
 from dataflow.builder.declare import Node
 from dataflow.builder.sources import Step
 from dataflow.compiler.plan import Call, FlowOf, LoopOf, MapOf
 from dataflow.core.nodetype import NodeType, derive
 from dataflow.core.wiring import LoopBlock, MapBlock, PlacedNode, encode
+from dataflow.diagnostics.runs import (
+    NODE_IN_SUBFLOW,
+    NODE_NOT_ADDRESSED,
+    NODE_UNKNOWN,
+    NODE_WITHOUT_FUNCTION,
+    PORTS_DIFFERENT,
+    STEP_OF_OTHER_FLOW,
+)
 from dataflow.errors import DataflowError, FlowInvalid
 
 if TYPE_CHECKING:
@@ -30,13 +37,14 @@ def address_in(wiring: Wiring, node: object) -> tuple[str, ...]:
         case Step():
             block = node._block  # noqa: SLF001 - hidden from users, not from the engine
             if block.wiring is not wiring:
-                raise DataflowError(f"the step belongs to flow {block.wiring.name!r}, not to {wiring.name!r}")
+                expected, found = f"flow {wiring.name!r}", f"flow {block.wiring.name!r}"
+                raise DataflowError(STEP_OF_OTHER_FLOW(node._id, expected=expected, found=found))  # noqa: SLF001 - as above
             around = [outer.loop.id for outer in block.around() if outer.loop is not None]
             return (*reversed(around), node._id)  # noqa: SLF001 - as above
         case str():
             return tuple(unquote(part) for part in node.split("/"))
         case _:
-            raise DataflowError(f"expected a step or the address of a node, found {type(node).__name__}")
+            raise DataflowError(NODE_NOT_ADDRESSED(found=type(node).__name__))
 
 
 def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Nested) -> Wiring:
@@ -46,12 +54,12 @@ def with_replaced(wiring: Wiring, address: Sequence[str], kind: NodeType | Neste
     for id in address[:-1]:
         around = _placed(block, id, path)
         if not isinstance(around, LoopBlock | MapBlock):
-            raise DataflowError(f"{path!r} is inside node {id!r}, which is no block: replace that node")
+            raise DataflowError(NODE_IN_SUBFLOW(path, around=id))
         blocks.append((block, id, around))
         block = around.body
     placed = _placed(block, address[-1], path)
     if not isinstance(placed, PlacedNode):
-        raise DataflowError(f"{path!r} is a loop or a map, which runs no function; replace a node inside it")
+        raise DataflowError(NODE_WITHOUT_FUNCTION(path))
     new: Placed = replace(placed, type=kind)
     body = replace(block, nodes={**block.nodes, address[-1]: new})
     for outer, id, around in reversed(blocks):
@@ -101,7 +109,7 @@ def _body(node: PlanNode) -> Sequence[PlanNode]:
 def _placed(block: Block, id: str, address: str) -> Placed:
     placed = block.nodes.get(id)
     if placed is None:
-        raise DataflowError(f"the flow has no node {address!r}; {choices(list(map(encode, block.nodes)))}")
+        raise DataflowError(NODE_UNKNOWN(address, available=map(encode, block.nodes)))
     return placed
 
 
@@ -112,9 +120,8 @@ def check_layout(
     if _layout_of(old) == _layout_of(new):
         return
     made = kind if isinstance(kind, NodeType) else kind.node_type
-    start = f"node {'/'.join(address)!r}: what replaces its function has to take and give"
-    found = f"expected {_ports_of(old, address[-1])}, found {_written(made.inputs, made.outputs)}"
-    raise FlowInvalid(flow, [f"{start} the same ports, with the same defaults; {found}"])
+    expected, found = _ports_of(old, address[-1]), _written(made.inputs, made.outputs)
+    raise FlowInvalid(flow, [PORTS_DIFFERENT("/".join(address), expected=expected, found=found)])
 
 
 def _written(inputs: Iterable[str], outputs: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from dataflow.live.engine import LiveEngine, failed
 from dataflow.live.freshness import Stage
 from dataflow.live.replacement import address_in, check_layout, places_in, type_of, with_replaced
 from dataflow.runtime.reasons import Explanation, Reason, ReasonKind, ask_text, explain_token
-from dataflow.runtime.result import no_value_text
+from dataflow.runtime.result import value_missing
 from dataflow.runtime.tasks import owning_tasks
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Live:
             case Errored() as error:
                 raise failed(self._engine.scheduler, error)
             case Skip() as skip:
-                raise DataflowError(no_value_text(_named(port), skip))
+                raise DataflowError(value_missing(_named(port), skip))
             case value:
                 return own_copy(value)
 

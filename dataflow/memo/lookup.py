@@ -20,7 +20,7 @@ from dataflow.core.states import RUNNING, Remembered
 from dataflow.core.threads import call_in_thread
 from dataflow.errors import NodeFailed, StoreError
 from dataflow.memo.fingerprints import fingerprint, input_digests
-from dataflow.memo.storage import StoredMemo
+from dataflow.memo.storage import StoredMemo, problem_in
 from dataflow.memo.table import Entry, ProcessMemo, process_memo
 from dataflow.scheduler.arguments import outputs_of
 from dataflow.scheduler.hits import (
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dataflow.base.backend import Event as Wakeup
     from dataflow.compiler.plan import PlanNode
     from dataflow.core.policy import Memo, Reach
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.memo.fingerprints import Fingerprint
     from dataflow.scheduler.admission import Admission, RunSlots
     from dataflow.scheduler.frames import FiringId, Frame
@@ -351,8 +352,8 @@ class _Leader:
         look = partial(table.look, lookup.cache_key, lookup.call.type.id, unread, now, lookup.memo.ttl)
         found = await call_in_thread(look)
         self.reason = found.reason
-        if found.problem:
-            self._warn(found.problem)
+        for problem in found.problems:
+            self._warn(problem)
         if found.outcome is None:
             return None
         written = found.written if memos.is_at_home else None
@@ -410,7 +411,7 @@ class _Leader:
             digests, reason = await call_in_thread(keep)
         except StoreError as error:
             digests, reason = {}, ""
-            self._warn(str(error))
+            self._warn(problem_in(error))
         if reason:
             self.memos.skip(lookup.frame, lookup.node, lookup.reach, reason)
         self._note(outcome, digests)  # waiters receive it even if it could not be stored
@@ -439,11 +440,10 @@ class _Leader:
         begun = begun_by(f"{origin.run}/{origin.path}", outputs)
         return Outcome(outputs, metadata, origin, begun=begun)
 
-    def _warn(self, problem: str) -> None:
+    def _warn(self, problem: Diagnostic) -> None:
         lookup = self.lookup
         path = lookup.frame.path_of(lookup.node)
-        text = f"{path} cannot use what the store remembers: {problem}"
-        self.memos.scheduler.warn(path, "memo_failed", text)
+        self.memos.scheduler.warn(path, "memo_failed", str(problem.within(path)))
 
 
 def _read(token: Remembered, values: Sequence[Any]) -> Any:

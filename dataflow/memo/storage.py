@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from dataflow.base.failure import text_of_error
 from dataflow.core.states import Remembered
+from dataflow.diagnostics.runs import MEMO_FAILED, OUTCOME_DROPPED
 from dataflow.errors import SecretMissing, StoreError, ValueRefused
 from dataflow.memo.table import SingleFlight
 from dataflow.scheduler.hits import MOST_CANDIDATES, Candidate, Origin, Outcome, why_missed
@@ -24,16 +25,17 @@ from dataflow.values.refusals import UnknownClass
 from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from dataflow.core.nodetype import NodeType
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.memo.fingerprints import Fingerprint
     from dataflow.stores import OutcomeTable, Store
     from dataflow.values.classes import Classes
     from dataflow.values.writer import Json
 
-__all__ = ["StoredMemo"]
+__all__ = ["StoredMemo", "problem_in"]
 
 #: The kinds of encoded values that are stored as blobs.
 BESIDE: Final = frozenset({"text", "blob", "history"})
@@ -95,7 +97,8 @@ class StoredMemo:
         except Exception as error:  # noqa: BLE001 - a store is foreign code; the node is called instead
             if isinstance(error.__cause__, UnknownClass):  # a flow with the class can read it
                 return Found(reason=f"what is stored cannot be read here: {error.__cause__}")
-            return Found(reason="what is stored cannot be read", problem=self._dropped(cache_key.key, error))
+            problems = (problem_in(error), *self._dropped(cache_key.key))
+            return Found(reason="what is stored cannot be read", problems=problems)
 
     def keep(
         self, cache_key: Fingerprint, node_type: str, outcome: Outcome, place: str, ttl: float | None
@@ -137,7 +140,7 @@ class StoredMemo:
         except StoreError:
             raise
         except Exception as error:
-            raise StoreError(str(self._store), f"{type(error).__name__}: {text_of_error(error)}") from error
+            raise StoreError(str(self._store), problem_in(error)) from error
         return "" if is_stored else "it is larger than all that the store may remember"
 
     def digests_of(self, outputs: Mapping[str, Any]) -> Mapping[str, bytes]:
@@ -178,19 +181,15 @@ class StoredMemo:
         except StoreError as error:
             with suppress(Exception):  # the next lookup finds that it is corrupt
                 self._table.forget(key)
-            reason = f"{error.reason}; what was remembered is dropped: run the flow again"
-            raise StoreError(error.store, reason) from error
+            raise StoreError(error.store, OUTCOME_DROPPED(what=what)) from error
 
-    def _dropped(self, key: str, error: Exception) -> str:
-        """Drop an outcome that cannot be read; return the text to report."""
-        text = (
-            str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {text_of_error(error)}"
-        )
+    def _dropped(self, key: str) -> list[Diagnostic]:
+        """Drop an outcome that cannot be read; return the problem if the store fails again."""
         try:
             self._table.forget(key)
-        except Exception as further:  # noqa: BLE001 - as above
-            return f"{text}; nor can it be dropped: {text_of_error(further)}"
-        return text
+        except Exception as error:  # noqa: BLE001 - as above
+            return [problem_in(error)]
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,14 @@ class Found:
     outcome: Outcome | None = None
     written: Mapping[str, Json] = field(default_factory=dict)  # the encoded outputs
     reason: str = ""
-    problem: str = ""  # an error of the store, to be reported
+    problems: Sequence[Diagnostic] = ()  # of the store, to be reported
+
+
+def problem_in(error: Exception) -> Diagnostic:
+    """Return the problem of an error that a store has raised."""
+    if isinstance(error, StoreError) and error.diagnostics:
+        return error.diagnostics[0]
+    return MEMO_FAILED(error=f"{type(error).__name__}: {text_of_error(error)}")
 
 
 def _calls_of(table: OutcomeTable) -> SingleFlight:

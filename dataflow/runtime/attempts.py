@@ -23,6 +23,7 @@ from dataflow.base.backend import (
 from dataflow.base.failure import is_interruption
 from dataflow.compiler.plan import Call
 from dataflow.core.states import READY, RUNNING
+from dataflow.diagnostics.runs import TASK_CANCELLED
 from dataflow.errors import NodeFailed
 from dataflow.runtime.call import Attempt, Driver, call
 from dataflow.scheduler.hits import Hit
@@ -230,7 +231,7 @@ class AttemptRunner:
         if worker.late is not None:  # in time it would have been cancelled before
             return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]
-        error = NodeFailed(node.id, "cancelled its own task, or awaited one that was cancelled")
+        error = NodeFailed(node.id, TASK_CANCELLED())
         frame.attempts_at(node.index).is_last = True  # a cancellation is not retried
         return self._scheduler.settling.fail(frame, node.index, error)
 

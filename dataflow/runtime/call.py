@@ -10,7 +10,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dataflow.base.copies import own_copy
-from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
 from dataflow.core.firing import CURRENT, Firing, FiringSource
@@ -18,6 +17,7 @@ from dataflow.core.inputs import metadata_without_ask
 from dataflow.core.ports import NodeOutput
 from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
+from dataflow.diagnostics.runs import LOOP_BLOCKED, PORT_UNDECLARED, THREAD_ABANDONED
 from dataflow.errors import NodeFailed, ValueRefused
 from dataflow.scheduler.admission import nothing_kept
 from dataflow.scheduler.arguments import bind, check_status
@@ -96,9 +96,7 @@ class Attempt:
         assert isinstance(node.action, Call), "only calls fire"
         ports = node.action.type.outputs
         if port not in ports:
-            raise NodeFailed(
-                node.id, f"gave out a piece of the undeclared output port {port!r}; {choices(ports)}"
-            )
+            raise NodeFailed(node.id, PORT_UNDECLARED(f".{port}", port=port, available=ports))
         if reporter.is_listening:
             reporter.in_loop(partial(self._report, {"port": port, "piece": own_copy(piece)}))
 
@@ -136,16 +134,13 @@ class Attempt:
 
     def abandon(self) -> Callable[[], None]:
         """Warn that a thread keeps running, and return the function to call when it ends (S9.2)."""
-        text = f"{self._path()} gave up a blocking call: its thread runs on until that returns"
-        self._scheduler.warn(self._path(), "thread_abandoned", text)
+        self._scheduler.warn(self._path(), "thread_abandoned", str(THREAD_ABANDONED(self._path())))
         admission = self._scheduler.admission
         return nothing_kept if admission is None else admission.keep((self.frame, self.index))
 
     def blocked(self, seconds: float) -> None:
         """Warn that one step of the node blocked the event loop (S9.2)."""
-        text = (
-            f"{self._path()} blocked the event loop for {seconds:.3f} s; declare blocking code with threaded"
-        )
+        text = str(LOOP_BLOCKED(self._path(), seconds=f"{seconds:.3f}"))
         LOG.warning("%s", text)
         self._scheduler.report(
             EventKind.WARNING, self.frame, self.frame.plan.nodes[self.index],

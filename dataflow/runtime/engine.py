@@ -11,6 +11,7 @@ from dataflow.base.backend import new_event
 from dataflow.base.failure import failure_of
 from dataflow.core.events import EventKind
 from dataflow.core.states import RunStatus
+from dataflow.diagnostics.runs import ASK_CLOSED
 from dataflow.errors import AnswerRefused, DataflowError
 from dataflow.runtime.workers import Workers
 from dataflow.scheduler.frames import Unhandled
@@ -76,8 +77,9 @@ class Engine:
         if self.stored_end is not None:
             await self.stored_end.decided()
         if self.has_concluded:
-            what = "has paused: resume it with the answer" if self.status is RunStatus.PAUSED else "has ended"
-            raise AnswerRefused(next(iter(answers), ""), f"run {self.reporter.run} {what}")
+            what = "has paused, so resume it with the answer"
+            reason = f"run {self.reporter.run} {what if self.status is RunStatus.PAUSED else 'has ended'}"
+            raise AnswerRefused(next(iter(answers), ""), ASK_CLOSED(reason=reason))
         self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
 
     def take(self, answers: Mapping[str, ReadAnswer]) -> None:

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.base.copies import own_copy
-from dataflow.base.wording import choices
 from dataflow.compiler.addresses import Addresses, RootPort, name_of, released_error
 from dataflow.compiler.plan import LoopOf
 from dataflow.core.ports import DONE, MISSING, Signal
@@ -23,18 +22,20 @@ from dataflow.core.states import (
     is_dead,
     value_of,
 )
-from dataflow.errors import DataflowError, RunTaken
+from dataflow.diagnostics.runs import OUTPUT_UNKNOWN, RUN_RESUMED, VALUE_MISSING
+from dataflow.errors import DataflowError, NameUnknown, RunTaken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.inputs import Ask
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.runtime.reasons import Explanation
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["PausedRun", "Result", "no_value", "no_value_text", "special_token"]
+__all__ = ["PausedRun", "Result", "no_value", "special_token", "value_missing"]
 
 T = TypeVar("T")
 
@@ -58,15 +59,13 @@ class Result:
     _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
 
     def __getitem__(self, output: str) -> Any:
-        """Return an output; raises KeyError that explains why it has no value, or lists the outputs."""
+        """Return an output; raises a KeyError that explains why it has no value, or lists the outputs."""
         if output in self.outputs:
             return self.outputs[output]
         slot = self._plan.outputs.get(output)
         if slot is None:
-            raise KeyError(
-                f"flow {self._plan.name!r} has no output {output!r}; {choices(self._plan.outputs)}"
-            )
-        raise KeyError(self._no_value(f"output {output!r}", self._addresses.output(output)))
+            raise NameUnknown(OUTPUT_UNKNOWN(f"output {output!r}", available=self._plan.outputs))
+        raise NameUnknown(self._no_value(f"output {output!r}", self._addresses.output(output)))
 
     @property
     def lives_in_memory(self) -> bool:
@@ -146,14 +145,13 @@ class Result:
             return self.explain(found.node.label)
         return explain_token(name_of(port), token, self.status)
 
-    def _no_value(self, name: str, found: RootPort | None) -> str:
-        """Return the text about a missing value, and why; a running loop has no outputs yet (S6.4)."""
+    def _no_value(self, name: str, found: RootPort | None) -> Diagnostic:
+        """Return the problem of a missing value, and why; a running loop has no outputs yet (S6.4)."""
         token = UNSETTLED if found is None else self._token(found)
         node = None if found is None else found.node
         if token is UNSETTLED and node is not None and _is_going_round(self._root, node):
-            told = f"loop {node.id!r} may come round again, and nothing leaves it before"
-            return f"{name} has no value: {told}; until then an ask in it can show what it has come to"
-        return no_value_text(name, token)
+            return VALUE_MISSING(name, reasons=f"loop {node.id!r} has not ended, and has no outputs before")
+        return value_missing(name, token)
 
     def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
         todo = [self._root]
@@ -191,7 +189,7 @@ class PausedRun:
     def look(self, run: str) -> Scheduler:
         """Return its scheduler; raises RunTaken if it has been resumed already."""
         if self._scheduler is None:
-            raise RunTaken("the memory of this process", run, "has been resumed already")
+            raise RunTaken("the memory of this process", run, RUN_RESUMED())
         return self._scheduler
 
     def take(self) -> None:
@@ -225,14 +223,14 @@ def no_value(result: Result, output: str, port: object) -> DataflowError:
     plan = result._plan  # noqa: SLF001 - the class is of this module
     slot, is_output = plan.outputs[output], isinstance(port, str) and port in plan.wiring.block.outputs
     name = f"output {port!r}" if is_output else f"port {name_of(port)}"
-    return DataflowError(no_value_text(name, result._root.values[slot]))  # noqa: SLF001 - as above
+    return DataflowError(value_missing(name, result._root.values[slot]))  # noqa: SLF001 - as above
 
 
-def no_value_text(name: str, token: object) -> str:
-    """Return the text about a port or output without a value, and why."""
+def value_missing(name: str, token: object) -> Diagnostic:
+    """Return the problem that a port or output has no value, and why."""
     if not isinstance(token, Skip | Errored):
-        return f"{name} has no value: it did not settle"
-    return f"{name} has no value: {'; '.join(_shortened(_lines(token), 4))}"
+        return VALUE_MISSING(name, reasons="it did not settle")
+    return VALUE_MISSING(name, reasons="; ".join(_shortened(_lines(token), 4)))
 
 
 def _shortened(lines: list[str], most: int) -> list[str]:

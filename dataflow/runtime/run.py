@@ -10,12 +10,12 @@ from time import gmtime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import own_copy
-from dataflow.base.wording import choices
 from dataflow.compiler.addresses import Addresses, address_of, name_of, released_error
 from dataflow.compiler.plan import Call, LoopOf
 from dataflow.core.events import EventKind, Stream
 from dataflow.core.signature import Shape
 from dataflow.core.states import RELEASED, UNSETTLED, RunStatus, is_dead, value_of
+from dataflow.diagnostics.runs import PORT_NOT_STREAMED
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.runtime.engine import Engine
 from dataflow.runtime.result import PausedRun, Result
@@ -102,7 +102,7 @@ class Run:
         found = addresses.output(port) or addresses.port(port)
         if found.slot is None:
             ports = () if found.node is None else found.node.outputs
-            raise DataflowError(f"port {name_of(port)} gives no pieces; {choices(ports)}")
+            raise DataflowError(PORT_NOT_STREAMED(f"port {name_of(port)}", available=ports))
         if self._engine.scheduler.root.values[found.slot] is RELEASED:
             raise released_error(port)
         stream = PieceStream(self._engine.scheduler.root, found.slot, found, self._engine.reporter)

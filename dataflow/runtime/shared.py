@@ -12,6 +12,7 @@ import anyio
 
 from dataflow.base.backend import Nursery, cancellation_types, new_event
 from dataflow.base.failure import text_of_error
+from dataflow.diagnostics.runs import RESOURCE_FAILED, RESOURCES_CLOSED
 from dataflow.errors import DataflowError
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ class Shared:
                     await owned.to_close.wait()
         except Exception as error:
             if owned.is_open:
-                LOG.warning("what firings have shared has failed", exc_info=error)
+                LOG.warning("a resource that firings share has failed", exc_info=error)
                 failure = ": ".join(filter(None, (type(error).__name__, text_of_error(error))))
-                self._note(f"what firings have shared has failed: {failure}")
+                self._note(str(RESOURCE_FAILED(error=failure)))
             else:
                 owned.error = error
         finally:
@@ -145,4 +146,4 @@ class _Owned:
 
 
 def _over() -> DataflowError:
-    return DataflowError("nothing can be opened any more: what the firings share is closed")
+    return DataflowError(RESOURCES_CLOSED())

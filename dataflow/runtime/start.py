@@ -13,6 +13,7 @@ from dataflow.base.copies import own_copy
 from dataflow.base.failure import Failure
 from dataflow.core.events import EventKind, Reporter
 from dataflow.core.wiring import node_of_path
+from dataflow.diagnostics.runs import MEMO_WITHOUT_STORE, RUN_NOT_KEPT, RUN_OF_OTHER_FLOW, SETTINGS_UNUSED
 from dataflow.errors import DataflowError
 from dataflow.runtime.run import PreparedRun
 from dataflow.scheduler.admission import unused_limits
@@ -63,15 +64,11 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
     """
     paused = result._paused  # noqa: SLF001 - hidden from users, not from the engine
     if paused is None:
-        raise DataflowError(
-            f"run {result.run_id} is {result.status} and lives in no store; only a paused run lives in its "
-            "result: run the flow with a store, and resume it by its id"
-        )
+        raise DataflowError(RUN_NOT_KEPT(f"run {result.run_id}", status=result.status))
     scheduler = paused.look(result.run_id)
     if scheduler.plan.wiring is not plan.wiring:
-        raise DataflowError(
-            f"run {result.run_id} belongs to flow {scheduler.plan.name!r}, not to flow {plan.name!r}"
-        )
+        expected, found = f"flow {plan.name!r}", f"flow {scheduler.plan.name!r}"
+        raise DataflowError(RUN_OF_OTHER_FLOW(f"run {result.run_id}", expected=expected, found=found))
     read = {id: scheduler.asking.read(id, value, "resume") for id, value in answers.items()}
     paused.take()
     seq = scheduler.reporter.seq
@@ -213,7 +210,7 @@ def warn_of_settings(scheduler: Scheduler) -> None:
     plan, limits = scheduler.plan, scheduler.settings.limits
     unused = plan.unused_policies
     if unused:
-        text = f"flow {plan.name!r} sets what counts only for whole runs: {', '.join(unused)}"
+        text = str(SETTINGS_UNUSED(f"flow {plan.name!r}", settings=", ".join(unused)))
         LOG.warning("%s", text)
         scheduler.warn("", "without_effect", text)
     warn_of_memo(scheduler)
@@ -227,9 +224,6 @@ def warn_of_memo(scheduler: Scheduler) -> None:
     if scheduler.memos is None or not scheduler.memos.lacks_store:
         return
     what = "run" if scheduler.live is None else "session"
-    text = (
-        f"flow {scheduler.plan.name!r} has nodes with memo 'store', but no store that remembers: their "
-        f"outcomes are remembered for this {what} alone; say using(store=...) or using(memo=...)"
-    )
+    text = str(MEMO_WITHOUT_STORE(f"flow {scheduler.plan.name!r}", session=what))
     LOG.warning("%s", text)
     scheduler.warn("", "memo_without_store", text)

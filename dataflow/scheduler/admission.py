@@ -9,11 +9,11 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from dataflow.base.wording import choices
 from dataflow.compiler.plan import Call, FlowOf
 from dataflow.core.limits import TAKEN, Gate, Limit
 from dataflow.core.ports import MISSING
 from dataflow.core.states import READY, RUNNING
+from dataflow.diagnostics.runs import LIMIT_UNUSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -258,7 +258,7 @@ def unused_limits(plan: FlowPlan, limits: Mapping[str, object] | None) -> list[s
     """Return a warning for each limit set by `using` that no node names, probably a misspelling."""
     named = sorted({name for _, name in plan.named_limits})
     return [
-        f"limit {name!r} is set, but no node of flow {plan.name!r} has it; {choices(named)}"
+        str(LIMIT_UNUSED(f"flow {plan.name!r}", name=name, available=named))
         for name in limits or ()
         if name not in named
     ]

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
 from dataflow.base.copies import own_copy
-from dataflow.base.wording import choices
 from dataflow.core.ports import CONTEXT, SKIP, NodeOutput, Signal
 from dataflow.core.signature import Shape
 from dataflow.core.states import Errored, is_dead
+from dataflow.diagnostics.runs import (
+    BRANCHES_TAKEN,
+    FAILURE_RETURNED,
+    PORT_LEFT_OUT,
+    PORT_UNDECLARED,
+    RESULT_MISMATCH,
+)
 from dataflow.errors import NodeFailed, ValueMismatch
 from dataflow.types.validation import check_value
 
@@ -101,20 +107,18 @@ def checked(node: PlanNode, feed: Feed, value: Any) -> Any:
     try:
         return check_value(value, feed.check)
     except ValueMismatch as mismatch:
-        raise NodeFailed(
-            node.id, f"got a value on port {feed.port!r} that does not fit: {mismatch}"
-        ) from None
+        raise NodeFailed(node.id, mismatch.diagnostics[0].within(f".{feed.port}")) from None
 
 
 def check_status(node: str, result: Any) -> NodeOutput:
     """Return the result of a raw node; raises NodeFailed if it is or reports a failure."""
     if not isinstance(result, NodeOutput):
-        raise NodeFailed(node, f"returned {type(result).__name__}; expected a NodeOutput")
+        raise NodeFailed(node, RESULT_MISMATCH(expected="NodeOutput", found=type(result).__name__))
     match result.status:
         case "success" | "paused":
             return result
         case "error":
-            raise NodeFailed(node, f"failed: {result.metadata.get('error', 'it told no reason')}")
+            raise NodeFailed(node, FAILURE_RETURNED(reason=result.metadata.get("error", "it gave no reason")))
         case _:
             assert_never(result.status)
 
@@ -137,16 +141,11 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
     ]
     if missing:
         name = next((name for name in missing if name != "out"), "out")  # `out` is missing because a field is
-        declared = _conditional(node_type.shape)
-        raise NodeFailed(
-            node,
-            f"left out its output port {name!r}, which it always has to give; "
-            f"declare it as {declared} if it may be left out",
-        )
+        declaration = _conditional(node_type.shape)
+        raise NodeFailed(node, PORT_LEFT_OUT(f".{name}", port=name, declaration=declaration))
     taken = exits_taken(node_type, given)
     if len(taken) > 1:
-        names = " and ".join(map(repr, taken))
-        raise NodeFailed(node, f"gave values on the exits {names}; expected those of one")
+        raise NodeFailed(node, BRANCHES_TAKEN(outputs=" and ".join(map(repr, taken))))
     return given
 
 
@@ -171,7 +170,7 @@ def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
     declared = get_origin(node_type.result) or node_type.result
     assert isinstance(declared, type), "a result with fields is a class"
     if not isinstance(result, declared):
-        raise NodeFailed(node, f"returned {type(result).__name__}; expected {declared.__name__}")
+        raise NodeFailed(node, RESULT_MISMATCH(expected=declared.__name__, found=type(result).__name__))
     given = {name: getattr(result, name) for name in node_type.outputs if name != "out"}
     whole = SKIP if any(value is SKIP for value in given.values()) else result
     return {"out": whole, **given}
@@ -182,9 +181,10 @@ def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
     if result is SKIP:
         return {}
     if not isinstance(result, dict):
-        raise NodeFailed(
-            node, f"returned {type(result).__name__}; expected a dict of its ports, {choices(ports)}"
+        problem = RESULT_MISMATCH(
+            expected="a dict of its ports", found=type(result).__name__, available=ports
         )
+        raise NodeFailed(node, problem)
     _refuse_undeclared(node, result, ports)
     if node_type.shape is Shape.PORTS:
         return result
@@ -200,7 +200,8 @@ def _raw(node: str, node_type: NodeType, result: NodeOutput) -> dict[str, Any]:
 def _refuse_undeclared(node: str, given: Mapping[str, Any], ports: Sequence[str]) -> None:
     unknown = [name for name in given if name not in ports]
     if unknown:
-        raise NodeFailed(node, f"returned the undeclared output port {unknown[0]!r}; {choices(ports)}")
+        name = unknown[0]
+        raise NodeFailed(node, PORT_UNDECLARED(f".{name}", port=str(name), available=ports))
 
 
 def _conditional(shape: Shape) -> str:

@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
-from dataflow.base.wording import choices
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
-from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused
+from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_CLOSED, ASK_EXPIRED, ASK_UNKNOWN
+from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused, problem_of
 from dataflow.scheduler.arguments import outputs_given
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import Call, PlanNode
     from dataflow.core.inputs import Request
     from dataflow.core.ports import NodeOutput, OutPort
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.scheduler.timers import Timer
 
 __all__ = ["Asking", "OpenAsk", "ReadAnswer"]
 
-ANSWERED: Final = "it has been answered already"
+ANSWERED: Final = ASK_CLOSED(reason="it has been answered already")
 
 
 class ReadAnswer(NamedTuple):
@@ -61,7 +63,7 @@ class Asking:
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.open: dict[str, OpenAsk] = {}  # by id
-        self._over: dict[str, str] = {}  # asks that no longer accept answers, and why
+        self._over: dict[str, Diagnostic] = {}  # asks that no longer accept answers, and why
         self._promised: set[str] = set()  # asks with an accepted answer that is about to be applied
 
     @property
@@ -139,17 +141,17 @@ class Asking:
         one = self.open.get(id)
         if one is None:
             ids = [ask.id for ask in self.asks]
-            raise AnswerRefused(id, self._over.get(id) or f"there is no such ask; {choices(ids)}")
+            raise AnswerRefused(id, self._over.get(id) or ASK_UNKNOWN(available=ids))
         if id in self._promised:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
-            raise AnswerRefused(id, "it has expired; it takes its default or fails when the run goes on")
+            raise AnswerRefused(id, ASK_CLOSED(reason="it has expired"))
         values = read_answer(id, one.left, value, is_json=is_json)
         if self.scheduler.journal_writer is not None:
             try:
                 self.scheduler.journal_writer.check(values, id)
             except ValueRefused as refused:
-                raise AnswerRefused(id, str(refused)) from refused
+                raise AnswerRefused(id, problem_of(refused)) from refused
         return ReadAnswer(values, by)
 
     def read_json(self, id: str, text: str, by: str) -> ReadAnswer:
@@ -157,7 +159,7 @@ class Asking:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise AnswerRefused(id, f"it is no JSON that can be read: {error}") from error
+            raise AnswerRefused(id, ANSWER_NOT_JSON(error=error)) from error
         return self.read(id, value, by, is_json=True)
 
     def knows(self, id: str) -> bool:
@@ -195,15 +197,15 @@ class Asking:
             try:
                 values = read_answer(one.ask.id, one.left, one.request.default)
             except AnswerRefused as refused:
-                self._fail(one, f"has a default that is no answer: {refused.reason}")
+                self._fail(one, within("default of its ask", refused.problem))
             else:
                 self.answer(one.ask.id, ReadAnswer(values, "default"))
         else:
-            self._fail(one, f"got no answer within {one.request.expires:g} s")
+            self._fail(one, ASK_EXPIRED(seconds=f"{one.request.expires:g}"))
 
-    def _fail(self, one: OpenAsk, reason: str) -> None:
+    def _fail(self, one: OpenAsk, problem: Diagnostic | str) -> None:
         self.close(one.frame, one.node, "it has expired")
-        self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, reason))
+        self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, problem))
 
     def close(self, frame: Frame, node: PlanNode, reason: str) -> None:
         """Close the ask of a node, which no longer accepts answers (S5.3, S11.5)."""
@@ -213,7 +215,7 @@ class Asking:
             return
         if one.timer is not None:
             self.scheduler.timers.drop(one.timer)
-        self._over[path] = f"it was closed: {reason}"
+        self._over[path] = ASK_CLOSED(reason=reason)
         self.scheduler.report(EventKind.ASK_CLOSED, frame, node, reason=reason)
 
 

@@ -21,6 +21,7 @@ from dataflow.core.states import (
     Skip,
     is_dead,
 )
+from dataflow.diagnostics.runs import RACE_FAILED
 from dataflow.scheduler.firing_rule import first_value
 from dataflow.scheduler.frames import OpenedMap, Unhandled
 from dataflow.scheduler.reports import report_end
@@ -156,7 +157,7 @@ class Racing:
         self.scheduler.report(EventKind.RACE_DECIDED, frame, node, edge=label)
         for slot, loser in zip(feed.slots, feed.labels, strict=True):
             if isinstance(token := frame.values[slot], Errored):
-                text = f"{loser} failed in the race won by {label}: {token.reason}"
+                text = str(RACE_FAILED(loser, winner=label, reason=token.reason))
                 self.scheduler.report(EventKind.WARNING, frame, node, code="outrun", text=text)
         self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, winner))
         self.scheduler.finish(frame, node, DONE)

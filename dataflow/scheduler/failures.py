@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.base.copies import own_copy
-from dataflow.base.failure import failure_of, is_interruption
+from dataflow.base.failure import error_line, failure_of, is_interruption
 from dataflow.compiler.plan import FlowOf, MapOf
 from dataflow.core.attempts import wait_before_next
 from dataflow.core.events import EventKind
@@ -26,6 +26,7 @@ from dataflow.core.states import (
     Errored,
     Skip,
 )
+from dataflow.diagnostics.runs import FAILED_EARLIER
 from dataflow.errors import NodeFailed, NodeTimeout
 from dataflow.scheduler.frames import Unhandled
 
@@ -77,7 +78,7 @@ class Failing:
 
     def restored(self, frame: Frame, node: PlanNode, failure: Failure, state: int) -> None:
         """Settle a node with its failure from an earlier execution session (S11.3)."""
-        error = NodeFailed(node.id, f"failed before the run was resumed: {failure.type}: {failure.message}")
+        error = NodeFailed(node.id, FAILED_EARLIER(failure=error_line(failure)))
         unhandled = [Unhandled(node.index, failure, error)]
         if not self._handle(frame, node, unhandled, state):
             self._break(frame, node, unhandled, state)

@@ -24,6 +24,7 @@ from dataflow.core.states import (
     Skip,
     is_dead,
 )
+from dataflow.diagnostics.runs import NODE_UNRELEASED, VALUES_CONFLICT
 from dataflow.errors import NodeFailed
 from dataflow.scheduler.arguments import exits_taken
 
@@ -217,10 +218,8 @@ class Releasing:
             case Skipped() as skipped:
                 self._skip(frame, node, skipped)
             case Conflict(port, edges):
-                both = " and from ".join(edges)
-                text = f"got a value from {both} on its port {port!r}, which takes one; use merge or gather"
-                error = NodeFailed(node.id, text)
-                self.scheduler.failing.failed(frame, node, error)
+                problem = VALUES_CONFLICT(f".{port}", port=port, edges=" and from ".join(edges))
+                self.scheduler.failing.failed(frame, node, NodeFailed(node.id, problem))
 
     def _fire(self, frame: Frame, node: PlanNode) -> None:
         match node.action:
@@ -277,8 +276,8 @@ class Releasing:
         path = frame.path_of(node)
         if skipped.live and skipped.dead and node.is_visible:
             dead, live = ", ".join(skipped.dead), ", ".join(skipped.live)
-            text = f"{path} is skipped: no value came on {dead}, though one came on {live}"
-            self.scheduler.warn(path, "join_unreleased", text)
+            problem = NODE_UNRELEASED(path, without=dead, with_value=live)
+            self.scheduler.warn(path, "join_unreleased", str(problem))
         skip = Skip(path, f"{_port_text(node, skipped.port)} has no value", skipped.cause)
         self.settle_all(frame, node, skip, SKIPPED)
 

@@ -21,6 +21,7 @@ from dataflow.core.states import (
     Skip,
     is_dead,
 )
+from dataflow.diagnostics.runs import LOOP_ENDED
 from dataflow.errors import LoopLimit
 from dataflow.scheduler.frames import OpenedLoop, Unhandled
 
@@ -188,9 +189,8 @@ class Loops:
             if loop.on_limit == "fail":
                 self._fail(frame, node, opened, LoopLimit(node.id, loop.limit, asked))
                 return
-            limit = counted(loop.limit, "round")
-            text = f"loop {path} ended at its limit of {limit}, and {asked} still asked for another"
-            self.scheduler.warn(path, "loop_limit", text)
+            problem = LOOP_ENDED(path, rounds=counted(loop.limit, "round"), asks=asked)
+            self.scheduler.warn(path, "loop_limit", str(problem))
         for own, carry in loop.finals.items():
             self.scheduler.put(frame, own, opened.carried[carry])
         for own in (*loop.results, *loop.shown):

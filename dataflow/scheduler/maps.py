@@ -16,10 +16,13 @@ from dataflow.core.events import EventKind
 from dataflow.core.ports import ERROR
 from dataflow.core.states import DONE, RUNNING, Errored, Skip
 from dataflow.core.wiring import encode
+from dataflow.diagnostics.runs import ANSWER_MISMATCH, KEY_TWICE, LENGTHS_DIFFERENT, MAP_WITHOUT_LIST
+from dataflow.diagnostics.values import VALUE_MISMATCH
 from dataflow.errors import NodeFailed
 from dataflow.scheduler.arrivals import Arrivals, list_or_error, lists_of, passed_on
 from dataflow.scheduler.frames import OpenedMap
 from dataflow.scheduler.scopes import AT_ONCE
+from dataflow.types.validation import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,29 +205,26 @@ def _room(frame: Frame, node: PlanNode, opened: OpenedMap) -> int:
 
 def _items(node: str, port: str, value: Any) -> Sequence[Any]:
     if isinstance(value, AsyncIterable):
-        raise NodeFailed(
-            node, f"maps over an async iterator on {port!r}; a stream is no list: collect it in a node first"
-        )
+        raise NodeFailed(node, MAP_WITHOUT_LIST(f".{port}", port=port, found="an async iterator"))
     if not isinstance(value, Collection) or isinstance(
         value, str | bytes | bytearray | Mapping | AbstractSet
     ):
-        raise NodeFailed(
-            node, f"maps over {type(value).__name__} on {port!r}; expected a list, tuple or other sequence"
-        )
+        raise NodeFailed(node, MAP_WITHOUT_LIST(f".{port}", port=port, found=type(value).__name__))
     items: Sequence[Any] = (
         value if isinstance(value, list | tuple) and type(value) in (list, tuple) else [*value]
     )
     for position, item in enumerate(items):
         if type(item) is Marker:
-            raise NodeFailed(node, f"maps over a list with {item!r} in it, at {position}; it is no value")
+            problem = VALUE_MISMATCH(f".{port}[{position}]", port=port, expected="a value", found=repr(item))
+            raise NodeFailed(node, problem)
     return items
 
 
 def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
     lengths = {name: len(items) for name, items in lists.items()}
     if len(set(lengths.values())) > 1:
-        lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise NodeFailed(node, f"zips lists of different lengths: {lengths_text}")
+        text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise NodeFailed(node, LENGTHS_DIFFERENT(lengths=text))
     return next(iter(lengths.values()))
 
 
@@ -240,10 +240,10 @@ def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int
     for item in items:
         name = copy_context().run(key, own_copy(item))  # the map is a reader like any other (S3.4, S14.5)
         if not isinstance(name, str):
-            raise NodeFailed(node, f"got the key {name!r} for an item; a key is text")
+            raise NodeFailed(node, ANSWER_MISMATCH(function="key", expected="str", found=described(name)))
         name = redacted(name)  # it is part of paths, which are written everywhere (S12.4)
         if name in seen:
-            raise NodeFailed(node, f"got the key {name!r} for two items; keys must differ")
+            raise NodeFailed(node, KEY_TWICE(key=name))
         seen.add(name)
         names.append(encode(name))
     return names

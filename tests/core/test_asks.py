@@ -8,7 +8,7 @@ import math
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed
+from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
 from dataflow.core.inputs import Request, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
@@ -18,75 +18,98 @@ from tests.support.stored_runs import asking, asking_flow, earlier, one_ask, ret
 NUMBER, TEXT = OutPort("n", int, PortKind.DATA), OutPort("t", str, PortKind.DATA)
 MAYBE = OutPort("m", str, PortKind.DATA, conditional=True)
 
-
-def test_an_invalid_description_of_an_ask_names_the_node_and_the_field() -> None:
-    wrong: list[tuple[object, str]] = [
-        ("how many?", "DF0424 a: ask"),
-        ({"promt": "?"}, "DF0425 a"),
-        ({"prompt": 7}, "DF0424 a: ask.prompt"),
-        ({"schema": []}, "DF0424 a: ask.schema"),
-        ({"expires": 0}, "DF0424 a: ask.expires"),
-        ({"expires": math.inf}, "DF0424 a: ask.expires"),
-        ({"expires": True}, "DF0424 a: ask.expires"),
-    ]
-    for given, problem in wrong:
-        with pytest.raises(NodeFailed) as caught:
-            read_request("a", {"ask": given})
-        assert codes(caught.value) == [problem]
+#: Descriptions of asks that are invalid, and where the problem is.
+INVALID: list[tuple[object, str]] = [
+    ("how many?", "ask"),
+    ({"promt": "?"}, "ask"),
+    ({"prompt": 7}, "ask.prompt"),
+    ({"schema": []}, "ask.schema"),
+    ({"expires": 0}, "ask.expires"),
+    ({"expires": math.inf}, "ask.expires"),
+    ({"expires": True}, "ask.expires"),
+]
 
 
-def test_all_fields_of_the_description_may_be_left_out() -> None:
-    given = {"prompt": "?", "show": 1, "schema": {}, "expires": 2, "default": None}
-    assert read_request("a", {"ask": given}) == Request("?", 1, {}, 2, None)
-    assert read_request("a", {}) == Request()
+class TestRequests:
+    def test_an_invalid_one_fails_the_node(self) -> None:
+        for given, place in INVALID:
+            with pytest.raises(NodeFailed) as caught:
+                read_request("a", {"ask": given})
+            assert codes(caught.value) == [f"DF0827 a: {place}"]
+
+    def test_its_fields_are_optional(self) -> None:
+        assert read_request("a", {}) == Request()
+        given = {"prompt": "?", "show": 1, "schema": {}, "expires": 2, "default": None}
+        assert read_request("a", {"ask": given}) == Request("?", 1, {}, 2, None)
 
 
-def test_an_answer_fills_the_ports_that_are_left() -> None:
-    assert read_answer("a", [NUMBER], 7) == {"n": 7}
-    assert read_answer("a", [NUMBER, TEXT], {"n": 7, "t": "x"}) == {"n": 7, "t": "x"}
-    assert read_answer("a", [NUMBER, MAYBE], {"n": 7}) == {"n": 7}
-    assert read_answer("a", [], None) == {}
+class TestAnswers:
+    def test_it_fills_the_ports_that_are_left(self) -> None:
+        assert read_answer("a", [NUMBER], 7) == {"n": 7}
+        assert read_answer("a", [NUMBER, TEXT], {"n": 7, "t": "x"}) == {"n": 7, "t": "x"}
+        assert read_answer("a", [NUMBER, MAYBE], {"n": 7}) == {"n": 7}  # a conditional port may be left out
+        assert read_answer("a", [], None) == {}
 
+    def test_one_that_does_not_fit_is_refused(self) -> None:
+        wrong: list[tuple[list[OutPort], object, str]] = [
+            ([NUMBER], "many", "DF0601 answer to 'a'"),
+            ([NUMBER, TEXT], 7, "DF0601 answer to 'a'"),
+            ([NUMBER, TEXT], {"n": 7}, "DF0833 answer to 'a'.t"),
+            ([NUMBER, TEXT], {"n": 7, "t": 1}, "DF0601 answer to 'a'.t"),
+            ([NUMBER, TEXT], {"n": 7, "t": "x", "u": 1}, "DF0832 answer to 'a'.u"),
+            ([], 7, "DF0601 answer to 'a'"),
+        ]
+        for left, value, problem in wrong:
+            with pytest.raises(AnswerRefused) as caught:
+                read_answer("a", left, value)
+            assert codes(caught.value) == [problem]
 
-def test_an_answer_that_does_not_fit_is_refused() -> None:
-    wrong: list[tuple[list[OutPort], object, str]] = [
-        ([NUMBER], "many", "DF0601 answer to 'a'"),
-        ([NUMBER, TEXT], 7, "DF0601 answer to 'a'"),
-        ([NUMBER, TEXT], {"n": 7}, "DF0506 answer to 'a': t"),
-        ([NUMBER, TEXT], {"n": 7, "t": 1}, "DF0601 answer to 'a': t"),
-        ([NUMBER, TEXT], {"n": 7, "t": "x", "u": 1}, "DF0505 answer to 'a': u"),
-        ([], 7, "DF0601 answer to 'a'"),
-    ]
-    for left, value, problem in wrong:
-        with pytest.raises(AnswerRefused) as caught:
-            read_answer("a", left, value)
-        assert codes(caught.value) == [problem]
+    def test_ports_are_left_that_the_node_left_out(self) -> None:
+        ports = {"n": NUMBER, "t": TEXT, "m": MAYBE, "context": OutPort("context", object, PortKind.CONTEXT)}
+        assert ports_left(ports, {"n": 1, "m": SKIP}) == [TEXT, MAYBE]
 
-
-def test_ports_are_left_that_have_no_value() -> None:
-    ports = {"n": NUMBER, "t": TEXT, "m": MAYBE, "context": OutPort("context", object, PortKind.CONTEXT)}
-    assert ports_left(ports, {"n": 1, "m": SKIP}) == [TEXT, MAYBE]
-
-
-def test_the_schema_of_an_answer_is_that_of_the_ports_that_are_left() -> None:
-    assert schema_of([NUMBER]) == {"type": "integer"}
-    assert schema_of([]) == {"type": "null"}
-    assert schema_of([NUMBER, MAYBE]) == {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}, "m": {"type": "string"}},
-        "required": ["n"],
-        "additionalProperties": False,
-    }
+    def test_the_schema_is_that_of_the_ports_that_are_left(self) -> None:
+        assert schema_of([NUMBER]) == {"type": "integer"}
+        assert schema_of([]) == {"type": "null"}
+        assert schema_of([NUMBER, MAYBE]) == {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "m": {"type": "string"}},
+            "required": ["n"],
+            "additionalProperties": False,
+        }
 
 
 class TestInMemory:
     """A paused run without a store lives in its result."""
 
+    async def test_it_goes_on_once(self) -> None:
+        flow = asking_flow()
+        paused = await flow.run()
+        await flow.resume(paused, {"ask": 22})
+        with pytest.raises(RunTaken, match="DF0824"):
+            await flow.resume(paused, {"ask": 22})
+
     async def test_it_belongs_to_its_flow(self) -> None:
         with Flow("other") as other:
             other.output("o", other.add(one_ask).out)
-        with pytest.raises(DataflowError, match="belongs to flow 'asking', not to flow 'other'"):
+        with pytest.raises(DataflowError, match="DF0823"):
             await other.resume(await asking_flow().run(), {"ask": 22})
+
+    async def test_one_that_has_ended_lives_nowhere(self) -> None:
+        async def one() -> int:
+            return 1
+
+        with Flow("one") as f:
+            f.output("o", f.add(one).out)
+        with pytest.raises(DataflowError, match="DF0822"):
+            await f.resume(await f.run())
+
+    async def test_a_wrong_answer_leaves_it_as_it_was(self) -> None:
+        flow = asking_flow()
+        paused = await flow.run()
+        with pytest.raises(AnswerRefused):
+            await flow.resume(paused, {"ask": "many"})
+        assert (await flow.resume(paused, {"ask": 22}))["o"] == 42
 
 
 class TestGone:
@@ -103,7 +126,7 @@ class TestGone:
         store = Store.memory()
         async with flow(store, "o").start("o") as run:
             paused = await run
-        with pytest.raises(DataflowError, match="DF0302"):
+        with pytest.raises(DataflowError, match=r"no port 'o\.out'"):
             await flow(store, "other").resume(paused.run_id, {"ask": 1})
         store.hold(paused.run_id).release()  # nobody owns it
         assert (await flow(store, "o").resume(paused.run_id, {"ask": 1}))["o"] == 2
@@ -114,7 +137,7 @@ class TestGone:
             f.output("o", f.add(asking(int, expires=600, default="many")).out)
         paused = await f.using(store=store).run()
         later = retold(store, paused.run_id, earlier(700))
-        with pytest.raises(RunFailed, match="has a default that is no answer: expected int"):
+        with pytest.raises(RunFailed, match="DF0601 ask: default of its ask:"):
             await f.using(store=later).resume(paused.run_id)
 
 
@@ -130,8 +153,9 @@ class TestOrder:
     async def test_those_that_could_be_answered_do(self) -> None:
         flow = opening_early_first(Store.memory())
         paused = await flow.run()
-        with pytest.raises(AnswerRefused, match="choices: late, early"):
+        with pytest.raises(AnswerRefused, match="DF0828") as caught:
             await flow.resume(paused.run_id, {"none": 1})
+        assert caught.value.diagnostics[0].available == ("late", "early")
 
 
 async def wait() -> None:

@@ -30,17 +30,15 @@ def test_a_context_keeps_none_of_what_it_was_made_of() -> None:
     assert context.variables == {"names": ["a"]}
 
 
-def test_variables_cannot_be_changed() -> None:
-    variables: Any = ExecutionContext("main", variables={"names": ["a"]}).variables
+def test_a_context_and_its_variables_cannot_be_changed() -> None:
+    context = ExecutionContext("main", variables={"names": ["a"]})
+    variables: Any = context.variables
     variables["names"].append("b")
     assert variables == {"names": ["a"]}
     with pytest.raises(TypeError, match="item assignment"):
         variables["names"] = []
-
-
-def test_a_context_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
-        ExecutionContext("main").model = "other"  # type: ignore[misc]  # what the test is about
+        context.model = "other"  # type: ignore[misc]  # what the test is about
 
 
 def test_a_changed_context_shares_history_and_variables() -> None:
@@ -50,14 +48,8 @@ def test_a_changed_context_shares_history_and_variables() -> None:
     assert changed.variables is start.variables
 
 
-def test_readers_are_given_the_context_itself() -> None:
+def test_readers_get_contexts_and_messages_themselves() -> None:
     context = ExecutionContext("main", variables={"names": ["a"]}).append(HELLO)
-    given: Any = own_copy([context])
-    assert given[0] is context
-
-
-def test_readers_are_given_messages_with_calls_and_images_themselves() -> None:
     asked = Message("assistant", ("look", Image("image/png", b"x")), (ToolCall("c1", "look", "{}"),))
-    given: Any = own_copy([asked, (asked,)])
-    assert given[0] is asked
-    assert given[1][0] is asked
+    given: Any = own_copy([context, asked, (asked,)])
+    assert (given[0] is context, given[1] is asked, given[2][0] is asked) == (True, True, True)

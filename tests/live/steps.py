@@ -10,9 +10,10 @@ from typing import Any
 import anyio
 from anyio.lowlevel import checkpoint
 
+from dataflow import Flow
 from dataflow.live.session import Live
 
-__all__ = ["Gate", "asking", "told", "turns"]
+__all__ = ["Gate", "asking", "one_node", "told", "turns"]
 
 
 @dataclass
@@ -38,6 +39,13 @@ class Gate:
 
     def open(self) -> None:
         self._opened.set()
+
+
+def one_node(function: Any) -> Flow:
+    """Return a flow whose output `y` is what a node returns for the input `x`."""
+    with Flow("f") as flow:
+        flow.output("y", flow.add(function, x=flow.input("x", int)).out)
+    return flow
 
 
 async def told(asked: Awaitable[Any]) -> Any:

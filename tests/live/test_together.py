@@ -116,11 +116,11 @@ async def test_who_watches_what_has_failed_waits_for_the_next_revision() -> None
     assert seen == [-1, "failed", 3, -5]
 
 
-async def test_who_waits_for_a_revision_of_a_session_that_ends_is_told() -> None:
+async def test_waiting_for_a_revision_of_a_session_that_ends_is_an_error() -> None:
     async with anyio.create_task_group() as tasks:
 
         async def wait(session: Live) -> None:
-            with pytest.raises(DataflowError, match="is over"):
+            with pytest.raises(DataflowError, match="DF0844"):
                 await session.revised()
 
         async with two().live(x=1) as session:

@@ -7,36 +7,43 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import DataflowError, Flow, Lazy, Maybe, Paused, RunFailed, fallback, merge, race
+from dataflow import (
+    SKIP,
+    DataflowError,
+    Flow,
+    Lazy,
+    Maybe,
+    Paused,
+    RunFailed,
+    collect,
+    each,
+    fallback,
+    merge,
+    race,
+)
 from dataflow.live.session import Live
-from tests.live.steps import Gate, asking, told, turns
+from tests.live.steps import Gate, asking, one_node, told, turns
 
 
-async def test_who_asks_together_has_it_computed_once() -> None:
-    gate = Gate()
-
+def calling(gate: Gate) -> Flow:
     async def call(x: int) -> int:
         await gate.passed(x)
         return x
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
-    async with flow.live(x=1) as session, asking(session, "y", "y", "call.out") as got:
+    return one_node(call)
+
+
+async def test_readers_at_the_same_time_share_one_computation() -> None:
+    gate = Gate()
+    async with calling(gate).live(x=1) as session, asking(session, "y", "y", "call.out") as got:
         await gate.reached()
         gate.open()
     assert (got, gate.calls) == ([1, 1, 1], [1])
 
 
-async def test_who_gives_up_stops_nothing() -> None:
+async def test_a_reader_that_gives_up_stops_nothing() -> None:
     gate = Gate()
-
-    async def call(x: int) -> int:
-        await gate.passed(x)
-        return x
-
-    with Flow("f") as flow:
-        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
-    async with flow.live(x=1) as session:
+    async with calling(gate).live(x=1) as session:
         async with anyio.create_task_group() as group:
             group.start_soon(session.get, "y")
             await gate.reached()
@@ -73,8 +80,7 @@ async def test_two_sessions_of_one_flow_know_nothing_of_each_other() -> None:
         await turns(2)
         return x + 1
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(more, x=flow.input("x", int)).out)
+    flow = one_node(more)
     async with flow.live(x=0) as one, flow.live(x=10) as other:
         assert [await one.get("y"), await other.get("y")] == [1, 11]
         await one.update(x=5)
@@ -123,15 +129,10 @@ async def test_what_lost_a_race_is_computed_for_who_asks_for_it() -> None:
 
 async def test_a_race_is_decided_anew() -> None:
     async def positive(x: int) -> Maybe[int]:
-        return x if x > 0 else skipped()
+        return x if x > 0 else SKIP
 
     async def negative(x: int) -> Maybe[int]:
-        return x if x < 0 else skipped()
-
-    def skipped() -> Any:
-        from dataflow import SKIP
-
-        return SKIP
+        return x if x < 0 else SKIP
 
     with Flow("f") as flow:
         x = flow.input("x", int)
@@ -140,7 +141,7 @@ async def test_a_race_is_decided_anew() -> None:
         for x_ in (1, -1, 0, 2):
             await session.update(x=x_)
             got = await told(session.get("y"))
-            assert got == x_ if x_ else "has no value" in got
+            assert got == x_ if x_ else "DF0817" in got
 
 
 async def test_an_answer_that_comes_before_who_waits_has_its_turn_counts() -> None:
@@ -241,16 +242,14 @@ async def test_what_was_asked_for_once_comes_to_its_end_though_nobody_waits() ->
         assert session._engine.scheduler.root.has_ended
 
 
-@pytest.mark.parametrize("cancel", [False, True])
-async def test_who_waits_outside_hears_that_the_block_has_been_left(cancel: bool) -> None:
+async def test_waiters_outside_learn_that_the_block_has_been_left() -> None:
+    for cancel in (False, True):
+        await leave_the_block(cancel=cancel)
+
+
+async def leave_the_block(*, cancel: bool) -> None:
     gate = Gate()
-
-    async def call(x: int) -> int:
-        await gate.passed(x)
-        return x
-
-    with Flow("f") as flow:
-        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    flow = calling(gate)
     heard: list[Any] = []
     async with anyio.create_task_group() as group:
         scope = anyio.CancelScope()
@@ -274,9 +273,9 @@ async def test_who_waits_outside_hears_that_the_block_has_been_left(cancel: bool
                     scope.cancel()
                     await anyio.sleep_forever()
     assert "end" in heard
-    assert sum("is over: " in one for one in heard) == 1
+    assert sum("DF0844 flow 'f':" in one for one in heard) == 1
     for later in (session.get("y"), session.update(x=2), session.answer({})):
-        with pytest.raises(DataflowError, match="is over: "):
+        with pytest.raises(DataflowError, match="DF0844 flow 'f':"):
             await later
 
 
@@ -284,8 +283,7 @@ async def test_an_interruption_of_a_node_is_that_of_the_block() -> None:
     async def call(x: int) -> int:
         raise KeyboardInterrupt
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(call, x=flow.input("x", int)).out)
+    flow = one_node(call)
     heard: list[Any] = []
 
     async def block() -> None:
@@ -337,8 +335,6 @@ async def test_a_list_of_a_map_that_fails_is_no_value_though_all_items_have_give
         await gate.passed(x)
         raise ValueError(x)
 
-    from dataflow import collect, each
-
     with Flow("f") as flow:
         one = flow.add(first, x=each(flow.input("xs", list[int])))
         flow.output("then", collect(flow.add(then, x=one.out).out))
@@ -370,9 +366,7 @@ async def test_a_watch_does_not_fail_with_what_is_over_when_it_hears_of_it() -> 
             await session.get("y")
         await session.update(x=x)
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(invert, x=flow.input("x", int)).out)
-    async with flow.live(x=1) as session, anyio.create_task_group() as group:
+    async with one_node(invert).live(x=1) as session, anyio.create_task_group() as group:
         for x in range(1, 11):
             await session.update(x=0)
             async with anyio.create_task_group() as both:

@@ -156,12 +156,11 @@ ROWS: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint], set[
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other", "parts"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
-def test_what_decides_the_outcome_counts(
-    one: Callable[[], Fingerprint], other: Callable[[], Fingerprint], parts: set[str]
-) -> None:
-    assert differing(one(), one()) == set()
-    assert differing(one(), other()) == parts
+def test_parts_that_decide_the_outcome_count(subtests: pytest.Subtests) -> None:
+    for name, one, other, parts in ROWS:
+        with subtests.test(name):
+            assert differing(one(), one()) == set()
+            assert differing(one(), other()) == parts
 
 
 SAME: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint]]] = [
@@ -178,21 +177,24 @@ SAME: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
-def test_nothing_else_counts(one: Callable[[], Fingerprint], other: Callable[[], Fingerprint]) -> None:
-    assert differing(one(), other()) == set()
+def test_nothing_else_counts(subtests: pytest.Subtests) -> None:
+    for name, one, other in SAME:
+        with subtests.test(name):
+            assert differing(one(), other()) == set()
 
 
-@pytest.mark.parametrize(
-    "value", [1, 1.0, True, None, "3", b"3", (1, (2,)), frozenset({1}), Mode.FAST, Mode.SLOW], ids=repr
-)
-@pytest.mark.parametrize(
-    "body", ["return RATE", "return [RATE for _ in 'a']", "return (lambda: RATE)()", "\n  class A: r = RATE"]
-)
-def test_plain_global_variables_count(value: Any, body: str) -> None:
-    source = f"async def f(): {body}"
-    one, other = (of(compiled(source, RATE=rate)) for rate in (3, value))
-    assert differing(one, other) == {"global 'RATE'"}
+def test_plain_global_variables_count() -> None:
+    values = (1, 1.0, True, None, "3", b"3", (1, (2,)), frozenset({1}), Mode.FAST, Mode.SLOW)
+    for body in (
+        "return RATE",
+        "return [RATE for _ in 'a']",
+        "return (lambda: RATE)()",
+        "\n  class A: r = RATE",
+    ):
+        source = f"async def f(): {body}"
+        three = of(compiled(source, RATE=3))
+        for value in values:
+            assert differing(three, of(compiled(source, RATE=value))) == {"global 'RATE'"}
 
 
 def test_what_a_node_names_is_seen_at_each_firing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +301,7 @@ def test_the_names_of_ports_and_variables_count(monkeypatch: pytest.MonkeyPatch)
     assert len({each.key for each in told}) == len(told)
 
 
-def test_functions_that_hold_each_other_have_one() -> None:
+def test_recursive_functions_have_one() -> None:
     def around(k: int) -> Any:
         async def even(x: int) -> Any:
             return x == 0 or await odd(x - k)
@@ -311,27 +313,22 @@ def test_functions_that_hold_each_other_have_one() -> None:
 
     assert differing(of(around(1), x=1), of(around(1), x=1)) == set()
     assert differing(of(around(1), x=1), of(around(2), x=1)) == {"closure 'k'", "closure 'odd'"}
-
-
-def test_recursion_by_a_global_name_has_one() -> None:
-    source = "async def f(x=1): return x and await f(x - 1)"
+    source = "async def f(x=1): return x and await f(x - 1)"  # by a global name
     assert differing(of(compiled(source)), of(compiled(source))) == set()
 
 
-NONE: list[tuple[Callable[[], Any], str]] = [
-    (lambda: make({"a": [object()]}), "closure 'k'[\"a\"][0]: builtins:object: nothing tells it from another"),
-    (lambda: Adder(object()), "object.by: builtins:object: nothing tells it from another"),  # type: ignore[arg-type]
-    (lambda: Adder(object()).add, "object.by: builtins:object: nothing tells it from another"),  # type: ignore[arg-type]
-    (lambda: functools.partial(h, y=iter([])), "argument 'y': builtins:list_iterator: it is used up by reading; make a list of it"),  # type: ignore[arg-type]
-    (lambda: compiled("async def f(x, y=object()): ..."), "default 'y': builtins:object: nothing tells it from another"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("make_node", "text"), NONE, ids=[text for _, text in NONE])
-def test_what_holds_something_without_digest_has_none(make_node: Callable[[], Any], text: str) -> None:
-    with pytest.raises(NoDigest) as raised:
-        of(make_node(), x=1)
-    assert str(raised.value) == text
+def test_a_function_with_something_without_content_hash_has_none() -> None:
+    odd: Any = object()
+    for function, place in [
+        (make({"a": [odd]}), "closure 'k'[\"a\"][0]"),
+        (Adder(odd), "object.by"),
+        (Adder(odd).add, "object.by"),
+        (functools.partial(h, y=iter([])), "argument 'y'"),  # type: ignore[arg-type]
+        (compiled("async def f(x, y=object()): ..."), "default 'y'"),
+    ]:
+        with pytest.raises(NoDigest) as raised:
+            of(function, x=1)
+        assert raised.value.place == place
 
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:

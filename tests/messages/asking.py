@@ -1,4 +1,4 @@
-# ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
+# ruff: noqa: ARG005 - the functions of ports take the config
 """What is said of asks and answers (S11.1, S11.2), and of flows that are wired for a config (S1.1)."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import anyio
 
-from dataflow import Config, DataflowError, Flow, NodeOutput, Ports, RunFailed, collect, each, flow, node
+from dataflow import Config, Flow, NodeOutput, Ports, collect, each, flow, node
 from dataflow.durable.ownership import cancel_stored
 from dataflow.stores import Store
 from tests.behaviour.flow_parts import inc
@@ -83,25 +83,18 @@ def resumed(*, run: str = "", done: bool = False) -> Stimulus:
             f.ask(int, "How many?")
         paused = await f.run()
         ended = await f.resume(paused, {"ask": 1})
-        try:
-            return await f.resume(run or (ended if done else paused), {"ask": 1})
-        except DataflowError as error:
-            return str(error).replace(paused.run_id, "RUN")
+        return await f.resume(run or (ended if done else paused), {"ask": 1})
 
     return lambda: anyio.run(main)
 
 
 def answered_when_it_has_paused() -> object:
-    async def main() -> object:
+    async def main() -> None:
         with Flow("f") as f:
             f.ask(int, "How many?")
         async with f.start() as run:
             await run
-        try:
-            await run.answer({"ask": 1})
-        except DataflowError as error:
-            return str(error).replace(run.id, "RUN")
-        return None
+        await run.answer({"ask": 1})
 
     return anyio.run(main)
 
@@ -113,10 +106,7 @@ def expired(default: Any = None) -> object:
         asked = {"expires": 1e-9} if default is None else {"expires": 1e-9, "default": default}
         with Flow("f") as f:
             f.add(pauses, config=Metadata(ask=asked))
-        try:
-            return await f.resume(await f.run())
-        except RunFailed as failed:
-            return [failure.message for failure in failed.failures]
+        return await f.resume(await f.run())
 
     return anyio.run(main)
 
@@ -128,20 +118,33 @@ def clashing(f: Flow) -> None:
     f.output("out", collect(f.add(inc, x=step.out.out).out))
 
 
-def cancelled_twice() -> None:
-    store, flow = Store.memory(), Flow("f")
+def asked() -> Flow:
+    flow = Flow("f")
     flow.output("out", flow.ask(int, "How many?").out)
-    run = flow.using(store=store).run_sync().run_id
+    return flow
+
+
+def resumed_with_another_flow() -> object:
+    async def main() -> object:
+        return await Flow("g").resume(await asked().run(), {"ask": 1})
+
+    return anyio.run(main)
+
+
+def cancelled_twice() -> None:
+    store = Store.memory()
+    run = asked().using(store=store).run_sync().run_id
     cancel_stored(store, run)
     cancel_stored(store, run)
 
+
+#: The id of a run.
+RUN: Final = r"\d{8}T\w+-\w+"
 
 ROWS: Final = [
-    Row(
-        "a run that is cancelled twice",
-        cancelled_twice,
-        "store in memory: run … is cancelled; there is nothing to cancel",
-    ),
+    Row("a value that waits for an answer", lambda: anyio.run(asked().pull, "out"), hide=RUN),
+    Row("a run of another flow", resumed_with_another_flow, hide=RUN),
+    Row("a run that is cancelled twice", cancelled_twice, hide=RUN),
     Row(
         "an ask that is no mapping",
         paused_with("Why?"),
@@ -161,17 +164,14 @@ ROWS: Final = [
     Row(
         "no such ask",
         answered({"how": 1}),
-        "answer to 'how' refused: there is no such ask; choices: many, why, pauses, pauses_for_nothing",
     ),
     Row(
         "an answer where no port is left",
         answered({"pauses_for_nothing": 1}),
-        "answer to 'pauses_for_nothing' refused: expected None, since no port is left; found int 1",
     ),
     Row(
         "an answer that names no ports",
         answered({"pauses": 1}),
-        "answer to 'pauses' refused: expected an object by port, choices: out, more; found int 1",
     ),
     Row(
         "an answer for a port that is not there",
@@ -181,42 +181,31 @@ ROWS: Final = [
         "an answer without one of the ports",
         answered({"pauses": {"out": 1}}),
     ),
-    Row("a second answer", answered_twice, "answer to 'why' refused: it has been answered already"),
+    Row("a second answer", answered_twice),
     Row(
         "an answer that comes too late",
         answered({"many": 1}, expires=1e-9),
-        "answer to 'many' refused: it has expired; it takes its default or fails when the run goes on",
     ),
-    Row(
-        "an answer to a run that has paused",
-        answered_when_it_has_paused,
-        "answer to 'ask' refused: run RUN has paused: resume it with the answer",
-    ),
+    Row("an answer to a run that has paused", answered_when_it_has_paused, hide=RUN),
     Row(
         "a run by its id without a store",
         resumed(run="RUN"),
     ),
-    Row(
-        "a run that has completed and lives in no store",
-        resumed(done=True),
-        "run RUN is completed and lives in no store; only a paused run lives in its result: run the flow with a store, and resume it by its id",
-    ),
-    Row(
-        "a run that has gone on already",
-        resumed(),
-        "store the memory of this process: run RUN has been resumed already",
-    ),
-    Row("no answer in time", expired, "node 'pauses' got no answer within 1e-09 s"),
+    Row("a run that has completed and lives in no store", resumed(done=True), hide=RUN),
+    Row("a run that has gone on already", resumed(), hide=RUN),
+    Row("no answer in time", expired),
     Row(
         "a default that is no answer",
         lambda: expired("x"),
-        "node 'pauses' has a default that is no answer: expected an object by port, choices: out, more; found str 'x'",
     ),
     Row(
         "a default of an ask that never expires",
         wired(lambda f: f.ask(int, "?", default=1)),
     ),
-    Row("two nodes of one path", wired(clashing)),
+    Row(
+        "two nodes of one path",
+        wired(clashing),
+    ),
     Row(
         "a flow without its config",
         needing.check,

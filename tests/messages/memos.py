@@ -134,6 +134,10 @@ def spoilt(statement: str = "UPDATE memo SET data = replace(data, '2', '3')") ->
         return "\n".join((*result.warnings, result.why("n")))
 
 
+#: The id of a run, and what else differs from run to run where there is a store.
+RUN: Final = r"\d{8}T\w+-\w+"
+STORED: Final = rf"{RUN}|/\S*/(?=runs\.db)|\b[0-9a-f]{{40}}\b"
+
 # fmt: off
 ROWS: Final = [
     Row("a reach that is none", lambda: Memo("ever")),
@@ -144,22 +148,22 @@ ROWS: Final = [
     Row("a memo of a flow", document("...\nnodes: {a: {flow: {dataflow: 1, nodes: {b: {type: control.value, config: {value: 1}}}}, policy: {memo: run}}}")),
     Row("a memo of an ask", document("...\nnodes: {a: {type: control.ask, config: {prompt: p}, policy: {memo: run}}}")),
     Row("a memo of an effect", wired(lambda f: f.add(node(memo="run", effect=True)(inc), x=1))),
-    Row("no store that remembers", warned(placed(inc, "store", x=1)), "flow 'f' has nodes with memo 'store', but no store that remembers: their outcomes are remembered for this run alone; say using(store=...) or using(memo=...)"),
-    Row("nothing known", in_one(1), "n is done, not remembered (process): nothing is known of this node type"),
-    Row("a hit", in_one(1, 1), "n is done, remembered (process) from n of run …"),
-    Row("another input", in_one(1, 2), "n is done, not remembered (process): input 'x' differs from what is known"),
-    Row("another input and version", in_one(1, 2, version="2"), "n is done, not remembered (process): input 'x' and version differ from what is known"),
-    Row("what has expired", expired, "n is done, not remembered (process): expired … s ago"),
-    Row("an input without a digest", why(placed(anything, "process", x=iter([1]))), "n is done, not memoized (process): input 'x': builtins:list_iterator: it is used up by reading; make a list of it"),
-    Row("an output that is used up", why(placed(numbers, "process")), "n is done, not memoized (process): output 'out' is used up by the first who reads it"),
-    Row("a port that cannot be stored", why(placed(numbers, "store", MemoryStore())), "n is done, not memoized (store): port 'out' cannot be stored: …"),
-    Row("a value that cannot be stored", why(placed(opens, "store", MemoryStore())), "n is done, not memoized (store): n.out: object cannot be stored: …"),
-    Row("metadata that cannot be stored", why(placed(raw, "store", MemoryStore())), "n is done, not memoized (store): metadata of n[\"a\"]: object cannot be stored: …"),
-    Row("no room in the store", why(placed(inc, "store", with_table(Full), x=1)), "n is done, not memoized (store): it is larger than all that the store may remember"),
-    Row("a store that fails", warned(placed(inc, "store", with_table(Broken), x=1)), "n cannot use what the store remembers: RuntimeError: no line; nor can it be dropped: no line either"),
-    Row("a store that takes nothing", warned(placed(inc, "store", with_table(Silent), x=1)), "n cannot use what the store remembers: store in memory: RuntimeError: no line"),
-    Row("an outcome that is damaged when it is read at last", spoilt_late, "store …: the blob … is damaged: it is not what its name says; what was remembered is dropped: run the flow again"),
-    Row("an outcome without its blob", partial(spoilt, "DELETE FROM blobs"), "n cannot use what the store remembers: store …: the outcome … is damaged: a blob of it is not there\nn is done, not remembered (store): what is stored cannot be read"),
-    Row("a damaged outcome", spoilt, "n cannot use what the store remembers: store …: the outcome … is damaged: it is not what was written\nn is done, not remembered (store): what is stored cannot be read"),
+    Row("no store that remembers", warned(placed(inc, "store", x=1))),
+    Row("nothing known", in_one(1)),
+    Row("a hit", in_one(1, 1), hide=RUN),
+    Row("another input", in_one(1, 2)),
+    Row("another input and version", in_one(1, 2, version="2")),
+    Row("what has expired", expired, hide=r"(?<=expired )\S+"),
+    Row("an input without a digest", why(placed(anything, "process", x=iter([1])))),
+    Row("an output that is used up", why(placed(numbers, "process"))),
+    Row("a port that cannot be stored", why(placed(numbers, "store", MemoryStore()))),
+    Row("a value that cannot be stored", why(placed(opens, "store", MemoryStore()))),
+    Row("metadata that cannot be stored", why(placed(raw, "store", MemoryStore()))),
+    Row("no room in the store", why(placed(inc, "store", with_table(Full), x=1))),
+    Row("a store that fails", warned(placed(inc, "store", with_table(Broken), x=1))),
+    Row("a store that takes nothing", warned(placed(inc, "store", with_table(Silent), x=1))),
+    Row("an outcome that is damaged when it is read at last", spoilt_late, hide=STORED),
+    Row("an outcome without its blob", partial(spoilt, "DELETE FROM blobs"), hide=STORED),
+    Row("a damaged outcome", spoilt, hide=STORED),
 ]
 # fmt: on

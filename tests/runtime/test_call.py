@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-import time
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from typing import Any
 
 import anyio
@@ -60,51 +59,39 @@ async def setting(name: str, waits: int = 0) -> str:
     return NAME.get()
 
 
+async def driven(coroutine: Coroutine[Any, Any, object]) -> object:
+    return await isolated(coroutine, contextvars.copy_context(), Suspensions(), Watched())
+
+
 async def test_what_is_set_inside_stays_inside() -> None:
-    context = contextvars.copy_context()
-    assert await isolated(setting("inside"), context, Suspensions(), Watched()) == "inside"
-    assert NAME.get() == "outside"
-    assert context[NAME] == "inside"
-
-
-async def test_two_in_one_task_do_not_see_each_other() -> None:
     first, second = contextvars.copy_context(), contextvars.copy_context()
     assert await isolated(setting("first"), first, Suspensions(), Watched()) == "first"
+    assert NAME.get() == "outside"
     assert NAME not in second
     assert await isolated(setting("second"), second, Suspensions(), Watched()) == "second"
     assert (first[NAME], second[NAME]) == ("first", "second")
 
 
-async def test_a_coroutine_that_never_waits_never_suspends() -> None:
-    async def at_once() -> int:
+async def test_only_the_first_wait_is_reported() -> None:
+    async def immediately() -> int:
         return 3
 
     suspended = Suspensions()
-    assert await isolated(at_once(), contextvars.copy_context(), suspended, Watched()) == 3
+    assert await isolated(immediately(), contextvars.copy_context(), suspended, Watched()) == 3
     assert suspended.count == 0
-
-
-async def test_only_the_first_wait_is_told() -> None:
-    suspended = Suspensions()
     await isolated(setting("x", waits=3), contextvars.copy_context(), suspended, Watched())
     assert suspended.count == 1
 
 
-async def test_an_error_before_the_first_wait_comes_out() -> None:
-    async def broken() -> int:
-        raise ValueError("at once")
+async def test_an_error_comes_out() -> None:
+    async def broken(waits: int) -> int:
+        for _ in range(waits):
+            await checkpoint()
+        raise ValueError("mine")
 
-    with pytest.raises(ValueError, match="at once"):
-        await isolated(broken(), contextvars.copy_context(), Suspensions(), Watched())
-
-
-async def test_an_error_after_a_wait_comes_out() -> None:
-    async def broken() -> int:
-        await checkpoint()
-        raise ValueError("later")
-
-    with pytest.raises(ValueError, match="later"):
-        await isolated(broken(), contextvars.copy_context(), Suspensions(), Watched())
+    for waits in (0, 1):
+        with pytest.raises(ValueError, match="mine"):
+            await driven(broken(waits))
 
 
 async def test_a_cancellation_reaches_the_coroutine_in_its_context() -> None:
@@ -120,7 +107,7 @@ async def test_a_cancellation_reaches_the_coroutine_in_its_context() -> None:
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
             group.start_soon(cancelling, scope)
-            await isolated(waits(), contextvars.copy_context(), Suspensions(), Watched())
+            await driven(waits())
     assert scope.cancelled_caught
     assert seen == ["inside"]
 
@@ -137,7 +124,7 @@ async def test_a_coroutine_may_swallow_what_is_thrown_in() -> None:
         await checkpoint()
         return "went on"
 
-    assert await isolated(stubborn(), contextvars.copy_context(), Suspensions(), Watched()) == "went on"
+    assert await driven(stubborn()) == "went on"
 
 
 async def test_a_coroutine_is_driven_as_it_is() -> None:
@@ -148,40 +135,27 @@ async def test_a_coroutine_is_driven_as_it_is() -> None:
 
 async def test_any_awaitable_can_be_driven() -> None:
     suspended = Suspensions()
-    driven = as_coroutine(Wrapped(setting("inside")))
-    assert await isolated(driven, contextvars.copy_context(), suspended, Watched()) == "inside"
+    wrapped = as_coroutine(Wrapped(setting("inside")))
+    assert await isolated(wrapped, contextvars.copy_context(), suspended, Watched()) == "inside"
     assert suspended.count == 1
     assert NAME.get() == "outside"
 
 
-async def test_each_step_that_keeps_the_event_loop_is_told_with_its_time(
+async def test_each_step_that_keeps_the_event_loop_is_reported_with_its_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    now = 0.0
     warn_of_blocking(monkeypatch, above=MOST_BLOCKING)
+    monkeypatch.setattr("dataflow.runtime.call.perf_counter", lambda: now)
 
     async def blocking() -> None:
-        time.sleep(0.12)  # noqa: ASYNC251 - it is to block
-        await checkpoint()
-        time.sleep(0.15)  # noqa: ASYNC251 - as above
-        await checkpoint()
-
-    watched = Watched()
-    await isolated(blocking(), contextvars.copy_context(), Suspensions(), watched)
-    first, second, *_ = watched.seconds
-    assert first >= 0.12
-    assert second >= 0.15
-
-
-async def test_a_last_step_that_keeps_the_event_loop_and_raises_is_told_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    warn_of_blocking(monkeypatch, above=MOST_BLOCKING)
-
-    async def blocking() -> None:
-        time.sleep(0.12)  # noqa: ASYNC251 - it is to block
+        nonlocal now
+        for seconds in (0.12, 0.01, 0.15, 0.23):
+            await checkpoint()
+            now += seconds
         raise ValueError("late")
 
     watched = Watched()
     with pytest.raises(ValueError, match="late"):
         await isolated(blocking(), contextvars.copy_context(), Suspensions(), watched)
-    assert watched.seconds[0] >= 0.12
+    assert watched.seconds == pytest.approx([0.12, 0.15, 0.23])

@@ -125,15 +125,10 @@ def chain(*functions: Any) -> Flow:
 
 async def test_a_chain_is_fired_to_its_end() -> None:
     row = Row(chain(inc, inc, inc))
-    row.fire()
+    before = row.worker.driver
+    assert row.fire() is None
     assert (row.scheduler.has_ended, row.value("inc_3")) == (True, 4)
-
-
-async def test_when_nothing_is_ready_any_more_it_says_so() -> None:
-    assert Row(chain(inc)).fire() is None
-
-
-async def test_without_a_firing_nothing_is_fired() -> None:
+    assert row.worker.driver is before  # it drives one after the other
     row = Row(chain(inc))
     row.ready.clear()
     assert row.fire() is None
@@ -181,11 +176,11 @@ async def test_it_stops_when_its_time_is_over() -> None:
     assert row.states() == {"one": "ready", "inc": "waiting"}
 
 
-@pytest.mark.parametrize("flag", ["to_act", "has_more"])
-async def test_it_stops_when_the_worker_has_something_else_to_do(flag: str) -> None:
-    row = Row(chain(inc))
-    setattr(row.scheduler, flag, True)
-    assert row.name(row.fire()) == "one"
+async def test_it_stops_when_the_worker_has_something_else_to_do() -> None:
+    for flag in ("to_act", "has_more"):
+        row = Row(chain(inc))
+        setattr(row.scheduler, flag, True)
+        assert row.name(row.fire()) == "one"
 
 
 async def test_it_stops_behind_a_firing_that_gives_the_worker_something_to_do() -> None:
@@ -227,25 +222,13 @@ async def test_each_firing_finds_itself_as_the_current_one() -> None:
 # those that wait
 
 
-async def test_one_that_waits_is_given_back_with_what_it_waits_for() -> None:
-    started = Row(chain(inc, waits)).started()
-    assert started.waits
-    assert await started.outcome == 3
-
-
-async def test_one_that_waits_goes_on_running() -> None:
+async def test_one_that_waits_is_returned_with_what_it_waits_for() -> None:
     row = Row(chain(inc, waits))
-    outcome = row.started().outcome
+    started = row.started()
+    assert started.waits
     assert row.states() == {"one": "done", "inc": "done", "waits": "running"}
-    await outcome
-
-
-async def test_what_waits_is_not_told_yet_that_it_does() -> None:
-    """That is for who awaits it: first the worker has to know the firing."""
-    row = Row(chain(waits))
-    outcome = row.started().outcome
-    assert row.waited == []
-    await outcome
+    assert row.waited == []  # who awaits it reports that: first the worker has to know the firing
+    assert await started.outcome == 3
 
 
 async def test_an_error_of_one_that_waited_comes_out_of_its_outcome() -> None:
@@ -261,36 +244,24 @@ async def test_an_error_of_one_that_waited_comes_out_of_its_outcome() -> None:
 # those that fail
 
 
-@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, GeneratorExit])
-async def test_an_error_comes_out_of_the_outcome(kind: type[BaseException]) -> None:
+async def test_an_error_comes_out_of_the_outcome() -> None:
+    kind: type[BaseException]
+
     async def raises(x: int) -> int:
         raise kind("mine")
 
-    started = Row(chain(inc, raises)).started()
-    assert not started.waits
-    with pytest.raises(kind, match="mine"):
-        await started.outcome
+    for kind in (ValueError, KeyboardInterrupt, GeneratorExit):
+        started = Row(chain(inc, raises)).started()
+        assert not started.waits
+        with pytest.raises(kind, match="mine"):
+            await started.outcome
 
 
-async def test_after_an_error_the_driver_is_a_new_one() -> None:
-    row = Row(chain(inc, fails))
+async def test_after_an_error_a_new_driver_goes_on() -> None:
+    row = Row(chain(fails))
     before = row.worker.driver
     outcome = row.started().outcome
     assert row.worker.driver is not before
-    with pytest.raises(ValueError, match="2"):
-        await outcome
-
-
-async def test_the_driver_drives_one_after_the_other() -> None:
-    row = Row(chain(inc, inc))
-    before = row.worker.driver
-    row.fire()
-    assert row.worker.driver is before
-
-
-async def test_a_row_goes_on_behind_an_error_with_the_new_driver() -> None:
-    row = Row(chain(fails))
-    outcome = row.started().outcome
     with pytest.raises(ValueError, match="1"):
         await outcome
     row.scheduler = Scheduler(chain(inc, inc).compile(), Flow().settings, row.reporter, anyio.current_time)
@@ -366,16 +337,8 @@ async def test_what_was_just_made_ready_goes_before_what_was() -> None:
     ready = deque(was)
     assert following(made, ready) == made[0]
     assert list(ready) == [*was, made[1]]
-
-
-async def test_where_nothing_was_made_ready_the_one_that_was_first_follows() -> None:
-    was = firings(1, 2)
-    ready = deque(was)
     assert following([], ready) == was[0]
-    assert list(ready) == was[1:]
-
-
-async def test_nothing_follows_where_nothing_is_ready() -> None:
+    assert list(ready) == [was[1], made[1]]
     assert following([], deque()) is None
 
 

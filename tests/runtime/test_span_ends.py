@@ -30,6 +30,13 @@ def flaky(failures: int) -> Any:
     return shaky
 
 
+def flow_of(function: Any, **inputs: Any) -> Flow:
+    """Return a flow of one node with an output `y`."""
+    with Flow("f") as flow:
+        flow.output("y", flow.add(function, **inputs).out)
+    return flow
+
+
 async def test_a_failure_is_the_status_of_the_span_by_its_class_alone() -> None:
     with Flow("f") as flow:
         flow.output("y", flow.add(inc, x=flow.add(flaky(1), x=7).out).out)
@@ -46,21 +53,16 @@ async def test_a_failure_is_the_status_of_the_span_by_its_class_alone() -> None:
 
 
 async def test_with_content_the_status_has_the_message_too() -> None:
-    with Flow("f") as flow:
-        flow.output("y", flow.add(flaky(1), x=7).out)
     spans = Spans(content=True)
     with pytest.raises(RunFailed):
-        await flow.using(**spans.settings).run()
+        await flow_of(flaky(1), x=7).using(**spans.settings).run()
     assert spans.one("shaky").status.description == "ValueError: no 7"
 
 
 async def test_each_attempt_has_a_span() -> None:
-    with Flow("f") as flow:
-        flow.output(
-            "y", flow.add(node(flaky(2)).with_(retries=Retry(2, backoff="fixed", first=0.001)), x=1).out
-        )
     spans = Spans()
-    await flow.using(**spans.settings).run()
+    retrying = node(flaky(2)).with_(retries=Retry(2, backoff="fixed", first=0.001))
+    await flow_of(retrying, x=1).using(**spans.settings).run()
     assert spans.names() == ["shaky", "shaky#2", "shaky#3", "run f"]
     assert list(spans.states().values()) == ["failed", "failed", "done", "completed"]
     assert spans.one("shaky#3").status.status_code is StatusCode.UNSET
@@ -91,16 +93,13 @@ async def test_an_attempt_that_takes_too_long_has_timed_out() -> None:
         await anyio.sleep_forever()
         raise AssertionError("it never wakes")
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(node(sleepy).with_(timeout=0.01, retries=1, default=0), x=1).out)
-    spans = Spans()
+    flow, spans = flow_of(node(sleepy).with_(timeout=0.01, retries=1, default=0), x=1), Spans()
     assert (await flow.using(**spans.settings).run()).outputs == {"y": 0}
     assert spans.states() == {"sleepy": "timed_out", "sleepy#2": "timed_out", "run f": "completed"}
     assert spans.told("sleepy#2", "error.type") == NodeTimeout.__name__
 
 
-@pytest.mark.parametrize("is_stored", [False, True])
-async def test_what_is_cancelled_ends_so_with_what_is_around_it(is_stored: bool) -> None:
+async def test_what_is_cancelled_ends_so_with_what_is_around_it() -> None:
     async def sleepy(x: int) -> int:
         run.cancel()
         await anyio.sleep_forever()
@@ -108,13 +107,13 @@ async def test_what_is_cancelled_ends_so_with_what_is_around_it(is_stored: bool)
 
     with Flow("f") as flow:
         flow.output("y", collect(flow.add(sleepy, x=each([1])).out))
-    spans = Spans()
-    store = Store.memory() if is_stored else None
-    async with flow.using(store=store, **spans.settings).start() as run:
-        assert (await run).status == "cancelled"
-    assert spans.names() == ["sleepy[0]", "sleepy", "run f"]
-    assert list(spans.states().values()) == ["cancelled"] * 3
-    assert {span.status.status_code for span in spans.all} == {StatusCode.UNSET}
+    for store in (None, Store.memory()):
+        spans = Spans()
+        async with flow.using(store=store, **spans.settings).start() as run:
+            assert (await run).status == "cancelled"
+        assert spans.names() == ["sleepy[0]", "sleepy", "run f"]
+        assert list(spans.states().values()) == ["cancelled"] * 3
+        assert {span.status.status_code for span in spans.all} == {StatusCode.UNSET}
 
 
 async def test_spans_end_where_the_task_that_runs_the_flow_is_cancelled() -> None:
@@ -123,9 +122,7 @@ async def test_spans_end_where_the_task_that_runs_the_flow_is_cancelled() -> Non
         await anyio.sleep_forever()
         raise AssertionError("it never wakes")
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(sleepy, x=1).out)
-    spans = Spans()
+    flow, spans = flow_of(sleepy, x=1), Spans()
     with anyio.CancelScope() as outside:
         await flow.using(**spans.settings).run()
     assert spans.states() == {"sleepy": "cancelled", "run f": "cancelled"}
@@ -185,23 +182,19 @@ async def halved(x: int) -> int:
     return x // 2
 
 
-@pytest.mark.parametrize("place", ["store", "keep", "memory"])
-async def test_in_a_store_and_with_limits_the_spans_are_the_same(place: str, tmp_path: Path) -> None:
+async def test_in_a_store_and_with_limits_the_spans_are_the_same(tmp_path: Path) -> None:
     with Flow("f") as flow:
         items = flow.add(listing, n=3)
         flow.output("ys", collect(flow.add(node(inc).with_(effect=True, limit=1), x=each(items.out)).out))
-    spans = Spans()
-    places: dict[str, dict[str, Any]] = {
-        "store": {"store": Store.sqlite(tmp_path / "runs.db")},
-        "keep": {"keep": False},
-        "memory": {},
-    }
-    result = await flow.using(max_concurrency=2, **spans.settings, **places[place]).run()
-    assert result.outputs == {"ys": [1, 2, 3]}
-    assert spans.parents() == {
-        "listing": "run f", **{f"inc[{n}]": "inc" for n in range(3)}, "inc": "run f", "run f": None,
-    }  # fmt: skip
-    assert set(spans.states().values()) == {"done", "completed"}
+    places: list[dict[str, Any]] = [{"store": Store.sqlite(tmp_path / "runs.db")}, {"keep": False}, {}]
+    for place in places:
+        spans = Spans()
+        result = await flow.using(max_concurrency=2, **spans.settings, **place).run()
+        assert result.outputs == {"ys": [1, 2, 3]}
+        assert spans.parents() == {
+            "listing": "run f", **{f"inc[{n}]": "inc" for n in range(3)}, "inc": "run f", "run f": None,
+        }  # fmt: skip
+        assert set(spans.states().values()) == {"done", "completed"}
 
 
 async def listing(n: int) -> list[int]:
@@ -243,9 +236,7 @@ async def test_no_secret_is_in_a_span(monkeypatch: pytest.MonkeyPatch) -> None:
             span.note({"more": key, "none": None})
             raise ValueError(f"refused {key}")
 
-    with Flow("f") as flow:
-        flow.output("y", flow.add(telling, x=1).out)
-    spans = Spans(content=True)
+    flow, spans = flow_of(telling, x=1), Spans(content=True)
     with forgetting(), pytest.raises(RunFailed):
         await flow.using(**spans.settings).run()
     assert "hidden" not in spans.text()

@@ -43,20 +43,14 @@ def unhandled() -> Unhandled:
     return Unhandled(0, failure_of(error, "a", "a", 1), error)
 
 
-@pytest.mark.parametrize("name", MAPPINGS)
-def test_a_mapping_of_a_new_frame_refuses_to_be_written_to(name: str) -> None:
-    mapping: MutableMapping[Any, Any] = getattr(a_frame(), name)
-    with pytest.raises(AssertionError, match="written to by none"):
-        mapping[0] = None
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_a_set_of_a_new_frame_refuses_to_be_written_to(name: str) -> None:
-    assert isinstance(getattr(a_frame(), name), frozenset)
-
-
-def test_the_failures_of_a_new_frame_refuse_to_be_written_to() -> None:
-    assert a_frame().failures == ()
+def test_what_a_new_frame_shares_refuses_to_be_written_to() -> None:
+    frame = a_frame()
+    for name in MAPPINGS:
+        mapping: MutableMapping[Any, Any] = getattr(frame, name)
+        with pytest.raises(AssertionError, match="written to by none"):
+            mapping[0] = None
+    assert [name for name in SETS if not isinstance(getattr(frame, name), frozenset)] == []
+    assert frame.failures == ()
 
 
 def test_no_other_part_of_a_new_frame_is_shared_with_the_next() -> None:
@@ -69,29 +63,18 @@ def test_no_other_part_of_a_new_frame_is_shared_with_the_next() -> None:
     assert shared == {*plain, *MAPPINGS, *SETS, "failures"}
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_what_one_frame_notes_is_found_in_it(name: str) -> None:
+def test_what_one_frame_notes_is_in_it_and_not_in_another() -> None:
+    for name, write in WRITERS.items():
+        frame, other = a_frame(), a_frame()
+        write(frame)
+        assert (len(getattr(frame, name)), len(getattr(other, name))) == (1, 0)
+
+
+def test_metadata_of_the_last_attempt_replace_those_of_an_earlier_one() -> None:
     frame = a_frame()
-    WRITERS[name](frame)
-    assert len(getattr(frame, name)) == 1
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_what_one_frame_notes_is_not_in_another(name: str) -> None:
-    frame, other = a_frame(), a_frame()
-    WRITERS[name](frame)
-    assert len(getattr(other, name)) == 0
-
-
-def test_metadata_of_the_last_attempt_replaces_what_an_earlier_one_told() -> None:
-    frame = a_frame()
-    frame.note_metadata(0, {"a": 1})
     frame.note_metadata(0, {})
     assert frame.metadata == {}
-
-
-def test_no_metadata_is_noted_by_writing_nothing() -> None:
-    frame = a_frame()
+    frame.note_metadata(0, {"a": 1})
     frame.note_metadata(0, {})
     assert frame.metadata == {}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from dataflow import SKIP, Flow, Maybe, collect, each, merge, node, race
 from dataflow.compiler.plan import Call
 from dataflow.core.events import Reporter
@@ -195,7 +193,6 @@ SHAPES: list[Callable[[Flow], None]] = [
     a_chain, a_diamond, a_skip, a_failure, a_failed_run, a_map, a_map_of_few_at_once, a_map_of_skips,
     a_map_of_failures, a_failed_map, two_lists, a_map_in_a_map, a_loop, a_race,
 ]  # fmt: skip
-shapes = pytest.mark.parametrize("wire", SHAPES, ids=lambda wire: wire.__name__)
 
 
 def flow_of(wire: Callable[[Flow], None]) -> Flow:
@@ -210,31 +207,30 @@ def played(flow: Flow, is_heard: bool = False) -> Playing:
     return Playing(flow, is_heard, **inputs).to_the_end()
 
 
-@shapes
-@pytest.mark.parametrize("errors", ["fail_fast", "continue"])
-def test_it_comes_to_the_same_with_a_listener_who_has_all_of_it_told(
-    wire: Callable[[Flow], None], errors: Any
-) -> None:
-    flow = flow_of(wire).using(errors=errors)
-    assert repr(played(flow).told()) == repr(played(flow, is_heard=True).told())
+def test_the_outcome_is_the_same_with_a_listener_to_whom_everything_is_reported() -> None:
+    for wire in SHAPES:
+        errors: Any
+        for errors in ("fail_fast", "continue"):
+            flow = flow_of(wire).using(errors=errors)
+            assert repr(played(flow).told()) == repr(played(flow, is_heard=True).told()), wire
 
 
-@shapes
-def test_everything_comes_to_its_end(wire: Callable[[Flow], None]) -> None:
-    playing = played(flow_of(wire))
-    assert playing.scheduler.has_ended
-    assert {frame.has_ended for frame in playing.frames()} == {True}
+def test_everything_ends() -> None:
+    for wire in SHAPES:
+        playing = played(flow_of(wire))
+        assert playing.scheduler.has_ended
+        assert {frame.has_ended for frame in playing.frames()} == {True}
 
 
-@shapes
-@pytest.mark.parametrize("most", [1, 2])
-def test_with_few_run_slots_it_comes_to_the_same_states(wire: Callable[[Flow], None], most: int) -> None:
-    free, limited = played(flow_of(wire)), played(flow_of(wire).using(max_concurrency=most))
-    assert limited.scheduler.has_ended
-    if wire not in (a_failed_run, a_failed_map, a_race):  # there it matters who was first
-        assert [told["states"] for told in map(told_of, limited.frames())] == [
-            told["states"] for told in map(told_of, free.frames())
-        ]
+def test_with_few_run_slots_the_states_are_the_same() -> None:
+    for wire in SHAPES:
+        for most in (1, 2):
+            free, limited = played(flow_of(wire)), played(flow_of(wire).using(max_concurrency=most))
+            assert limited.scheduler.has_ended
+            if wire not in (a_failed_run, a_failed_map, a_race):  # there it matters who was first
+                assert [told_of(frame)["states"] for frame in limited.frames()] == [
+                    told_of(frame)["states"] for frame in free.frames()
+                ]
 
 
 # a value
@@ -318,24 +314,12 @@ def test_the_value_of_its_last_node_ends_an_item() -> None:
     playing = a_map_of(1, 2)
     for _ in range(3):  # inc of each item, then inc_2 of the first
         playing.fire()
-    first, second = opened_map(playing).frames
+    opened = opened_map(playing)
+    first, second = opened.frames
     assert (first.has_ended, second.has_ended) == (True, False)
     assert STATES[first.states[1]].value == "done"
-
-
-def test_an_item_that_has_ended_is_none_of_those_that_live() -> None:
-    playing = a_map_of(1, 2)
-    for _ in range(3):
-        playing.fire()
-    opened = opened_map(playing)
-    assert list(opened.live.values()) == [opened.frames[1]]
-
-
-def test_an_item_that_has_ended_holds_no_value() -> None:
-    playing = a_map_of(1, 2)
-    for _ in range(3):
-        playing.fire()
-    assert (*opened_map(playing).frames[0].values,) == ()
+    assert (*first.values,) == ()
+    assert list(opened.live.values()) == [second]
 
 
 def test_an_item_that_has_ended_makes_room_for_the_next() -> None:

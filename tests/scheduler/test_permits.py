@@ -26,29 +26,23 @@ def taken(gate: Gate) -> Permit:
     return Permit(gate)
 
 
-def test_the_firing_alone_holds_it() -> None:
+def test_the_firing_and_each_of_its_threads_hold_it() -> None:
     assert Permit(None).drop()
-
-
-def test_each_thread_holds_it_too() -> None:
     permit = Permit(None)
     permit.keep()
     permit.keep()
     assert [permit.drop() for _ in range(3)] == [False, False, True]
 
 
-def test_the_slot_of_a_gate_comes_back_with_the_last_hold() -> None:
+def test_the_last_hold_gives_the_slot_of_a_gate_back() -> None:
     gate = Gate(1)
     permit = taken(gate)
     permit.keep()
     permit.drop()
     assert gate.take(Waiting()) == math.inf
-
-
-def test_the_last_hold_gives_the_slot_of_a_gate_back() -> None:
-    gate = Gate(1)
-    taken(gate).drop()
-    assert is_free(gate)
+    other = Gate(1)
+    taken(other).drop()
+    assert is_free(other)
 
 
 def test_of_many_threads_exactly_one_is_the_last() -> None:
