@@ -48,7 +48,7 @@ class Failure(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The code that the message begins with, such as `DF0802`; empty for exceptions of other libraries."""
+        """The code that the message begins with, such as `DF0802`, empty for exceptions of others."""
         found = _CODE.match(self.message)
         return found[0] if found is not None else ""
 

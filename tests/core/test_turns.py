@@ -24,7 +24,8 @@ SYSTEM: Final = Message("system", "s")
 #: The two histories of B18.
 H: Final = [
     SYSTEM, Message("user", "u1"), asks("", "t1", "t2"), result("t1"), result("t2"),
-    Message("assistant", "a1"), Message("user", "u2"), asks("", "t3"), result("t3"), Message("assistant", "a2"), Message("user", "u3"),
+    Message("assistant", "a1"), Message("user", "u2"), asks("", "t3"), result("t3"),
+    Message("assistant", "a2"), Message("user", "u3"),
 ]  # fmt: skip
 L: Final = [
     SYSTEM, Message("user", "u"), asks("", "t1"), result("t1"), asks("", "t2"), result("t2"), asks("", "t3"),
