@@ -234,7 +234,7 @@ ATTEMPTS: Final = (
         status="failed",
         runs={"stuck": 2},
         states={"stuck": "timed_out", "ident": "not_run"},
-        failures=(("stuck", "NodeTimeout", "DF0802"),),
+        failures=(("stuck", "NodeTimeout", "DF0802 stuck:"),),
     ),
     Case(
         id="a run that takes too long fails, and what runs in it is cancelled",
@@ -243,7 +243,7 @@ ATTEMPTS: Final = (
         status="failed",
         runs={"stuck": 1},
         states={"stuck": "cancelled", "ident": "not_run"},
-        failures=(("", "NodeTimeout", "DF0802"),),
+        failures=(("", "NodeTimeout", "DF0802 slowly:"),),
     ),
     Case(
         id="limits change when a node runs, and nothing else",

@@ -163,7 +163,7 @@ BRANCHES: Final = (
             "j": ("j: port 'p' has no value", "t: port 'x' has no value", "when: exit 'yes' not taken"),
             "ident.out": ("ident: port 'x'", "j: port 'p'", "t: port 'x'", "when: exit 'yes' not taken"),
         },
-        warnings=("j is skipped: no value came on p, though one came on q",),
+        warnings=("DF0835 j:",),
         events=(("warning", "j", {"code": "join_unreleased"}), ("node_finished", "j", {"state": "skipped"})),
     ),
     Case(

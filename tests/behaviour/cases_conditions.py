@@ -184,8 +184,8 @@ CONDITIONS: Final = (
             status="failed", runs={}, failures=(("m", error, told),),
         )
         for what, key, error, told in (
-            ("is no text", "len(item)", "NodeFailed", "got the key 1 for an item; a key is text"),
-            ("is there twice", "'x'", "NodeFailed", "got the key 'x' for two items; keys must differ"),
+            ("is no text", "len(item)", "NodeFailed", "DF0812 m:"),
+            ("is there twice", "'x'", "NodeFailed", "DF0816 m:"),
             ("cannot be computed", "item.id", "ExpressionError", "'item.id': no key 'id'; choices: name"),
         )
     ),

@@ -138,7 +138,7 @@ def of_skip(why: Why, reader: Reader, came: Any) -> Case:
     return Case(
         id=f"{reader}, {why}", rule="S4.3", flow=partial(read, why, reader),
         outputs={} if came is None else {"o": came}, states={"off": "skipped", **states}, others="done",
-        warnings=tuple(f"last[{n}] is skipped: no value came on y" for n in (0, 1))
+        warnings=tuple(f"DF0835 last[{n}]:" for n in (0, 1))
         if reader == "broadcast"
         else (),
     )  # fmt: skip
@@ -264,7 +264,7 @@ DEAD_PORTS: Final = (
             outputs={"alls": [], **outputs}, runs={"inc": rounds}, states={"up[0]/off": "skipped"},
             events=(("loop_exited", "up", {"reason": reason, "iterations": rounds}),), others=None,
             why={"up.off": ("up: no round brought a value", f"up[{rounds - 1}]/off: disabled")},
-            warnings=("up ended at its limit",) if use == "while" and reason != "exhausted" else (),
+            warnings=("DF0834 up:",) if use == "while" and reason != "exhausted" else (),
         )
         for use, reason, rounds, outputs in IN_A_LOOP
     ),

@@ -280,7 +280,7 @@ FAILURES: Final = (
     Case(
         id="a value of another type from an untyped port", rule="S1.7", flow=checked_on_entry,
         status="failed", runs={"wrong_text": 1},
-        failures=(("inc", "NodeFailed", "node 'inc' got a value on port 'x' that does not fit"),),
+        failures=(("inc", "NodeFailed", "DF0601 inc.x:"),),
     ),
     Case(
         id="items that fail", rule="S9.4", flow=partial(items, "fail"), inputs={"xs": [1, 2, 3, 4]},

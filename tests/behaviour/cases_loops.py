@@ -122,7 +122,7 @@ def exited(reason: str, rounds: int) -> tuple[tuple[str, str, dict[str, Any]], .
     return (*begun, ("loop_exited", "up", {"reason": reason, "iterations": rounds}))
 
 
-AT_LIMIT: Final = "loop up ended at its limit of {} round"
+AT_LIMIT: Final = "DF0834 up: ended at its limit of {} round"
 
 LOOPS: Final = (
     *(
@@ -143,7 +143,7 @@ LOOPS: Final = (
     ),
     Case(
         id="B07f", rule="S6.2", flow=partial(counting, 0, 100, 3, "fail"), status="failed", runs={"step": 3},
-        failures=(("up", "LoopLimit", "DF0803"),), states={"up": "failed"},
+        failures=(("up", "LoopLimit", "DF0803 up:"),), states={"up": "failed"},
         events=exited("failed", 3),
     ),
     Case(

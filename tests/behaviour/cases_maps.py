@@ -201,12 +201,10 @@ MAPS: Final = (
     *(
         Case(
             id=f"a map over {items!r}", rule="S7.1", flow=partial(over, items), status="failed",
-            runs={"ident": 1}, failures=(("ident_2", "NodeFailed", text),), states={"ident_2": "failed"},
+            runs={"ident": 1}, failures=(("ident_2", "NodeFailed", "DF0814 ident_2.item:"),),
+            states={"ident_2": "failed"},
         )
-        for items, text in (
-            (3, "maps over int on"), ("ab", "maps over str on"), (b"ab", "maps over bytes on"),
-            ({"a": 1}, "maps over dict on"), (None, "maps over NoneType on"), ({1, 2}, "maps over set on"),
-        )
+        for items in (3, "ab", b"ab", {"a": 1}, None, {1, 2})
     ),
     Case(
         id="items named by a key", rule="S2.2", flow=partial(keyed, str.lower),
@@ -215,12 +213,12 @@ MAPS: Final = (
     ),
     Case(
         id="equal keys", rule="S7.1", flow=partial(keyed, str.lower), inputs={"words": ["B", "b"]},
-        status="failed", runs={}, failures=(("first_letter", "NodeFailed", "the key 'b' for two items"),),
+        status="failed", runs={}, failures=(("first_letter", "NodeFailed", "DF0816 first_letter:"),),
         states={"first_letter": "failed"},
     ),
     Case(
         id="a key that is no text", rule="S7.1", flow=partial(keyed, len), inputs={"words": ["B"]},
-        status="failed", failures=(("first_letter", "NodeFailed", "key 1 for an item; a key is text"),),
+        status="failed", failures=(("first_letter", "NodeFailed", "DF0812 first_letter:"),),
     ),
     Case(
         id="a key that raises", rule="S7.1", flow=partial(keyed, lambda word: word[5]),
@@ -250,7 +248,7 @@ MAPS: Final = (
         id="items beside a dead outer port", rule="S4.3", flow=partial(beside_a_dead_port, required=True),
         inputs={"xs": [1, 2]}, outputs={"o": []}, runs={"nothing": 1},
         states={"add[0]": "skipped", "add[1]": "skipped"}, others="done",
-        warnings=("add[0] is skipped: no value came on y", "add[1] is skipped: no value came on y"),
+        warnings=("DF0835 add[0]:", "DF0835 add[1]:"),
         why={"add[1]": ("add[1]: port 'y'", "nothing: port 'out' not emitted")},
     ),
     Case(

@@ -171,7 +171,7 @@ NESTED_LOOPS: Final = (
     Case(
         id="the inner limit is reached in each outer round", rule="S6.5",
         flow=partial(inner_limit, "exit"), outputs={"o": [2, 12, 22]}, runs={"inc": 6, "add": 3},
-        warnings=tuple(f"loop outer[{number}]/inner ended at its limit of 2" for number in range(3)),
+        warnings=tuple(f"DF0834 outer[{number}]/inner: ended at its limit of 2" for number in range(3)),
         events=tuple(
             ("loop_exited", f"outer[{number}]/inner", {"reason": "max_iterations", "iterations": 2})
             for number in range(3)
@@ -180,7 +180,7 @@ NESTED_LOOPS: Final = (
     ),
     Case(
         id="the inner limit fails the outer loop", rule="S6.2", flow=partial(inner_limit, "fail"),
-        status="failed", failures=(("outer[0]/inner", "LoopLimit", "DF0803"),),
+        status="failed", failures=(("outer[0]/inner", "LoopLimit", "DF0803 inner:"),),
         states={"outer": "failed", "outer[0]/inner": "failed", "outer[0]/inner[1]/inc": "done"},
         events=(
             ("loop_exited", "outer[0]/inner", {"reason": "failed", "iterations": 2}),
@@ -231,7 +231,7 @@ NESTED_LOOPS: Final = (
         id="an inner test that raises in the second outer round", rule="S6.1", flow=inner_test_raises,
         status="failed", failures=(("outer[1]/inner", "ZeroDivisionError", "division"),),
         states={"outer": "failed", "outer[0]/inner": "done", "outer[1]/inner": "failed"},
-        warnings=("outer[0]/inner ended at its limit",),
+        warnings=("DF0834 outer[0]/inner:",),
     ),
     Case(
         id="a loop in the items that have a value", rule="S6.5", flow=loop_in_each_item,

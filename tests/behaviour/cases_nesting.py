@@ -197,7 +197,7 @@ NESTING: Final = (
     Case(
         id="a map in a loop in a map", rule="S7.1", flow=map_in_loop_in_map,
         inputs={"rows": [[1], [5, 5], []]}, outputs={"rows": [[3], [6, 6], []]}, runs={"inc": 4, "total": 5},
-        warnings=("up[0] ended at its limit of 2 rounds", "up[2] ended at its limit of 2 rounds"),
+        warnings=("DF0834 up[0]:", "DF0834 up[2]:"),
     ),
     Case(
         id="a loop in a map in a loop", rule="S6.5", flow=loop_in_map_in_loop, outputs={"sum": 6, "n": 3},
@@ -206,12 +206,12 @@ NESTING: Final = (
     Case(
         id="outer values deep inside", rule="S2.3", flow=outer_constants_deep_inside,
         inputs={"xs": [1, 20], "base": 10}, outputs={"out": [21, 30]}, runs={"src": 1, "add": 3},
-        warnings=("up[0] ended at its limit",),
+        warnings=("DF0834 up[0]:",),
     ),
     Case(
         id="outer values in a loop", rule="S2.3", flow=outer_values_in_a_loop, inputs={"x": 1, "xs": [1, 2]},
         outputs={"o": 13}, runs={"inc": 2, "src": 1, "total": 2, "add": 2, "total_2": 2},
-        warnings=("up ended at its limit",), others="done",
+        warnings=("DF0834 up:",), others="done",
     ),
     Case(
         id="an outer value that only next values need", rule="S6.1",

@@ -88,7 +88,7 @@ async def test_a_failed_run_without_a_store_is_not_resumed() -> None:
     flow = broken({"is_mended": False}, anyio.Event())
     with pytest.raises(RunFailed) as failed:
         await flow.run()
-    with pytest.raises(DataflowError, match="lives in no store"):
+    with pytest.raises(DataflowError, match="DF0822"):
         await flow.resume(failed.value.result)
 
 

@@ -119,20 +119,21 @@ async def test_an_error_of_one_is_an_error_of_all(how: Any) -> None:
     ("how", "kind", "text"),
     [
         (fails, "ValueError", "cannot merge"),
-        (counts, "NodeFailed", "node 'merge_contexts' got int from counts; expected an ExecutionContext"),
+        (counts, "NodeFailed", "DF0812 merge_contexts:"),
     ],
 )
 async def test_a_function_that_fails_fails_the_merge(how: Any, kind: str, text: str) -> None:
     with pytest.raises(RunFailed) as caught:
         await two_chats(how).run()
     (failure,) = caught.value.failures
-    assert (failure.path, failure.type, failure.message) == ("merge_contexts", kind, text)
+    assert (failure.path, failure.type) == ("merge_contexts", kind)
+    assert failure.message.startswith(text)
 
 
 async def test_a_value_that_is_no_conversation_fails_the_merge() -> None:
     with Flow() as f:
         f.output("last", merge_contexts(f.add(reads, "text").out, f.context("main"), how="append"))
-    with pytest.raises(RunFailed, match=r"got str from reads\.out; expected an ExecutionContext"):
+    with pytest.raises(RunFailed, match=r"DF0601 merge_contexts: value of reads\.out:"):
         await f.run()
 
 

@@ -112,7 +112,7 @@ class TestAnswers:
         run = await run_of(flow)
         result = await flow.fork(run, changes={"pick": {"seat": "A", "row": 3}})
         assert (dict(result.outputs), called) == ({"seat": "A", "wish": "window"}, [])
-        with pytest.raises(AnswerRefused, match="DF0506 answer to 'pick': row:"):
+        with pytest.raises(AnswerRefused, match=r"DF0833 answer to 'pick'\.row:"):
             await flow.fork(run, changes={"pick": {"seat": "A"}})
 
     async def test_a_refused_answer_leaves_no_fork(self) -> None:

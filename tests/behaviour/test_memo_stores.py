@@ -226,7 +226,7 @@ class TestDamage:
         with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
             connection.execute("UPDATE blobs SET data = x'00'")
             connection.commit()
-        with pytest.raises(RunFailed, match="what was remembered is dropped: run the flow again"):
+        with pytest.raises(RunFailed, match="DF0851"):
             await chain(4).using(memo=store).run(x=1)
         called()
         for calls in (CHAIN[:4], []):
@@ -248,7 +248,7 @@ class TestDamage:
 
         with monkeypatch.context() as patched:
             patched.setattr(store, "blob", gone)
-            with pytest.raises(RunFailed, match="what was remembered is dropped: run the flow again"):
+            with pytest.raises(RunFailed, match="DF0851"):
                 await chain(4).using(memo=store).run(x=1)
         called()
         for calls in (CHAIN[:4], []):

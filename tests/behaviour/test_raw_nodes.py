@@ -104,7 +104,10 @@ async def test_a_status_of_error_fails_the_node_with_its_text_and_keeps_the_meta
     with pytest.raises(RunFailed) as caught:
         await f.run(x=3)
     (failure,) = caught.value.failures
-    assert (failure.path, failure.message) == ("fails_if_odd", "node 'fails_if_odd' failed: cannot halve 3")
+    assert (failure.path, failure.message) == (
+        "fails_if_odd",
+        "DF0809 fails_if_odd: the node failed: cannot halve 3",
+    )
     assert caught.value.result.metadata["fails_if_odd"]["tried"] == [1]
 
 
@@ -175,6 +178,4 @@ async def test_a_piece_of_a_port_that_the_node_does_not_have_is_an_error() -> No
     with pytest.raises(RunFailed) as caught:
         await f.run(x=1)
     (failure,) = caught.value.failures
-    assert failure.message == (
-        "node 'speaks' gave out a piece of the undeclared output port 'text'; choices: out"
-    )
+    assert failure.message.startswith("DF0806 speaks.text: ")

@@ -126,7 +126,7 @@ async def blockers(f: Flow) -> list[str]:
     async with f.start() as run:
         events = [event async for event in run.events()]
     told = [one for one in events if one.kind is EventKind.WARNING and one.data["code"] == "loop_blocked"]
-    assert all(event.data["text"].startswith(f"{event.path} blocked") for event in told)
+    assert all(event.data["text"].startswith(f"DF0842 {event.path}: ") for event in told)
     return [path for path, _ in groupby(event.path for event in told)]
 
 

@@ -165,7 +165,7 @@ async def test_code_that_blocks_the_event_loop_is_told_with_its_path_and_time(
     (warning, *_) = warned(events, "loop_blocked")
     assert warning.path == "slow"
     assert warning.data["seconds"] >= 0.15
-    assert re.match(r"slow blocked the event loop for \d+\.", warning.data["text"])
+    assert re.match(r"DF0842 slow: .* \d+\.\d+ s", warning.data["text"])
     assert result["o"] == "done"
 
 
