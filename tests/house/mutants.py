@@ -138,7 +138,7 @@ MUTANTS: Final = (
         "a driver goes on after an error",
         "                worker.driver = Driver()\n",
         "",
-        (INLINE.format("after_an_error_the_driver_is_a_new_one"),),
+        (INLINE.format("after_an_error_a_new_driver_goes_on"),),
     ),
     Mutant(
         "a row never gives up its turn",
@@ -217,13 +217,13 @@ MUTANTS: Final = (
         "an item holds its values when it has ended",
         "        frame.release()\n",
         "",
-        (SETTLING.format("an_item_that_has_ended_holds_no_value"),),
+        (SETTLING.format("the_value_of_its_last_node_ends_an_item"),),
     ),
     Mutant(
         "the newest is served first",
         "        waiting.extend(newly)\n",
         "        waiting.extendleft(newly)\n",
-        (RUN_SLOTS.format("all_are_served_in_the_order_in_which_they_came"),),
+        (RUN_SLOTS.format("all_start_in_the_order_in_which_they_came"),),
     ),
     Mutant(
         "what was cancelled takes a slot",
@@ -235,13 +235,13 @@ MUTANTS: Final = (
         "a thread that runs on gives its slot back at once",
         "        if kept is None or kept.drop():\n",
         "        if kept is None or kept:\n",
-        (RUN_SLOTS.format("a_thread_that_runs_on_keeps_the_slot"),),
+        (RUN_SLOTS.format("a_slot_comes_back_in_the_event_loop_when_the_last_thread_returns"),),
     ),
     Mutant(
         "frames share a set that they write to",
         "_NOBODY: Final[Any] = frozenset()\n",
         "_NOBODY: Final[Any] = set()\n",
-        ("tests/scheduler/test_frames.py::test_a_set_of_a_new_frame_refuses_to_be_written_to[dead_inputs]",),
+        ("tests/scheduler/test_frames.py::test_what_a_new_frame_shares_refuses_to_be_written_to",),
     ),
     Mutant(
         "states are listed as their frames have opened",
