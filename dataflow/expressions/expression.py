@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic_core import core_schema
 
 from dataflow.base.failure import text_of_error
-from dataflow.base.wording import choices
+from dataflow.base.wording import MOST_CHOICES
 from dataflow.core.functions import NamedFunction, is_function_name
-from dataflow.errors import ExpressionError
+from dataflow.diagnostics.expressions import (
+    EVALUATION_RAISED,
+    NAME_UNKNOWN,
+    RESULT_TOO_LONG,
+    SOURCE_NOT_TEXT,
+    VALUE_TOO_DEEP,
+)
+from dataflow.errors import ArgumentInvalid, ExpressionError
 from dataflow.expressions.limits import LONGEST, Evaluation, Refused, boolean, length, short
 
 if TYPE_CHECKING:
@@ -107,7 +114,7 @@ class Template:
         for piece in self._write(evaluation):
             size += len(piece)
             if size > LONGEST:
-                raise Refused(f"fills to more than {LONGEST:,} characters")
+                raise Refused(RESULT_TOO_LONG(expected=f"at most {LONGEST:,} characters"))
             pieces.append(piece)
         return "".join(pieces)
 
@@ -122,7 +129,8 @@ class Template:
 
 def _not_too_long(value: Any) -> Any:
     if isinstance(value, str) and length(value) > LONGEST:
-        raise Refused(f"gives a text of {length(value):,} characters; at most {LONGEST:,}")
+        most, found = f"at most {LONGEST:,} characters", f"{length(value):,}"
+        raise Refused(RESULT_TOO_LONG(expected=most, found=found))
     return value
 
 
@@ -131,12 +139,12 @@ def _reporting(source: str, work: Callable[[], T], kind: str = "expression") -> 
     try:
         return work()
     except Refused as refused:
-        raise ExpressionError(source, str(refused), kind) from refused.__cause__
+        raise ExpressionError(source, refused.problem, kind) from refused.__cause__
     except RecursionError as error:
-        raise ExpressionError(source, "meets a value that is nested too deep", kind) from error
+        raise ExpressionError(source, VALUE_TOO_DEEP(), kind) from error
     except Exception as error:
-        text = text_of_error(error)[:200]
-        raise ExpressionError(source, f"raised {type(error).__name__}: {text}", kind) from error
+        described = f"{type(error).__name__}: {text_of_error(error)[:200]}"
+        raise ExpressionError(source, EVALUATION_RAISED(error=described), kind) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +163,8 @@ class ExpressionOf:
         expression = Expression(self.source)
         unknown = sorted(expression.names - {self.name})
         if unknown:
-            found = ", ".join(short(name) for name in unknown[:12])
-            raise ExpressionError(
-                self.source,
-                f"unknown name{'' if len(unknown) == 1 else 's'} {found}; {choices([self.name])}",
-            )
+            names = ", ".join(short(name) for name in unknown[:MOST_CHOICES])
+            raise ExpressionError(self.source, NAME_UNKNOWN(names=names, available=[self.name]))
         return ExpressionFunction(self.name, expression, self.is_condition)
 
 
@@ -190,11 +195,11 @@ def _schema_of_source(kind: type[S]) -> CoreSchema:
         if isinstance(given, kind):
             return given
         if not isinstance(given, str):
-            raise ValueError(f"expected the source as text, found {type(given).__name__}")
+            raise ArgumentInvalid(SOURCE_NOT_TEXT(found=type(given).__name__))
         try:
             return kind(given)
         except ExpressionError as error:
-            raise ValueError(str(error)) from error
+            raise ArgumentInvalid(*error.diagnostics) from error
 
     written = core_schema.plain_serializer_function_ser_schema(
         attrgetter("source"), return_schema=core_schema.str_schema()

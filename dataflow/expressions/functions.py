@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from dataflow.diagnostics.expressions import TEXT_IMPOSSIBLE
 from dataflow.expressions.limits import (
     LONGEST,
     Evaluation,
@@ -20,6 +21,7 @@ from dataflow.expressions.limits import (
     described,
     is_number,
     length,
+    operand_invalid,
 )
 
 __all__ = ["FUNCTIONS", "text_of"]
@@ -38,7 +40,7 @@ def _json_default(value: object) -> object:
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
-    raise Refused(f"{described(value)} cannot be written in a text; take a field of it")
+    raise Refused(TEXT_IMPOSSIBLE(value=described(value)))
 
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, default=_json_default)
@@ -55,9 +57,9 @@ def text_of(evaluation: Evaluation, value: object) -> str:
     try:
         return _as_json(evaluation, value)
     except ValueError as error:
-        if (reason := _in_our_words(error)) is None:
+        if (what := _without_text(error)) is None:
             raise
-        raise Refused(reason) from error
+        raise Refused(TEXT_IMPOSSIBLE(value=what)) from error
 
 
 def _as_json(evaluation: Evaluation, value: object) -> str:
@@ -72,20 +74,19 @@ def _as_json(evaluation: Evaluation, value: object) -> str:
     return "".join(pieces)
 
 
-def _in_our_words(error: ValueError) -> str | None:
-    """Reword an error of the JSON encoder; None for an error raised by a user's value."""
+def _without_text(error: ValueError) -> str | None:
+    """Describe the value that the JSON encoder refused; None for an error raised by a user's value."""
     if "Circular reference" in str(error):
-        return "a value that holds itself cannot be written in a text"
+        return "a value that contains itself"
     if "Exceeds the limit" in str(error):
-        most = f"{sys.get_int_max_str_digits():,}"
-        return f"an integer cannot be written in a text: it has more than {most} digits"
+        return f"an integer of more than {sys.get_int_max_str_digits():,} digits"
     return None
 
 
 def _changed(name: str, change: Callable[[str], str]) -> Callable[[Evaluation, Any], str]:
     def changed(evaluation: Evaluation, text: object) -> str:
         if not isinstance(text, str):
-            raise Refused(f"{name}() takes a text, found {described(text)}")
+            raise operand_invalid(f"{name}()", "a string", text)
         evaluation.make(length(text))
         made = change(str.__str__(text))
         evaluation.make(len(made))  # upper case may be longer
@@ -98,7 +99,7 @@ def _length(_: Evaluation, value: object) -> int:
     if isinstance(value, str | list | tuple | dict):
         return length(value)
     if not isinstance(value, Sized):
-        raise Refused(f"len() takes a text, list or mapping, found {described(value)}")
+        raise operand_invalid("len()", "a string, list or mapping", value)
     return len(value)
 
 
@@ -107,7 +108,7 @@ def _rounded(_: Evaluation, value: object, digits: object = None) -> Any:
     if digits is None:
         return checked_number(round(number))
     if not isinstance(digits, int) or isinstance(digits, bool) or abs(digits) > MOST_ROUNDED:
-        raise Refused(f"round() keeps at most {MOST_ROUNDED} digits, found {described(digits)}")
+        raise operand_invalid("round()", f"at most {MOST_ROUNDED} digits", digits)
     return checked_number(round(number, digits))
 
 
@@ -117,10 +118,8 @@ def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
             with suppress(ValueError):  # reported below
                 return checked_number(kind(value))
         if not is_number(value):
-            raise Refused(
-                f"{kind.__name__}() takes a number, or the text of one with at most {MOST_DIGITS:,} "
-                f"characters, found {described(value)}"
-            )
+            expected = f"a number, or a string of one with at most {MOST_DIGITS:,} characters"
+            raise operand_invalid(f"{kind.__name__}()", expected, value)
         return checked_number(kind(checked_number(value)))
 
     return read

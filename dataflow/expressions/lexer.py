@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dataflow.base.wording import shortened
+from dataflow.diagnostics.expressions import (
+    DOLLAR_MISPLACED,
+    ENDS_TOO_EARLY,
+    ESCAPE_UNKNOWN,
+    NAME_UNDERSCORE,
+    NESTED_TOO_DEEP,
+    NEVER_CLOSED,
+    SOURCE_EMPTY,
+    SOURCE_TOO_LONG,
+    SYNTAX_INVALID,
+    TEMPLATE_TAG_ALONE,
+    TEMPLATE_TAG_UNKNOWN,
+)
 from dataflow.expressions.limits import MOST_QUOTED, Refused, short
 
-__all__ = ["KEYWORD", "MOST_DEPTH", "in_our_words", "prepared_expression", "prepared_template"]
+if TYPE_CHECKING:
+    from dataflow.diagnostics.diagnostic import Diagnostic
+
+__all__ = [
+    "KEYWORD",
+    "MOST_DEPTH",
+    "prepared_expression",
+    "prepared_template",
+    "syntax_error",
+    "too_deep",
+    "unexpected",
+]
 
 MOST_CHARACTERS: Final = 10_000
 MOST_DEPTH: Final = 20
@@ -32,11 +56,11 @@ _MET: Final = re.compile(
     r"'?(?P<found>end of [a-z ]+|.+?)'?(?:[,.] .+)?$"
 )
 _TAG: Final = re.compile("Encountered unknown tag '(.+?)'")
-#: jinja2's names of the ends of a source, and our message about each if it is reached too early.
+#: jinja2's names of the ends of a source, and what ends there: the whole source, or code in a template.
 _ENDINGS: Final = {
-    "end of template": "ends too early",
-    "end of print statement": "what stands in {{ }} ends too early",
-    "end of statement block": "what stands in {% %} ends too early",
+    "end of template": "",
+    "end of print statement": "{{ }}",
+    "end of statement block": "{% %}",
 }
 
 
@@ -44,7 +68,7 @@ def prepared_expression(source: str) -> str:
     """Check an expression and return it in the form that the parser takes."""
     _check_length(source)
     if not source.strip():
-        raise Refused("is empty")
+        raise Refused(SOURCE_EMPTY())
     code, _ = _Code(source, 0, None).read()
     return code
 
@@ -57,7 +81,7 @@ def prepared_template(source: str) -> str:
     while (opening := _OPENING.search(source, position)) is not None:
         kind = opening[0]
         if kind == "{#":
-            raise Refused(f"comments are not allowed, found '{{#'{_place(source, opening.start())}")
+            raise _tag_unknown("{#", source, opening.start())
         code, end = _Code(source, opening.end(), _ENDS[kind]).read()
         if kind == "{%":
             _check_statement(code, source, opening.start())
@@ -68,25 +92,27 @@ def prepared_template(source: str) -> str:
 
 def _check_length(source: str) -> None:
     if len(source) > MOST_CHARACTERS:
-        raise Refused(f"has {len(source):,} characters; at most {MOST_CHARACTERS:,}")
+        most, found = f"at most {MOST_CHARACTERS:,} characters", f"{len(source):,}"
+        raise Refused(SOURCE_TOO_LONG(expected=most, found=found))
 
 
 def _check_statement(code: str, source: str, position: int) -> None:
     word = re.match(r"[-+]?\s*(\w*)", code)
     name = word[1] if word is not None else ""
     if name not in _STATEMENTS:
-        quoted = shortened(name, MOST_QUOTED)
-        raise Refused(
-            f"a template has no '{{% {quoted} %}}'{_place(source, position)}; it has {{{{ }}}} and "
-            + ", ".join(f"{{% {known} %}}" for known in _STATEMENTS)
-        )
+        raise _tag_unknown(f"{{% {shortened(name, MOST_QUOTED)} %}}", source, position)
+
+
+def _tag_unknown(tag: str, source: str, position: int) -> Refused:
+    known = ["{{ }}", *(f"{{% {name} %}}" for name in _STATEMENTS)]
+    return Refused(TEMPLATE_TAG_UNKNOWN(_place(source, position), tag=tag, available=known))
 
 
 def _place(source: str, position: int) -> str:
     """Describe a position by line and column."""
     line = source.count("\n", 0, position) + 1
     column = position - (source.rfind("\n", 0, position) + 1) + 1
-    return f" in column {column}" if "\n" not in source else f" in line {line}, column {column}"
+    return f"column {column}" if "\n" not in source else f"line {line}, column {column}"
 
 
 class _Code:
@@ -117,7 +143,7 @@ class _Code:
         if self.open or self.end is not None:
             start = self.open[-1] if self.open else self.begin - 2
             what = self.source[start] if self.open else self.source[start : self.begin]
-            raise Refused(f"'{what}' is never closed{_place(self.source, start)}")
+            raise Refused(NEVER_CLOSED(_place(self.source, start), opening=what))
         return "".join([*parts, self.source[position:]]), len(self.source)
 
     def step(self, step: re.Match[str]) -> str:
@@ -138,7 +164,7 @@ class _Code:
         """Check a word, and remove the `$` in front of a name."""
         name = word.removeprefix("$")
         if name.startswith("_"):
-            raise Refused(f"a name begins with an underscore: {short(name)}{_place(self.source, position)}")
+            raise Refused(NAME_UNDERSCORE(_place(self.source, position), found=short(name)))
         if name == word:
             return word
         before = self.source[position - 1] if position > self.begin else ""
@@ -147,19 +173,13 @@ class _Code:
         return KEYWORD + name if name in _WORDS_OF_THE_LANGUAGE else name
 
     def refuse_dollar(self, position: int) -> None:
-        raise Refused(
-            f"'$' stands only before a name, as in $value{_place(self.source, position)}; $value and value "
-            "are the same name"
-        )
+        raise Refused(DOLLAR_MISPLACED(_place(self.source, position)))
 
     def check_escapes(self, text: str, position: int) -> None:
         rest = _ESCAPE.sub("", text)
         if "\\" in rest:
             escape = rest[rest.index("\\") :][:2]
-            raise Refused(
-                f"'{escape}' means nothing in the text{_place(self.source, position)}; a backslash is "
-                "written '\\\\'"
-            )
+            raise Refused(ESCAPE_UNKNOWN(_place(self.source, position), escape=escape))
 
     def bracket(self, kind: str | None, position: int) -> None:
         if kind == "open":
@@ -167,26 +187,34 @@ class _Code:
         elif self.open:
             self.open.pop()
         else:
-            raise Refused(f"unexpected '{self.source[position]}'{_place(self.source, position)}")
+            raise unexpected(repr(self.source[position]), _place(self.source, position))
         if len(self.open) > MOST_DEPTH:
-            raise Refused(
-                f"brackets are nested too deep{_place(self.source, position)}; at most {MOST_DEPTH}"
-            )
+            raise too_deep(_place(self.source, position))
 
 
-def in_our_words(message: str) -> str:
-    """Reword a message of jinja2, which mentions tokens and blocks."""
+def too_deep(place: str = "") -> Refused:
+    """Return the error for a source with too many levels of brackets or operators."""
+    return Refused(NESTED_TOO_DEEP(place, expected=f"at most {MOST_DEPTH} levels"))
+
+
+def unexpected(found: str, place: str = "", expected: str = "") -> Refused:
+    """Return the error for a part of the source that cannot be where it is."""
+    return Refused(SYNTAX_INVALID(place, error="syntax error", expected=expected, found=found))
+
+
+def syntax_error(message: str, place: str) -> Diagnostic:
+    """Return the problem for a message of jinja2, which mentions tokens and blocks."""
     if met := _MET.match(message):
         expected, found = met["expected"], met["found"]
         if found in _ENDINGS:
-            return f"{_ENDINGS[found]}{': {% endif %} is missing' if 'endif' in message else ''}"
-        if expected is None or expected in _ENDINGS:
-            return f"unexpected {found!r}"
-        return f"expected {expected!r}, found {found!r}"
+            within = ": ".join(part for part in (place, _ENDINGS[found]) if part)
+            return ENDS_TOO_EARLY(within, expected="{% endif %}" if "endif" in message else "")
+        known = expected is not None and expected not in _ENDINGS
+        return unexpected(repr(found), place, repr(expected) if known else "").problem
     if tag := _TAG.match(message):  # unknown ones were refused before
-        return f"'{{% {tag[1]} %}}' belongs to no {{% if %}}"
+        return TEMPLATE_TAG_ALONE(place, tag=f"{{% {tag[1]} %}}")
     if message == "expected name or number":
-        return "expected a name after '.'"
+        return SYNTAX_INVALID(place, error="syntax error", expected="a name after '.'")
     if message.startswith("unexpected char "):
-        return f"unexpected {message.split()[2]}"  # its position is one in the prepared source
-    return message[:200]
+        return unexpected(message.split()[2], place).problem  # its position is one in the prepared source
+    return SYNTAX_INVALID(place, error=message[:200])

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeGuard, assert_never
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, assert_never
 
-from dataflow.base.wording import MOST_CHOICES, choices, shortened
+from dataflow.base.wording import MOST_CHOICES, shortened
+from dataflow.diagnostics.expressions import (
+    INTEGER_TOO_LARGE,
+    OPERAND_INVALID,
+    RESULT_TOO_LONG,
+    TOO_MANY_STEPS,
+)
+
+if TYPE_CHECKING:
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "LONGEST",
@@ -18,10 +27,12 @@ __all__ = [
     "boolean",
     "checked_number",
     "described",
+    "integer_too_large",
     "is_number",
     "items_of",
     "length",
-    "listed",
+    "names_among",
+    "operand_invalid",
     "reading_steps",
     "short",
     "steps_of_items",
@@ -55,6 +66,10 @@ SIZES: Final[Mapping[type, Size]] = {
 class Refused(Exception):
     """Raised for an operation that is not allowed; becomes an ExpressionError where the source is known."""
 
+    def __init__(self, problem: Diagnostic) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
 
 @dataclass(slots=True)
 class Evaluation:
@@ -71,16 +86,15 @@ class Evaluation:
     def make(self, size: int) -> None:
         """Count the steps of making a string or list, before it is made."""
         if size > LONGEST:
-            raise Refused(f"makes too much: a text or list has at most {LONGEST:,} characters or items")
+            raise Refused(RESULT_TOO_LONG(expected=f"at most {LONGEST:,} characters or items"))
         self.spend(size)
 
     def spend(self, steps: int) -> None:
         """Count steps of work, one for each character or item."""
         self.left -= steps
         if self.left < 0:
-            raise Refused(
-                f"takes too much: at most {MOST_STEPS:,} characters and items are made and compared"
-            )
+            most = f"at most {MOST_STEPS:,} characters and items, made and compared"
+            raise Refused(TOO_MANY_STEPS(expected=most))
 
     def join(self, texts: Sequence[str]) -> str:
         """Concatenate strings."""
@@ -147,7 +161,7 @@ def described(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return f"the text {short(value)}"
+            return f"the string {short(value)}"
         case int() | float():
             is_long = isinstance(value, int) and value.bit_length() > 64
             return "a long number" if is_long else f"the number {value}"
@@ -159,11 +173,10 @@ def described(value: object) -> str:
             return f"a value of type {type(value).__name__}"
 
 
-def listed(names: Iterable[object]) -> str:
-    """List names that are strings, up to the maximum number of choices."""
-    texts = (short(name)[1:-1] for name in names if isinstance(name, str))
-    shown = list(islice(texts, MOST_CHOICES + 1))
-    return choices(shown[:MOST_CHOICES]) + (" and more" if len(shown) > MOST_CHOICES else "")
+def names_among(keys: Iterable[object]) -> list[str]:
+    """Return the first keys that are strings, up to the maximum number of choices, for a message."""
+    texts = (short(name)[1:-1] for name in keys if isinstance(name, str))
+    return list(islice(texts, MOST_CHOICES))
 
 
 def short(text: str) -> str:
@@ -174,7 +187,7 @@ def short(text: str) -> str:
 def boolean(value: object) -> bool:
     """Return a value that is a boolean; refuse others, as there is no truthiness (S16.3)."""
     if not isinstance(value, bool):
-        raise Refused(f"expected a boolean, found {described(value)}")
+        raise Refused(OPERAND_INVALID(expected="a boolean", found=described(value)))
     return value
 
 
@@ -186,7 +199,17 @@ def is_number(value: object) -> TypeGuard[int | float]:
 def checked_number(value: object) -> Any:
     """Return a value that is an integer or float within the limits; refuse others."""
     if not is_number(value):
-        raise Refused(f"expected a number, found {described(value)}")
+        raise Refused(OPERAND_INVALID(expected="a number", found=described(value)))
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise Refused(f"an integer is too large: at most {MOST_BITS:,} bits")
+        raise integer_too_large()
     return value
+
+
+def integer_too_large() -> Refused:
+    """Return the error for an integer beyond the limit."""
+    return Refused(INTEGER_TOO_LARGE(expected=f"at most {MOST_BITS:,} bits"))
+
+
+def operand_invalid(operator: str, expected: str, *found: object) -> Refused:
+    """Return the error for values that an operator or a function does not take."""
+    return Refused(OPERAND_INVALID(operator, expected=expected, found=" and ".join(map(described, found))))

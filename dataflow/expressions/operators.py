@@ -11,16 +11,19 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
 
+from dataflow.diagnostics.expressions import COMPARISON_INVALID, ITEM_MISSING, KINDS_DIFFER
 from dataflow.expressions.limits import (
     MOST_BITS,
     Evaluation,
     Refused,
     checked_number,
     described,
+    integer_too_large,
     is_number,
     items_of,
     length,
-    listed,
+    names_among,
+    operand_invalid,
     reading_steps,
     short,
     steps_of_items,
@@ -40,7 +43,7 @@ PAIR: Final = 10
 
 def _numbers(sign: str, left: object, right: object) -> tuple[Any, Any]:
     if not (is_number(left) and is_number(right)):
-        raise Refused(f"`{sign}` takes two numbers, found {described(left)} and {described(right)}")
+        raise operand_invalid(f"`{sign}`", "two numbers", left, right)
     return checked_number(left), checked_number(right)
 
 
@@ -55,7 +58,7 @@ def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent
         if bits > MOST_BITS:
-            raise Refused(f"`**` makes too large an integer: at most {MOST_BITS:,} bits")
+            raise integer_too_large()
     return base**exponent
 
 
@@ -67,9 +70,7 @@ def _plus(evaluation: Evaluation, left: Any, right: Any) -> Any:
         return [*items_of(left), *items_of(right)]
     if is_number(left) and is_number(right):
         return checked_number(checked_number(left) + checked_number(right))
-    raise Refused(
-        f"`+` takes two numbers, two texts or two lists, found {described(left)} and {described(right)}"
-    )
+    raise operand_invalid("`+`", "two numbers, two strings or two lists", left, right)
 
 
 #: The arithmetic operators.
@@ -100,21 +101,27 @@ def item_of(value: Any, key: Any) -> Any:
         if checked_key(key) in value:  # checked first: a defaultdict would insert a missing key
             return value[key]
         shown = short(key) if isinstance(key, str) else described(key)
-        raise Refused(f"no key {shown}; {listed(value)}")
+        raise _missing("a mapping", f"key {shown}", value)
     if isinstance(key, str):
         return _field_of(value, key)
     if not isinstance(value, Sequence) or not isinstance(key, int) or isinstance(key, bool):
-        raise Refused(f"{described(value)} has no item under {described(key)}")
+        raise _missing(described(value), f"item under {described(key)}")
     if not -len(value) <= key < len(value):
-        raise Refused(f"no item {key}; there {'is' if len(value) == 1 else 'are'} {len(value) or 'none'}")
+        kind = "a string" if isinstance(value, str) else "a list"
+        raise _missing(f"{kind} of length {len(value)}", f"item {key}")
     return value[key]
 
 
 def _field_of(value: Any, name: str) -> Any:
     fields = [field for field in _fields_of(value) if not field.startswith("_")]
     if name not in fields:
-        raise Refused(f"{described(value)} has no field {short(name)}; {listed(fields)}")
+        raise _missing(described(value), f"field {short(name)}", fields)
     return getattr(value, name)
+
+
+def _missing(value: str, item: str, keys: Iterable[object] | None = None) -> Refused:
+    available = None if keys is None else names_among(keys)
+    return Refused(ITEM_MISSING(value=value, item=item, available=available))
 
 
 def _fields_of(value: Any) -> Iterable[str]:
@@ -132,7 +139,7 @@ def _fields_of(value: Any) -> Iterable[str]:
 def checked_key(value: Any) -> Any:
     """Return a value that can be a key; refuse containers, as looking one up takes unbounded time."""
     if isinstance(value, list | tuple | Mapping | AbstractSet):
-        raise Refused(f"{described(value)} is no key")
+        raise operand_invalid("", "a string, a number or another value that can be a key", value)
     return value
 
 
@@ -148,16 +155,13 @@ def _kind(value: object) -> str | None:
 def _check_kinds(left: object, right: object) -> None:
     kinds = (_kind(left), _kind(right))
     if None not in kinds and kinds[0] != kinds[1]:
-        raise Refused(
-            f"cannot compare {described(left)} with {described(right)}; say what is meant with int(), "
-            "float() or str()"
-        )
+        raise Refused(KINDS_DIFFER(left=described(left), right=described(right)))
 
 
 def _answer(answer: object) -> bool:
     """Check the result of a comparison, which a user's class may define."""
     if not isinstance(answer, bool):
-        raise Refused(f"a comparison answered with {described(answer)}; expected a boolean")
+        raise Refused(COMPARISON_INVALID(value=described(answer)))
     return answer
 
 
@@ -220,7 +224,7 @@ def _ordered(sign: str, compare: Callable[[Any, Any], object]) -> Comparison:
         _check_kinds(left, right)
         evaluation.spend(reading_steps(left, right))
         if isinstance(left, bool | list | tuple | AbstractSet):
-            raise Refused(f"`{sign}` orders numbers, texts, dates and the like, found {described(left)}")
+            raise operand_invalid(f"`{sign}`", "numbers, strings, dates and the like", left)
         return _answer(compare(left, right))
 
     return holds
@@ -230,7 +234,7 @@ def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
     match container:
         case str():
             if not isinstance(item, str):
-                raise Refused(f"`in` looks for a text in a text, found {described(item)}")
+                raise operand_invalid("`in`", "a string to look for in a string", item)
             evaluation.spend(reading_steps(container))
             return item in container
         case Mapping() | AbstractSet():
@@ -243,7 +247,7 @@ def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
                 return item in container
             return any(_same(evaluation, item, one) for one in container)
         case _:
-            raise Refused(f"`in` looks into a text, list, set or mapping, found {described(container)}")
+            raise operand_invalid("`in`", "a string, list, set or mapping to look into", container)
 
 
 #: The comparison operators, by jinja2's names.

@@ -10,15 +10,32 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
+from dataflow.diagnostics.expressions import (
+    ARGUMENTS_INVALID,
+    ELSE_MISSING,
+    FUNCTION_UNKNOWN,
+    NAME_UNKNOWN,
+    SYNTAX_NOT_ALLOWED,
+)
 from dataflow.expressions.functions import FUNCTIONS, text_of
 from dataflow.expressions.lexer import (
     KEYWORD,
     MOST_DEPTH,
-    in_our_words,
     prepared_expression,
     prepared_template,
+    syntax_error,
+    too_deep,
+    unexpected,
 )
-from dataflow.expressions.limits import MOST_BITS, Evaluation, Refused, boolean, checked_number, listed, short
+from dataflow.expressions.limits import (
+    Evaluation,
+    Refused,
+    boolean,
+    checked_number,
+    integer_too_large,
+    names_among,
+    short,
+)
 from dataflow.expressions.operators import ARITHMETIC, COMPARISONS, checked_key, item_of, negative, positive
 
 __all__ = ["Compute", "Write", "parse_expression", "parse_template"]
@@ -35,9 +52,9 @@ _NAMES: Final[dict[type[nodes.Node], str]] = {
     nodes.Tuple: "a comma (a list is written [a, b])",
 }  # fmt: skip
 _ALLOWED: Final = (
-    "there are literals, names, items, comparisons, and, or, not, in, arithmetic, `~`, `a if b else c` and "
-    f"the functions {', '.join(FUNCTIONS)}"
-)
+    "literals", "names", "items", "comparisons", "and", "or", "not", "in", "arithmetic", "`~`",
+    "`a if b else c`", "functions",
+)  # fmt: skip
 
 
 def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
@@ -48,7 +65,7 @@ def parse_expression(source: str) -> tuple[Compute, frozenset[str]]:
         parser = Parser(ENVIRONMENT, prepared, state="variable")
         found = parser.parse_expression()
         if not parser.stream.eos:
-            raise Refused(f"unexpected {short(describe_token(parser.stream.current))}")
+            raise unexpected(short(describe_token(parser.stream.current)))
         return found
 
     compiler = _Compiler()
@@ -67,25 +84,21 @@ def _parsed(parse: Callable[[], Any]) -> Any:
     try:
         return parse()
     except TemplateSyntaxError as error:
-        raise Refused(f"{in_our_words(error.message or 'is no expression')}{_in_line(error)}") from error
+        raise Refused(syntax_error(error.message or "syntax error", _place(error))) from error
     except RecursionError as error:
-        raise _too_deep() from error
+        raise too_deep() from error
     except ValueError as error:  # an integer with thousands of digits
-        raise Refused(f"an integer is too large: at most {MOST_BITS:,} bits") from error
+        raise integer_too_large() from error
 
 
-def _in_line(found: nodes.Node | TemplateSyntaxError) -> str:
-    return f" in line {found.lineno}" if found.lineno > 1 else ""
-
-
-def _too_deep() -> Refused:
-    return Refused(f"is nested too deep; at most {MOST_DEPTH} levels")
+def _place(found: nodes.Node | TemplateSyntaxError) -> str:
+    return f"line {found.lineno}" if found.lineno > 1 else ""
 
 
 def _not_allowed(node: nodes.Node) -> Refused:
     """Return the error for a kind of syntax node that is not allowed."""
     what = _NAMES.get(type(node), f"a part of the kind {type(node).__name__}")
-    return Refused(f"{what}{_in_line(node)} is not allowed; {_ALLOWED}")
+    return Refused(SYNTAX_NOT_ALLOWED(_place(node), what=what, available=_ALLOWED))
 
 
 class _Compiler:
@@ -97,7 +110,7 @@ class _Compiler:
     def compute(self, node: nodes.Node, depth: int) -> Compute:
         """Compile a syntax node. A chain of operators is one level, so only brackets add depth."""
         if depth > MOST_DEPTH:
-            raise _too_deep()
+            raise too_deep()
         make: Callable[[Any, int], Compute] | None = _MAKERS.get(type(node))
         if make is None:
             raise _not_allowed(node)
@@ -115,7 +128,7 @@ class _Compiler:
 
         def look_up(evaluation: Evaluation) -> Any:
             if name not in evaluation.names:
-                raise Refused(f"unknown name {short(name)}; {listed(evaluation.names)}")
+                raise Refused(NAME_UNKNOWN(names=short(name), available=names_among(evaluation.names)))
             return evaluation.names[name]
 
         return look_up
@@ -197,7 +210,7 @@ class _Compiler:
 
     def choice(self, node: nodes.CondExpr, depth: int) -> Compute:
         if node.expr2 is None:
-            raise Refused(f"`a if b` has no `else`{_in_line(node)}")
+            raise Refused(ELSE_MISSING(_place(node)))
         test, first, second = (self.compute(one, depth) for one in (node.test, node.expr1, node.expr2))
         return lambda evaluation: (first if boolean(test(evaluation)) else second)(evaluation)
 
@@ -223,13 +236,13 @@ class _Compiler:
         called = node.node
         if not isinstance(called, nodes.Name) or called.name not in FUNCTIONS:
             what = short(called.name) if isinstance(called, nodes.Name) else "a value"
-            known = ", ".join(FUNCTIONS)
-            raise Refused(f"a call of {what}{_in_line(node)} is not allowed; the functions are {known}")
+            raise Refused(FUNCTION_UNKNOWN(_place(node), what=what, available=FUNCTIONS))
         function = FUNCTIONS[called.name]
         others = (node.kwargs, node.dyn_args, node.dyn_kwargs)
         if any(others) or not 1 <= len(node.args) <= function.most:
             most = "1 argument" if function.most == 1 else f"1 to {function.most} arguments"
-            raise Refused(f"{called.name}() takes {most}, without a name{_in_line(node)}")
+            expected = f"{most}, without a name"
+            raise Refused(ARGUMENTS_INVALID(_place(node), function=called.name, expected=expected))
         arguments = [self.compute(argument, depth) for argument in node.args]
         return lambda evaluation: function.call(evaluation, *(one(evaluation) for one in arguments))
 

@@ -1,4 +1,4 @@
-"""The steps of expressions: nothing is gone through uncounted, and what is really there counts (S16.1)."""
+"""Expressions count the steps of all their work, by the real content of values (S16.1)."""
 
 from __future__ import annotations
 
@@ -48,9 +48,8 @@ def steps_of(source: str, **names: Any) -> int:
     return sum(taken)
 
 
-@pytest.mark.parametrize(
-    ("source", "names", "least"),
-    [
+def test_all_work_is_counted() -> None:
+    cases: list[tuple[str, dict[str, Any], int]] = [
         ("1 + 1", {}, len("1 + 1")),
         ("a == b", {"a": [[0]] * MANY, "b": [[0.0]] * MANY}, 10 * MANY),
         ("a == b", {"a": ONE, "b": OTHER}, MANY),
@@ -66,63 +65,53 @@ def steps_of(source: str, **names: Any) -> int:
         ("'b' in a", {"a": LyingText("a" * MANY)}, MANY // 10),
         ("str(a)", {"a": Decimal(f"1{'0' * MANY}")}, MANY),
         ("lower(a)", {"a": LyingText("A" * MANY)}, MANY),
-    ],
-)
-def test_what_is_gone_through_is_counted(source: str, names: dict[str, Any], least: int) -> None:
-    assert steps_of(source, **names) >= least
+    ]
+    counted = [steps_of(source, **names) for source, names, _ in cases]
+    least = [steps for *_, steps in cases]
+    assert [max(pair) for pair in zip(counted, least, strict=True)] == counted
 
 
-def test_a_condition_tells_its_steps_too() -> None:
+def test_a_condition_reports_its_steps() -> None:
     taken: list[int] = []
     assert Expression("1.5 in a").holds({"a": [1.5] * MANY}, taken.append)
     assert taken == [len("1.5 in a") + MANY]
 
 
 def test_comparing_lists_of_the_same_items_many_times_is_too_much() -> None:
-    with pytest.raises(ExpressionError, match="takes too much: at most 10,000,000"):
+    with pytest.raises(ExpressionError, match="DF0721"):
         Expression("a == b").evaluate({"a": [ONE] * 1_000, "b": [OTHER] * 1_000})
 
 
-@pytest.mark.parametrize(
-    ("source", "names", "value"),
-    [
-        ("len(a)", {"a": LyingText("abc")}, 3),
-        ("len(a)", {"a": LyingList([1, 2, 3])}, 3),
-        ("a ~ 'c'", {"a": LyingText("ab")}, "abc"),
-        ("lower(a)", {"a": LyingText("AB")}, "ab"),
-        ("a + [3]", {"a": LyingList([1, 2])}, [1, 2, 3]),
-    ],
-)
-def test_what_a_class_of_its_own_says_of_itself_does_not_count(
-    source: str, names: dict[str, Any], value: Any
-) -> None:
-    found = Expression(source).evaluate(names)
-    assert (type(found), found) == (type(value), value)
+def test_overridden_methods_of_a_value_are_ignored() -> None:
+    for source, given, value in (
+        ("len(a)", LyingText("abc"), 3),
+        ("len(a)", LyingList([1, 2, 3]), 3),
+        ("a ~ 'c'", LyingText("ab"), "abc"),
+        ("lower(a)", LyingText("AB"), "ab"),
+        ("a + [3]", LyingList([1, 2]), [1, 2, 3]),
+    ):
+        found = Expression(source).evaluate({"a": given})
+        assert (type(found), found) == (type(value), value)
 
 
-@pytest.mark.parametrize(
-    ("source", "names", "told"),
-    [
-        ("a", {"a": LyingText("a" * 1_000_001)}, "gives a text of 1,000,001 characters"),
-        ("a ~ ''", {"a": LyingText("a" * 1_000_001)}, "makes too much"),
-        ("upper(a)", {"a": LyingText("a" * 1_000_001)}, "makes too much"),
-        ("a + a", {"a": LyingList([0] * 500_001)}, "makes too much"),
-    ],
-)
-def test_no_bound_is_passed_by_a_class_of_its_own(source: str, names: dict[str, Any], told: str) -> None:
-    with pytest.raises(ExpressionError, match=told):
-        Expression(source).evaluate(names)
+def test_overridden_methods_cannot_exceed_a_limit() -> None:
+    for source, value in {
+        "a": LyingText("a" * 1_000_001),
+        "a ~ ''": LyingText("a" * 1_000_001),
+        "upper(a)": LyingText("a" * 1_000_001),
+        "a + a": LyingList([0] * 500_001),
+    }.items():
+        with pytest.raises(ExpressionError, match="DF0720"):
+            Expression(source).evaluate({"a": value})
 
 
-def test_a_template_writes_the_text_that_is_really_there() -> None:
+def test_a_template_writes_the_real_text_of_a_value() -> None:
     assert Template("<{{ a }}>").fill({"a": LyingText("abc")}) == "<abc>"
-    with pytest.raises(ExpressionError, match="fills to more than 1,000,000 characters"):
+    with pytest.raises(ExpressionError, match="DF0720"):
         Template("{{ a }}").fill({"a": LyingText("a" * 1_000_001)})
 
 
-@pytest.mark.parametrize(
-    "value", [10**5_000, [10**5_000], {"a": 10**5_000}], ids=["alone", "list", "mapping"]
-)
-def test_an_integer_too_long_to_be_written_is_told(value: Any) -> None:
-    with pytest.raises(ExpressionError, match=r"it has more than 4,300 digits$"):
-        Template("{{ a }}").fill({"a": value})
+def test_an_integer_with_too_many_digits_is_not_written() -> None:
+    for value in (10**5_000, [10**5_000], {"a": 10**5_000}):
+        with pytest.raises(ExpressionError, match="DF0727"):
+            Template("{{ a }}").fill({"a": value})
