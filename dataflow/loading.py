@@ -16,12 +16,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.base.failure import text_of_error
-from dataflow.base.wording import choices
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.core.nodetype import NodeType, opaque_type
+from dataflow.diagnostics.documents import (
+    FILE_IN_ITSELF,
+    FILE_UNREADABLE,
+    OPTION_UNKNOWN,
+    SIGNATURE_UNREADABLE,
+    USES_CIRCULAR,
+    USES_FILE_MISSING,
+    USES_FUNCTION_MISSING,
+    USES_INVALID,
+)
 from dataflow.errors import DataflowError, FormatError, PackError
-from dataflow.formats.foreign import NO_OPTIONS, Origins, chosen, translated
+from dataflow.formats.foreign import NATIVE, NO_OPTIONS, Origins, chosen, translated
 from dataflow.formats.native.reader import checked, wire
 from dataflow.formats.reader import decode, read, read_file, reason_of
 from dataflow.packs.pack import type_of
@@ -63,8 +72,8 @@ def read_document(
     file = Path(path)
     place = _place(file)
     if place in around:
-        inner = " -> ".join(one.name for one in (*around, file))
-        raise FormatError(str(path), f"is part of itself: {inner}")
+        files = " -> ".join(one.name for one in (*around, file))
+        raise FormatError(str(path), FILE_IN_ITSELF(files=files))
     data, positions = read(decode(read_file(file), str(path)), str(path), takes_words=True)
     nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
     foreign = chosen(data, format, str(path), positions)
@@ -83,8 +92,8 @@ def read_document(
 
 def _native(data: Any, positions: Positions, name: str, options: FormatOptions, nest: Nest) -> Wiring:
     if options:
-        reason = f"is a native document, which has no option {min(options)!r}"
-        raise FormatError(name, reason, *positions.find(()))
+        problem = OPTION_UNKNOWN(format=NATIVE, option=min(options), available=())
+        raise FormatError(name, problem, *positions.find(()))
     return wire(checked(data, positions, name), positions, name, nest)
 
 
@@ -93,9 +102,9 @@ def _place(file: Path) -> Path:
     try:
         return file.resolve()
     except RuntimeError as error:
-        raise FormatError(str(file), "cannot be read: a loop of symbolic links") from error
+        raise FormatError(str(file), FILE_UNREADABLE(error="a loop of symbolic links")) from error
     except (OSError, ValueError) as error:
-        raise FormatError(str(file), f"cannot be read: {reason_of(error)}") from error
+        raise FormatError(str(file), FILE_UNREADABLE(error=reason_of(error))) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,7 @@ class _Uses:
             raise
         except Exception as error:  # inspecting a foreign object may raise anything
             reason = f"{type(error).__name__}: {text_of_error(error)}"
-            raise PackError(id, f"its ports cannot be read: {reason}") from error
+            raise PackError(id, SIGNATURE_UNREADABLE(error=reason)) from error
 
     def find_function(self, name: str) -> Callable[..., Any] | None:
         """Find `prefix:function` in a file of the document, else `module:qualname`."""
@@ -190,9 +199,8 @@ def _function(module: ModuleType, prefix: str, name: str) -> Any:
             key for key, value in vars(module).items() if callable(value) and not key.startswith("_")
         ]
         if module.__name__ in _EXECUTED:
-            reason = f"{module.__file__} is being imported, and has no such function yet"
-            raise PackError(f"{prefix}.{name}", f"{reason}; load the flow inside a function")
-        raise PackError(f"{prefix}.{name}", f"uses has no such function; {choices(functions)}")
+            raise PackError(f"{prefix}.{name}", USES_CIRCULAR(file=module.__file__))
+        raise PackError(f"{prefix}.{name}", USES_FUNCTION_MISSING(available=functions, near=name))
     return found
 
 
@@ -200,7 +208,7 @@ def _used_module(folder: Path, prefix: str, place: str) -> ModuleType:
     if place.endswith(".py"):
         return import_file(folder / place, f"uses {prefix}")
     if place.startswith("."):
-        raise PackError(f"uses {prefix}", f"{place} is no Python file, and no name of a module")
+        raise PackError(f"uses {prefix}", USES_INVALID(name=place))
     with importing(f"uses {prefix}", place):
         return importlib.import_module(place)
 
@@ -214,7 +222,7 @@ _EXECUTED: Final[list[str]] = []
 def import_file(file: Path, wanted_by: str) -> ModuleType:
     """Import a Python file once, under a name that no installed module can have; raises PackError."""
     if not _is_file(file):
-        raise PackError(wanted_by, f"there is no file {file}")
+        raise PackError(wanted_by, USES_FILE_MISSING(file=file))
     real = file.resolve()
     name = f"_dataflow_{hashlib.sha256(str(real).encode()).hexdigest()[:12]}_{real.stem}"
     with _IMPORTING:

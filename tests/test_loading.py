@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -55,7 +54,7 @@ async def test_a_used_module_is_imported_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "flow.yaml").write_text(
         "dataflow: 1\nuses: {digest: tests.docs.pages}\nnodes: {a: {type: digest.nothing}}\n"
     )
-    with pytest.raises(FlowInvalid, match=r"digest\.nothing"):
+    with pytest.raises(FlowInvalid, match=r"DF0144 digest\.nothing:"):
         Flow.load(tmp_path / "flow.yaml")
 
 
@@ -65,21 +64,24 @@ def test_a_function_is_named_after_the_file_it_is_in(folder: Path) -> None:
     assert getattr(node.action, "type").id == "made:inc"  # noqa: B009 - any action has it here
 
 
-def test_what_cannot_be_used_is_a_problem_each_time(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("uses", "problem"),
+    [
+        ("./nowhere.py", "node 'inc': uses own: there is no file"),
+        ("./raises.py", "raises.py cannot be imported: ZeroDivisionError: division by zero"),
+        ("./leaves.py", "leaves.py cannot be imported: SystemExit: 3"),
+        ("no.such.module", "no.such.module cannot be imported: ModuleNotFoundError: No module named 'no'"),
+        ("./beside.py", "node 'inc': own.inc: uses has no such function; there are none"),
+    ],
+)
+def test_what_cannot_be_used_is_a_problem_each_time(folder: Path, uses: str, problem: str) -> None:
     (folder / "raises.py").write_text("1 / 0\n")
     (folder / "leaves.py").write_text("import sys\nsys.exit(3)\n")
-    problems = {
-        "./nowhere.py": "inc: uses own",
-        "./raises.py": "DF0428 inc: uses own: ",
-        "./leaves.py": "DF0428 inc: uses own: ",
-        "no.such.module": "DF0428 inc: uses own: no.such.module",
-        "./beside.py": "inc: own.inc",
-    }
-    for uses, problem in problems.items():
-        (folder / "flow.yaml").write_text(DOCUMENT.replace("./nodes.py", uses))
-        for _ in range(2):
-            with pytest.raises(FlowInvalid, match=re.escape(problem)):
-                Flow.load(folder / "flow.yaml")
+    (folder / "flow.yaml").write_text(DOCUMENT.replace("./nodes.py", uses))
+    for _ in range(2):
+        with pytest.raises(FlowInvalid) as raised:
+            Flow.load(folder / "flow.yaml")
+        assert problem in str(raised.value)
 
 
 def test_nothing_is_imported_unless_asked_for(folder: Path) -> None:
@@ -90,7 +92,7 @@ def test_nothing_is_imported_unless_asked_for(folder: Path) -> None:
     graph = flow.examine()
     assert graph.problems == []
     assert graph.opaque == ["own.inc", "own:is_large", "os.path:join"]
-    with pytest.raises(FlowInvalid, match=r"DF0317.*own\.inc"):
+    with pytest.raises(FlowInvalid, match=r"these were not looked into, so the flow cannot run: own\.inc"):
         flow.compile()
 
 
@@ -98,11 +100,11 @@ def test_what_is_no_document_is_told(tmp_path: Path) -> None:
     binary, folder = tmp_path / "binary.yaml", tmp_path / "folder.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
     folder.mkdir()
-    with pytest.raises(FormatError, match="is no UTF-8 text"):
+    with pytest.raises(FormatError, match="DF0102"):
         read_document(binary, Flow.from_wiring)
-    with pytest.raises(FormatError, match="cannot be read: Is a directory"):
+    with pytest.raises(FormatError, match="DF0101"):
         read_document(folder, Flow.from_wiring)
-    with pytest.raises(FormatError, match="cannot be read: No such file"):
+    with pytest.raises(FormatError, match="DF0101"):
         read_document(tmp_path / "nowhere.yaml", Flow.from_wiring)
 
 
@@ -117,20 +119,31 @@ def test_the_only_flow_of_a_file_needs_no_name(folder: Path) -> None:
     assert find_flow(target).name == find_flow(f"{target}:flow").name == "made"
 
 
-def test_a_flow_that_is_not_there_is_reported(folder: Path) -> None:
-    targets = {
-        _python(folder, "pass") + ":other": "'other'",
-        "no.such.module:flow": "DF0428 no.such.module:flow: no.such.module",
-        "tests.docs.pages:flow": "tests.docs.pages:flow",
-    }
-    for target, problem in targets.items():
-        with pytest.raises(PackError, match=problem):
-            find_flow(target)
+@pytest.mark.parametrize(
+    ("name", "body", "problem"),
+    [
+        (":other", "pass", "there is no flow 'other'; choices: flow"),
+        ("", "second = Flow('second')", "holds 2 flows, so name one"),
+    ],
+)
+def test_a_flow_that_is_not_there_is_told(folder: Path, name: str, body: str, problem: str) -> None:
+    with pytest.raises(PackError, match=problem):
+        find_flow(_python(folder, body) + name)
 
 
-def test_a_file_with_several_flows_needs_a_name(folder: Path) -> None:
-    with pytest.raises(PackError, match="2 flows"):
-        find_flow(_python(folder, "second = Flow('second')"))
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        (
+            "no.such.module:flow",
+            "no.such.module:flow: no.such.module cannot be imported: ModuleNotFoundError",
+        ),
+        ("tests.docs.pages:flow", "tests.docs.pages:flow: there is no flow 'flow'; there are none"),
+    ],
+)
+def test_a_flow_in_a_module_that_is_not_there_is_told(target: str, problem: str) -> None:
+    with pytest.raises(PackError, match=problem):
+        find_flow(target)
 
 
 def test_a_document_is_found_by_its_path(folder: Path) -> None:

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from dataflow.base.wording import choices
-from dataflow.diagnostics.diagnostic import Diagnostic, within
+from dataflow.diagnostics.diagnostic import Diagnostic
+from dataflow.diagnostics.foreign import (
+    FOREIGN_CHOICE_UNKNOWN,
+    FOREIGN_ID_TWICE,
+    FOREIGN_KEY_MISSING,
+    FOREIGN_KEY_UNKNOWN,
+    FOREIGN_NODE_UNKNOWN,
+    FOREIGN_PROBLEM,
+    FOREIGN_VALUE_INVALID,
+)
 from dataflow.formats.problems import describe_value, problems_of, write_path
 
 if TYPE_CHECKING:
@@ -39,19 +47,23 @@ class PartReader:
     path: DocumentPath = ()
     of: str = ""
 
-    def problem(self, text: Diagnostic | str, *place: str | int) -> None:
-        """Record a problem at a location in the part, or of the part itself."""
-        self.notes.problem((*self.path, *place), within(self.of, text) if self.of else text)
+    def problem(self, problem: Diagnostic | str, *place: str | int) -> None:
+        """Record a problem at a location in the part, or of the part itself.
+
+        A string becomes a problem of the kind DF4001, for formats without kinds.
+        """
+        found = problem if isinstance(problem, Diagnostic) else FOREIGN_PROBLEM(text=problem)
+        self.notes.problem((*self.path, *place), found.within(self.of))
 
     def expected(self, what: str, found: object, *place: str | int) -> None:
         """Record that something else was expected at a location."""
-        self.problem(f"expected {what}, found {describe_value(found)}", *place)
+        self.problem(FOREIGN_VALUE_INVALID(expected=what, found=describe_value(found)), *place)
 
     def missing(self, key: str) -> bool:
         """Return whether a required key has no value, and record that as a problem."""
         is_missing = self.part.get(key) in (None, "")
         if is_missing:
-            self.problem(f"has no `{key}`")
+            self.problem(FOREIGN_KEY_MISSING(key=key))
         return is_missing
 
     def string(self, key: str) -> str:
@@ -59,7 +71,7 @@ class PartReader:
         given = self.part.get(key)
         if isinstance(given, str | None):
             return given or ""
-        self.expected("text", given, key)
+        self.expected("a string", given, key)
         return ""
 
     def integer(self, key: str) -> int | None:
@@ -67,7 +79,7 @@ class PartReader:
         given = self.part.get(key)
         if given is None or type(given) is int:
             return given
-        self.expected("a whole number", given, key)
+        self.expected("an integer", given, key)
         return None
 
     def choice(
@@ -82,9 +94,10 @@ class PartReader:
         if found in known or not isinstance(self.part.get(key), str | None):
             return found
         if found:
-            self.problem(f"there is no {key} {found!r}; {choices(known, near=found)}", key)
+            problem = FOREIGN_CHOICE_UNKNOWN(key=key, value=found, available=known, near=found)
+            self.problem(problem, key)
         else:
-            self.problem(f"has no `{key}`; {choices(known)}")
+            self.problem(FOREIGN_KEY_MISSING(key=key, available=known))
         return found
 
     def mapping(self, key: str, what: str = "a mapping") -> PartReader:
@@ -99,7 +112,7 @@ class PartReader:
         """Return the items of the list under a key, none if there is no such list."""
         given = self.part.get(key)
         if needed and key not in self.part:
-            self.problem(f"has no `{key}`")
+            self.problem(FOREIGN_KEY_MISSING(key=key))
         elif not isinstance(given, list) and (needed or given is not None):
             self.expected("a list", given, key)
         return given if isinstance(given, list) else []
@@ -149,26 +162,27 @@ class PartReader:
         key = next((one for one in keys if self.part.get(one) not in (None, "")), keys[0])
         found = "" if self.missing(key) else self.string(key)
         if found and found not in nodes:
-            self.problem(f"leads {leads} {found!r}, which is no node; {choices(nodes, near=found)}", key)
+            problem = FOREIGN_NODE_UNKNOWN(direction=leads, node=found, available=nodes, near=found)
+            self.problem(problem, key)
         return found
 
     def repeats_id(self, id: str, first: DocumentPath) -> None:
         """Record that the part has the id of another, whose location is `first`."""
-        self.problem(f"has the id {id!r} of {write_path(first)}; each id stands once", "id")
+        self.problem(FOREIGN_ID_TWICE(id=id, first=write_path(first)), "id")
 
     def check_keys(self, known: Collection[str]) -> None:
         """Record each unknown key."""
         for key in self.part:
             if key not in known:
-                self.problem(f"{key!r} is not known here; {choices(known)}", key)
+                self.problem(FOREIGN_KEY_UNKNOWN(key=key, available=known, near=key), key)
 
     def checked(self, model: type[M]) -> M | None:
         """Return the part validated by a model, None if it does not fit."""
         try:
             return model.model_validate(self.part)
         except ValidationError as error:
-            for problem in problems_of(error, self.part):
-                self.problem(problem.text, *problem.path)
+            for found in problems_of(error, self.part, model):
+                self.problem(found.diagnostic, *found.path)
             return None
 
 

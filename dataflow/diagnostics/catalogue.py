@@ -11,6 +11,7 @@ from dataflow.diagnostics import (
     conversations,
     documents,
     expressions,
+    foreign,
     graphs,
     node_types,
     packs,
@@ -43,6 +44,7 @@ AREAS: Final = (
     changes,
     packs,
     commands,
+    foreign,
 )
 
 

@@ -12,19 +12,30 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from dataflow.base.failure import text_of_error
-from dataflow.base.wording import choices, shortened
+from dataflow.base.wording import shortened
 from dataflow.core.functions import importing
 from dataflow.core.wiring import Remark
+from dataflow.diagnostics.diagnostic import Diagnostic
+from dataflow.diagnostics.documents import (
+    FORMAT_AMBIGUOUS,
+    FORMAT_BROKEN,
+    FORMAT_FAILED,
+    FORMAT_RESULT,
+    FORMAT_TYPE,
+    FORMAT_UNKNOWN,
+    FORMAT_UNRECOGNISED,
+    OPTION_UNKNOWN,
+)
+from dataflow.diagnostics.foreign import FOREIGN_PROBLEM
 from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
-from dataflow.formats.native.document import FORMAT, FlowDocument
-from dataflow.formats.problems import Problem, describe_value, problems_of, report
+from dataflow.formats.native.document import FlowDocument
+from dataflow.formats.problems import Problem, describe_value, problems_of, problems_of_file, report
 from dataflow.formats.reader import decode, read_file
 from dataflow.formats.reader import read as read_text
 
 if TYPE_CHECKING:
     from dataflow.core.events import Event
     from dataflow.core.wiring import Places
-    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.formats.tree import DocumentPath, Positions
 
 __all__ = [
@@ -82,7 +93,7 @@ class Notes:
     """What a format finds in a file in addition to the document: problems, remarks, origins of its parts.
 
     `folder` is the folder of the file. A file with a problem is not loaded: FlowInvalid has all problems,
-    each with line and column.
+    each with its location.
     """
 
     folder: FilePath = FilePath()
@@ -91,9 +102,14 @@ class Notes:
     #: The part of the file that each part of the document was translated from.
     origins: dict[DocumentPath, DocumentPath] = field(default_factory=dict)
 
-    def problem(self, path: DocumentPath, text: Diagnostic | str) -> None:
-        """Record a problem of the part of the file at a path, such as `("nodes", 0, "type")`."""
-        self.problems.append(Problem(path, text))
+    def problem(self, path: DocumentPath, problem: Diagnostic | str) -> None:
+        """Record a problem of the part of the file at a path, such as `("nodes", 0, "type")`.
+
+        A string becomes a problem of the kind DF4001, for formats without kinds.
+        """
+        if not isinstance(problem, Diagnostic):
+            problem = FOREIGN_PROBLEM(text=problem)
+        self.problems.append(Problem(path, problem))
 
     def remark(self, node: str, original: str, here: str) -> None:
         """Record that a node behaves differently than in the original, for `Flow.report`."""
@@ -110,19 +126,20 @@ class Notes:
     def read_other(self, name: str, about: str, read: Callable[[Any, Notes], T]) -> T | None:
         """Read another file that the file names, from its folder; None if it cannot be read.
 
-        `read` gets the content of the file and separate notes. Its problems are recorded here, each after
-        `about` and its location in that file.
+        `read` gets the content of the file and separate notes. Its problems are recorded here, each within
+        `about` and with its location in that file.
         """
         path = self.folder / name
         try:
             data, places = read_text(decode(read_file(path), str(path)), str(path))
         except FormatError as error:
-            self.problem((), f"{about}: {error}")
+            for problem in problems_of_file(error):
+                self.problem((), problem.within(about))
             return None
         inner = Notes(path.parent)
         found = read(data, inner)
-        for problem in report(inner.problems, places):
-            self.problem((), f"{about}: {name}:{problem}")
+        for problem in report(inner.problems, places, str(path)):
+            self.problem((), problem.within(about))
         return found
 
 
@@ -168,11 +185,11 @@ def translated(
     """
     notes = Notes(FilePath(name).parent)
     for option in sorted(options.keys() - format.options):
-        known = choices(sorted(format.options))
-        notes.problem((), f"a file of {format.name} has no option {option!r}; {known}")
+        known = sorted(format.options)
+        notes.problem((), OPTION_UNKNOWN(format=format.name, option=option, available=known))
     document = _document_of(format, data, options, notes, name)
     if notes.problems:
-        raise FlowInvalid(name, report(notes.problems, places))
+        raise FlowInvalid(name, report(notes.problems, places, name))
     meta = document.get("meta", {})
     if isinstance(meta, Mapping):  # else it is a problem of the document
         document = {**document, "meta": {MADE_OF: format.name, **meta}}
@@ -180,7 +197,7 @@ def translated(
         return FlowDocument.model_validate(document), notes
     except ValidationError as error:
         found = problems_of(error, document)
-        raise FlowInvalid(name, report(found, Origins(places, notes.origins))) from error
+        raise FlowInvalid(name, report(found, Origins(places, notes.origins), name)) from error
 
 
 def _document_of(format: Format, data: Any, options: FormatOptions, notes: Notes, name: str) -> JsonDict:
@@ -192,10 +209,9 @@ def _document_of(format: Format, data: Any, options: FormatOptions, notes: Notes
     except Exception as error:  # the code of a format may raise anything
         line = shortened(" ".join(text_of_error(error).split()), MOST_CHARACTERS)
         reason = f"{type(error).__name__}: {line}".removesuffix(": ")
-        raise FormatError(name, f"format {format.name!r} cannot translate it: {reason}") from error
+        raise FormatError(name, FORMAT_FAILED(format=format.name, error=reason)) from error
     if not isinstance(document, dict):
-        reason = f"translates it to {describe_value(document)}; expected a document"
-        raise FormatError(name, f"format {format.name!r} {reason}")
+        raise FormatError(name, FORMAT_RESULT(format=format.name, found=describe_value(document)))
     return document
 
 
@@ -219,15 +235,12 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
         else:
             taking += [found] if found.recognises(data) else []
     if len(taking) > 1:
-        names = " and ".join(repr(found.name) for found in taking)
-        raise FormatError(name, f"could be of the formats {names}; say which", *positions.find(()))
+        several = FORMAT_AMBIGUOUS(available=[found.name for found in taking])
+        raise FormatError(name, several, *positions.find(()))
     if not taking and faults:
-        reason = f"is of no format that can be used; {'; '.join(faults)}"
-        raise FormatError(name, reason, *positions.find(()))
+        raise FormatError(name, FORMAT_BROKEN(faults="; ".join(faults)), *positions.find(()))
     if not taking and isinstance(data, dict):
-        known = choices(_points())
-        reason = f"is a file of no known format: write `{MARK}: {FORMAT}`, or say the format; {known}"
-        raise FormatError(name, reason, *positions.find(()))
+        raise FormatError(name, FORMAT_UNRECOGNISED(available=_points()), *positions.find(()))
     return taking[0] if taking else None
 
 
@@ -235,7 +248,7 @@ def _find_format(asked: str, name: str) -> Format:
     """Find a foreign format by its name; raises FormatError for the file that it was requested for."""
     points = _points()
     if asked not in points:
-        raise FormatError(name, f"there is no format {asked!r}; {choices([NATIVE, *points])}")
+        raise FormatError(name, FORMAT_UNKNOWN(format=asked, available=[NATIVE, *points]))
     return _loaded(points[asked])
 
 
@@ -253,5 +266,5 @@ def _loaded(point: metadata.EntryPoint) -> Format:
     with importing(f"format {point.name}", point.value):
         found = point.load()
         if not isinstance(found, Format):
-            raise TypeError(f"{point.value} is of type {type(found).__name__}; expected a Format")
+            raise PackError(point.value, FORMAT_TYPE(found=type(found).__name__))
     return found

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from dataflow.base.wording import choices, shortened, write_place
+from pydantic import BaseModel
+
+from dataflow.base.wording import shortened
 from dataflow.core.wiring import encode
-from dataflow.diagnostics.diagnostic import Diagnostic, Location, within
+from dataflow.diagnostics.diagnostic import NOWHERE, Diagnostic, Location
+from dataflow.diagnostics.documents import (
+    EACH_SEVERAL,
+    FIELD_MISSING,
+    FIELD_UNKNOWN,
+    NODE_INVALID,
+    SECRET_TYPE,
+    SOURCE_INVALID,
+    VALUE_INVALID,
+    VALUE_REFUSED,
+)
 from dataflow.errors import problem_of
 from dataflow.formats.native.document import NODES, FlowDocument, LoopTestPart
-from dataflow.formats.native.parts import EXPRESSIONS, Part
+from dataflow.formats.native.parts import EXPRESSIONS
 from dataflow.types.mismatches import requirement
 
 if TYPE_CHECKING:
@@ -21,20 +33,29 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from dataflow.core.wiring import Places
+    from dataflow.errors import DataflowError
     from dataflow.formats.tree import DocumentPath
 
-__all__ = ["Problem", "describe_value", "problems_of", "report", "write_path"]
+__all__ = [
+    "Problem",
+    "describe_value",
+    "diagnostic_of",
+    "problems_of",
+    "problems_of_file",
+    "report",
+    "write_path",
+]
 
 #: The names of branches of unions in the locations of pydantic, and the parts of the document.
-_TAGGED: Final[dict[str, type[Part]]] = {
+_TAGGED: Final[dict[str, type[BaseModel]]] = {
     **{f"<{key}>": part for key, part in {**EXPRESSIONS, **NODES}.items()},
     "<test>": LoopTestPart,
     "<document>": FlowDocument,
 }
 _EXPECTED: Final = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
+    "string_type": "a string",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
     "float_type": "a number",
     "finite_number": "a finite number",
     "bool_type": "true or false",
@@ -46,11 +67,9 @@ _EXPECTED: Final = {
     "greater_than_equal": "a number of {ge:g} or more",
     "too_short": "{min_length} or more entries",
     "too_long": "at most {max_length} entries",
-    "string_too_short": "a text that is not empty",
+    "string_too_short": "a string that is not empty",
 }
 _MOST_CHARACTERS: Final = 60
-#: JSON Schema has no type for secrets, only this format.
-FORMAT_HINT: Final = "; for a secret write {type: string, format: secret}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +77,32 @@ class Problem:
     """A problem of one part of a document."""
 
     path: DocumentPath
-    text: Diagnostic | str
+    diagnostic: Diagnostic
 
 
-def report(problems: Sequence[Problem], places: Places) -> list[Diagnostic | str]:
-    """Return problems in the order of the text, each with line and column."""
-    placed = [(places.find(problem.path), problem) for problem in problems]
+def report(problems: Sequence[Problem], places: Places, file: str) -> list[Diagnostic]:
+    """Return the problems of a file in the order of its text, each with its location."""
+    placed = [(Location(file, *places.find(problem.path)), problem) for problem in problems]
     placed.sort(key=lambda pair: pair[0])
-    return list(dict.fromkeys(_placed(one, line, column) for (line, column), one in placed))
+    found = (one.diagnostic.within(write_path(one.path)).at(location) for location, one in placed)
+    return list(dict.fromkeys(found))
 
 
-def _placed(problem: Problem, line: int, column: int) -> Diagnostic | str:
-    found = within(write_path(problem.path), problem.text) if problem.path else problem.text
-    if isinstance(found, Diagnostic):
-        return found.at(Location("", line, column))
-    return write_place(found, line, column)
+def problems_of_file(error: DataflowError) -> list[Diagnostic]:
+    """Return the problems of a file that another one names; without a line they are problems of the naming.
+
+    `error` is a FormatError or a FlowInvalid.
+    """
+    return [
+        one if one.location.line else replace(one, location=NOWHERE).within(one.location)
+        for one in error.diagnostics
+    ]
+
+
+def diagnostic_of(error: Exception) -> Diagnostic:
+    """Return the problem that an exception was raised for; a foreign one becomes a problem with its text."""
+    found = problem_of(error)
+    return found if isinstance(found, Diagnostic) else VALUE_REFUSED(error=found)
 
 
 def write_path(path: DocumentPath) -> str:
@@ -96,7 +126,7 @@ def describe_value(value: object) -> str:
     return shortened(repr(value) if isinstance(value, str) else json.dumps(value), _MOST_CHARACTERS)
 
 
-def problems_of(error: ValidationError, data: object) -> list[Problem]:
+def problems_of(error: ValidationError, data: object, model: type[BaseModel] = FlowDocument) -> list[Problem]:
     """Convert errors of pydantic to problems; errors of the branches of a union become one problem."""
     problems: list[Problem] = []
     expected: dict[DocumentPath, tuple[object, list[str]]] = {}
@@ -106,12 +136,13 @@ def problems_of(error: ValidationError, data: object) -> list[Problem]:
             option = _EXPECTED[fault["type"]].format(**fault.get("ctx", {}))
             expected.setdefault(path, (fault["input"], []))[1].append(option)
         else:
-            problems.append(Problem(path, _text_of(fault)))
+            problems.append(Problem(path, _diagnosed(fault, model)))
     for path, (found, options) in expected.items():
-        hint = FORMAT_HINT if found == "secret" and path[-1:] == ("type",) else ""
-        problems.append(
-            Problem(path, f"expected {' or '.join(options)}, found {describe_value(found)}{hint}")
-        )
+        if found == "secret" and path[-1:] == ("type",):
+            problems.append(Problem(path, SECRET_TYPE()))
+        else:
+            wanted = " or ".join(options)
+            problems.append(Problem(path, VALUE_INVALID(expected=wanted, found=describe_value(found))))
     return problems
 
 
@@ -129,25 +160,28 @@ def _path_of(fault: ErrorDetails, data: Any) -> DocumentPath:
     return (*path, fault["loc"][-1]) if fault["type"] == "missing" else tuple(path)
 
 
-def _text_of(fault: ErrorDetails) -> Diagnostic | str:
+def _diagnosed(fault: ErrorDetails, model: type[BaseModel]) -> Diagnostic:
+    found = fault["input"]
     match fault["type"]:
         case "missing":
-            return "is missing"
+            return FIELD_MISSING()
         case "extra_forbidden":
-            return f"is not known here; {choices(_fields_at(fault['loc'][:-1]))}"
+            *around, key = fault["loc"]
+            return FIELD_UNKNOWN(available=_fields_at(around, model), near=str(key))
         case "value_error":
-            return problem_of(fault["ctx"]["error"])
-        case "no_source" if isinstance(fault["input"], list) and fault["loc"][-1] == "each":
-            return "`each` over several lists comes with a later release; a map block takes them in `over`"
-        case "no_source" | "no_node":
-            return f"{fault['msg']}, found {describe_value(fault['input'])}"
+            return diagnostic_of(fault["ctx"]["error"])
+        case "no_source" if isinstance(found, list) and fault["loc"][-1] == "each":
+            return EACH_SEVERAL()
+        case "no_source":
+            return SOURCE_INVALID(found=describe_value(found), available=EXPRESSIONS)
+        case "no_node":
+            return NODE_INVALID(found=describe_value(found), available=NODES)
         case _:
-            return f"expected {requirement(fault['msg'])}, found {describe_value(fault['input'])}"
+            return VALUE_INVALID(expected=requirement(fault["msg"]), found=describe_value(found))
 
 
-def _fields_at(place: tuple[str | int, ...]) -> list[str]:
-    """List the fields of the part at a location of pydantic."""
-    part: type[Part] = FlowDocument
+def _fields_at(place: Sequence[str | int], part: type[BaseModel]) -> list[str]:
+    """List the fields of the part at a location of pydantic, in a model."""
     for step in place:
         part.model_rebuild()  # resolves forward references to other parts
         if step in _TAGGED:
@@ -157,9 +191,9 @@ def _fields_at(place: tuple[str | int, ...]) -> list[str]:
     return [field.alias or name for name, field in part.model_fields.items()]
 
 
-def _only_part(annotation: object) -> type[Part] | None:
+def _only_part(annotation: object) -> type[BaseModel] | None:
     """Return the part that a field contains, if it is always the same."""
-    if isinstance(annotation, type) and issubclass(annotation, Part):
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     found = {part for argument in get_args(annotation) if (part := _only_part(argument)) is not None}
     return found.pop() if len(found) == 1 else None

@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import yaml
 
 from dataflow.base.wording import shortened
+from dataflow.diagnostics.documents import (
+    CHARACTER_INVALID,
+    FILE_NOT_UTF8,
+    FILE_TOO_LARGE,
+    FILE_UNREADABLE,
+    JSON_INVALID,
+    SECOND_DOCUMENT,
+    TAG_MISMATCH,
+    TAG_UNKNOWN,
+    YAML_INVALID,
+)
 from dataflow.errors import FormatError
 from dataflow.formats.tree import Lines, Positions, Tree, place_of
 
@@ -65,11 +76,11 @@ def read_file(file: Path) -> bytes:
     """
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):
-            raise FormatError(str(file), "cannot be read: it is no regular file")
+            raise FormatError(str(file), FILE_UNREADABLE(error="it is not a regular file"))
         with file.open("rb") as stream:
             return stream.read(MOST_BYTES + 4)  # a byte order mark does not count
     except (OSError, ValueError) as error:
-        raise FormatError(str(file), f"cannot be read: {reason_of(error)}") from error
+        raise FormatError(str(file), FILE_UNREADABLE(error=reason_of(error))) from error
 
 
 def reason_of(error: OSError | ValueError) -> str:
@@ -87,8 +98,8 @@ def decode(data: bytes, name: str) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         before = data[: error.start].decode()
-        found = f"found the byte 0x{data[error.start]:02x}"
-        tree.fail(f"is no UTF-8 text: {found}", Lines(before).place(len(before)))
+        found = f"the byte 0x{data[error.start]:02x}"
+        tree.fail(FILE_NOT_UTF8(found=found), Lines(before).place(len(before)))
 
 
 def read(text: str, name: str, *, takes_words: bool = False) -> tuple[Any, Positions]:
@@ -121,7 +132,8 @@ def _check_size(text: str, tree: Tree) -> None:
 
 def _fail_size(data: bytes, tree: Tree) -> NoReturn:
     before = data[:MOST_BYTES].decode(errors="ignore")
-    tree.fail(f"is larger than {MOST_BYTES // 1_000_000} MB", Lines(before).place(len(before)))
+    most = f"at most {MOST_BYTES // 1_000_000} MB"
+    tree.fail(FILE_TOO_LARGE(expected=most), Lines(before).place(len(before)))
 
 
 def read_json(text: str, tree: Tree) -> None:
@@ -157,9 +169,9 @@ class _Scanner:
                 self.index += 1
                 self._entry()
             else:
-                self._fail(f"expected `,` or `{closing}`")
+                self._fail(f"`,` or `{closing}` is missing")
         if self._next():
-            self._fail("nothing may follow the document")
+            self._fail("something follows the document")
 
     def _next(self) -> str:
         """Skip to the next significant character and return it, an empty string at the end."""
@@ -173,10 +185,10 @@ class _Scanner:
         char = self._next()
         if self.tree.expects_key:
             if char != '"':
-                self._fail("expected a key in double quotes")
+                self._fail("a key is not in double quotes")
             self._scalar()
             if self._next() != ":":
-                self._fail("expected `:`")
+                self._fail("`:` is missing")
             self.index += 1
             char = self._next()
         if char in ("{", "["):
@@ -205,8 +217,8 @@ class _Scanner:
             self._fail(error.msg[:1].lower() + error.msg[1:].removesuffix(" at"))
         return value
 
-    def _fail(self, reason: str) -> NoReturn:
-        self.tree.fail(reason, self.lines.place(self.index))
+    def _fail(self, error: str) -> NoReturn:
+        self.tree.fail(JSON_INVALID(error=error), self.lines.place(self.index))
 
 
 def read_yaml(text: str, tree: Tree) -> None:
@@ -214,7 +226,7 @@ def read_yaml(text: str, tree: Tree) -> None:
     refused = _REFUSED.search(text)
     if refused is not None:
         place = Lines(text).place(refused.start())
-        tree.fail(f"character U+{ord(refused[0]):04X} may not stand in YAML", place)
+        tree.fail(CHARACTER_INVALID(character=f"the character U+{ord(refused[0]):04X}"), place)
     try:
         for event in yaml.parse(text, Loader=PARSER):
             _take(event, tree)
@@ -224,9 +236,8 @@ def read_yaml(text: str, tree: Tree) -> None:
         reason = " ".join(part for part in (error.problem, error.context) if part)
         if "nesting depth" in reason:  # libyaml reads ahead, and has its own limit
             tree.fail_depth(place_of(mark.line + 1, mark.column + 1))
-        raise FormatError(
-            tree.name, f"is no YAML: {shortened(reason, MOST_CHARACTERS)}", mark.line + 1, mark.column + 1
-        ) from error
+        problem = YAML_INVALID(error=shortened(reason, MOST_CHARACTERS))
+        raise FormatError(tree.name, problem, mark.line + 1, mark.column + 1) from error
 
 
 def _take(event: yaml.Event, tree: Tree) -> None:
@@ -245,7 +256,7 @@ def _take(event: yaml.Event, tree: Tree) -> None:
         case yaml.AliasEvent():
             tree.alias(str(event.anchor), place)
         case yaml.DocumentStartEvent() if tree.found:
-            tree.fail("a second document begins here; a file holds one", place)
+            tree.fail(SECOND_DOCUMENT(), place)
 
 
 def _value(event: yaml.ScalarEvent, tree: Tree, place: int) -> object:
@@ -263,7 +274,8 @@ def _value(event: yaml.ScalarEvent, tree: Tree, place: int) -> object:
     if kind is float and type(value) is int:
         return float(value)
     if type(value) is not kind:
-        tree.fail(f"{shortened(text, MOST_OF_VALUE)!r} is no {tag.removeprefix(_TAG)}", place)
+        found = repr(shortened(text, MOST_OF_VALUE))
+        tree.fail(TAG_MISMATCH(expected=tag.removeprefix(_TAG), found=found), place)
     return value
 
 
@@ -287,4 +299,4 @@ def _int(text: str) -> int:
 
 def _refuse_tag(tag: str, tree: Tree, place: int) -> None:
     written = f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
-    tree.fail(f"tag {shortened(written, MOST_OF_VALUE)} is not known here", place)
+    tree.fail(TAG_UNKNOWN(tag=shortened(written, MOST_OF_VALUE)), place)

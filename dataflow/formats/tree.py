@@ -10,12 +10,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from dataflow.base.wording import shortened
+from dataflow.diagnostics.documents import (
+    ALIAS_RECURSIVE,
+    ALIAS_UNKNOWN,
+    ALIASES_TOO_LARGE,
+    CHARACTER_INVALID,
+    FILE_EMPTY,
+    KEY_NOT_STRING,
+    KEY_TWICE,
+    NESTED_TOO_DEEP,
+    NUMBER_TOO_LONG,
+)
 from dataflow.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from dataflow.core.wiring import Places
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "MOST_DIGITS",
@@ -178,18 +190,18 @@ class Tree:
     def expects_key(self) -> bool:
         return bool(self.stack) and self.stack[-1].key is None and isinstance(self.stack[-1].value, dict)
 
-    def fail(self, reason: str, place: int) -> NoReturn:
+    def fail(self, problem: Diagnostic, place: int) -> NoReturn:
         """Refuse the document for the part at a position."""
-        raise FormatError(self.name, reason, *_line_and_column(place))
+        raise FormatError(self.name, problem, *_line_and_column(place))
 
     def fail_depth(self, place: int) -> NoReturn:
         """Refuse the document because the part at a position is nested too deep."""
-        self.fail(f"nests deeper than {MOST_LEVELS} levels", place)
+        self.fail(NESTED_TOO_DEEP(expected=f"at most {MOST_LEVELS} levels"), place)
 
     def finish(self) -> tuple[Any, Positions]:
         """Return the document with the positions of its parts."""
         if not self.found:
-            self.fail("is empty", place_of(1, 1))
+            self.fail(FILE_EMPTY(), place_of(1, 1))
         self.found[0][1].refused = self.refused
         return self.found[0]
 
@@ -197,7 +209,7 @@ class Tree:
         """Read a number that is not too long."""
         number = read(text) if len(text) <= MOST_DIGITS + 1 else TOO_LARGE
         if isinstance(number, int) and abs(number) >= TOO_LARGE:
-            self.fail(f"a number has more than {MOST_DIGITS} digits", place)
+            self.fail(NUMBER_TOO_LONG(expected=f"at most {MOST_DIGITS} digits"), place)
         return number
 
     def scalar(self, value: object, place: int, anchor: str | None = None) -> None:
@@ -206,7 +218,7 @@ class Tree:
         if isinstance(value, str):
             size += len(value)
             if has_surrogate(value):
-                self.fail("half of a surrogate pair is no character", place)
+                self.fail(CHARACTER_INVALID(character="half of a surrogate pair"), place)
         if anchor is not None:
             self.anchors[anchor] = _Anchored(value, None, size, 0)
         if self.expects_key:
@@ -236,13 +248,13 @@ class Tree:
     def alias(self, name: str, place: int) -> None:
         """Add a copy of the value of an anchor."""
         if name not in self.anchors:
-            self.fail(f"alias *{shortened(name, MOST_SHOWN)} names no anchor that comes before it", place)
+            self.fail(ALIAS_UNKNOWN(alias=shortened(name, MOST_SHOWN)), place)
         anchored = self.anchors[name]
         if anchored is None:
-            self.fail(f"alias *{shortened(name, MOST_SHOWN)} stands inside its own anchor", place)
+            self.fail(ALIAS_RECURSIVE(alias=shortened(name, MOST_SHOWN)), place)
         self.aliased += anchored.size
         if self.aliased > MOST_ALIASED:
-            self.fail(f"the aliases up to here expand to more than {MOST_ALIASED // 1_000_000} MB", place)
+            self.fail(ALIASES_TOO_LARGE(expected=f"at most {MOST_ALIASED // 1_000_000} MB"), place)
         if len(self.stack) + anchored.levels > MOST_LEVELS:
             self.fail_depth(place)
         if self.expects_key:
@@ -258,18 +270,17 @@ class Tree:
             key = self._key_of(key, place)
         if key in entries:
             line, _ = _line_and_column(entries[key])
-            shown = shortened(key, MOST_SHOWN)
-            self.fail(f"key {shown!r} stands here for the second time; the first is in line {line}", place)
+            self.fail(KEY_TWICE(key=shortened(key, MOST_SHOWN), line=line), place)
         entries[key] = place
         top.key = key
         top.size += SIZE_OF_VALUE + len(key)
 
     def _key_of(self, found: object, place: int) -> str:
         """Return the text of a key that is not a string: of a boolean where that is allowed."""
-        reason = f"a key must be text, found {_described(found)}"
+        problem = KEY_NOT_STRING(found=_described(found))
         if not (self.takes_words and isinstance(found, bool)):
-            self.fail(reason, place)
-        self.refused = self.refused or FormatError(self.name, reason, *_line_and_column(place))
+            self.fail(problem, place)
+        self.refused = self.refused or FormatError(self.name, problem, *_line_and_column(place))
         return "true" if found else "false"
 
     def _add(self, value: Any, marks: _Marks | None, place: int, size: int, levels: int) -> None:
@@ -305,9 +316,6 @@ def _copy(value: Any) -> Any:
 
 def _described(key: object) -> str:
     if isinstance(key, list | dict):
-        return (
-            "a list" if isinstance(key, list) else "a mapping; put a text that begins with a brace in quotes"
-        )
+        return "a list" if isinstance(key, list) else "a mapping"
     kinds = {bool: "the boolean", int: "the number", float: "the number"}
-    kind = kinds.get(type(key), "")
-    return f"{kind} {json.dumps(key)}; put it in quotes".lstrip()
+    return f"{kinds.get(type(key), '')} {json.dumps(key)}".lstrip()

@@ -61,7 +61,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_device_that_never_ends_is_not_read() -> None:
-    with pytest.raises(FormatError, match=r"^/dev/zero: cannot be read: it is no regular file$"):
+    with pytest.raises(FormatError, match="DF0101"):
         Flow.load("/dev/zero")
 
 

@@ -54,6 +54,7 @@ from dataflow.errors import PackError
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump, dump_yaml
 from tests.formats.nesting import nest
+from tests.support.codes import codes
 
 HERE: Final = __name__
 
@@ -433,6 +434,4 @@ def test_sources_that_nest_too_deep_for_a_document_are_refused() -> None:
     for _ in range(300):
         source = Merge((source,))
     told = problems(Wiring(block=Block(outputs={"o": source})))
-    assert told == [
-        "the flow has no document form: expected at most 100 levels of lists and mappings, found more"
-    ]
+    assert codes(told) == ["DF0147"]

@@ -176,12 +176,12 @@ def test_what_is_wrong_with_a_nested_flow_is_told_with_its_place(folder: Path, t
 
 def test_files_that_nest_one_another_are_refused(folder: Path) -> None:
     (folder / "other.yaml").write_text("dataflow: 1\nnodes: {m: {flow: ./main.yaml}}", "utf-8")
-    with pytest.raises(FlowInvalid, match=r"is part of itself: main.yaml -> other.yaml -> main.yaml"):
+    with pytest.raises(FlowInvalid, match="DF0133"):
         load(folder, "nodes: {o: {flow: ./other.yaml}}")
 
 
 def test_a_file_that_no_system_can_name_is_a_problem_of_the_document(folder: Path) -> None:
-    with pytest.raises(FlowInvalid, match="cannot be read: embedded null"):
+    with pytest.raises(FlowInvalid, match="DF0101"):
         load(folder, 'nodes: {a: {flow: "./a.yaml\\0"}}')
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from dataflow import Config
 from dataflow.expressions.expression import Expression, Template
 from tests.behaviour.flow_parts import Parts
-from tests.messages.telling import Row
+from tests.messages.telling import Row, wired
 
 __all__ = ["ROWS"]
 
@@ -19,6 +20,14 @@ def evaluated(source: str, **names: Any) -> Any:
 
 def filled(source: str, **names: Any) -> Any:
     return lambda: Template(source).fill(names)
+
+
+class Rule(Config):
+    holds: Expression
+
+
+async def check(rule: Rule) -> bool:
+    return rule.holds.holds({})
 
 
 class Raises:
@@ -47,6 +56,7 @@ ITSELF.append(ITSELF)
 
 # fmt: off
 ROWS: Final = [
+    Row("an expression that is not a string", wired(lambda f: f.add(check, rule={"holds": 3}))),
     Row("an empty one", evaluated('')),
     Row("a long one", evaluated('a' * 10001)),
     Row("a comment", filled('{# a #}')),

@@ -1,14 +1,18 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
-"""What is told of files of other systems before, or whichever, format reads them."""
+"""What is reported about files of other systems, whatever their format."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from dataflow import Flow
+from pydantic import BaseModel, field_validator
+
+from dataflow import Diagnostic, Flow
+from dataflow.authoring import Notes, PartReader, unique_ids
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
 from tests.support.installed import install
@@ -32,17 +36,50 @@ def loaded(data: Any, *points: str, **options: str) -> Stimulus:
     return files(make)
 
 
+def read(part: Any, use: Callable[[PartReader], object]) -> Stimulus:
+    """Read a part of a file with the tools of authors of formats."""
+
+    def stimulus() -> list[Diagnostic]:
+        notes = Notes()
+        use(PartReader(notes, part, ("nodes", 0), "node 'a'"))
+        return [problem.diagnostic for problem in notes.problems]
+
+    return stimulus
+
+
+class Strict(BaseModel, extra="forbid"):
+    size: int = 0
+
+    @field_validator("size")
+    @classmethod
+    def _is_even(cls, size: int) -> int:
+        if size % 2:
+            raise ValueError("the size is odd")
+        return size
+
+
 TOY: Final = "toy = tests.formats.toy:FORMAT"
 
 # fmt: off
 ROWS: Final = [
-    Row("an option that the format does not have", loaded({"toy": ["a"]}, TOY, joins="once"), "1:1 a file of toy has no option 'joins'; choices: branch"),
-    Row("an option of a native document", loaded({"dataflow": 1}, branch="a"), "DIR/flow.json:1:1: is a native document, which has no option 'branch'"),
-    Row("several formats", loaded({"toy": ["a"]}, TOY, "twin = tests.formats.toy:TWIN"), "DIR/flow.json:1:1: could be of the formats 'toy' and 'twin'; say which"),
-    Row("a format that raises", loaded({"toy": {}}, "faulty = tests.formats.toy:FAULTY"), "DIR/flow.json: format 'faulty' cannot translate it: KeyError: 'returns'"),
-    Row("a format without a document", loaded({"toy": {"returns": 1}}, "faulty = tests.formats.toy:FAULTY"), "DIR/flow.json: format 'faulty' translates it to 1; expected a document"),
-    Row("no known format", loaded({"tay": 1}), "DIR/flow.json:1:1: is a file of no known format: write `dataflow: 1`, or say the format; choices: agentflow, agentron, cagent, clickweave, hifide"),
-    Row("a broken format", loaded({"tay": 1}, "toy = tests.formats.nowhere:FORMAT"), "DIR/flow.json:1:1: is of no format that can be used; format toy: tests.formats.nowhere:FORMAT cannot be imported: ModuleNotFoundError: No module named 'tests.formats.nowhere'"),
-    Row("no format", loaded({"tay": 1}, "toy = tests.formats.toy:translate"), "DIR/flow.json:1:1: is of no format that can be used; format toy: tests.formats.toy:translate cannot be imported: TypeError: tests.formats.toy:translate is of type function; expected a Format"),
+    Row("an option that the format does not have", loaded({"toy": ["a"]}, TOY, joins="once")),
+    Row("an option of a native document", loaded({"dataflow": 1}, branch="a")),
+    Row("several formats", loaded({"toy": ["a"]}, TOY, "twin = tests.formats.toy:TWIN")),
+    Row("a format that raises", loaded({"toy": {}}, "faulty = tests.formats.toy:FAULTY")),
+    Row("a format without a document", loaded({"toy": {"returns": 1}}, "faulty = tests.formats.toy:FAULTY")),
+    Row("no known format", loaded({"tay": 1})),
+    Row("a broken format", loaded({"tay": 1}, "toy = tests.formats.nowhere:FORMAT")),
+    Row("no format", loaded({"tay": 1}, "toy = tests.formats.toy:translate")),
+    Row("a problem without a kind", read({}, lambda part: part.problem("is of an older version"))),
+    Row("a number for a string of a part", read({"name": 1}, lambda part: part.string("name"))),
+    Row("a string for an integer of a part", read({"size": "1"}, lambda part: part.integer("size"))),
+    Row("a missing key of a part", read({}, lambda part: part.missing("name"))),
+    Row("a missing choice of a part", read({}, lambda part: part.choice("type", ["llm", "tool"]))),
+    Row("an unknown choice of a part", read({"type": "llmm"}, lambda part: part.choice("type", ["tool", "llm"]))),
+    Row("an unknown key of a part", read({"nam": 1}, lambda part: part.check_keys(["name", "type"]))),
+    Row("an edge to nothing", read({"to": "c"}, lambda part: part.endpoint(["to"], "to", ["a", "b"]))),
+    Row("an id twice", read({"x": [{"id": "b"}, {"id": "b"}]}, lambda part: unique_ids(part.entries("x", "node")))),
+    Row("a part that a model refuses", read({"size": 1}, lambda part: part.checked(Strict))),
+    Row("an unknown key for a model", read({"sise": 1}, lambda part: part.checked(Strict))),
 ]
 # fmt: on

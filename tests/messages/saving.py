@@ -132,6 +132,16 @@ def a_loop_without_a_next_value(f: Flow) -> None:
     f.wiring.block.nodes["l"] = loop
 
 
+def of_a_pack() -> Any:
+    """Return a function of a module that is called like a pack of the engine."""
+
+    def read_text(item: object) -> str:
+        return str(item)
+
+    read_text.__module__, read_text.__qualname__ = "control", "read_text"
+    return read_text
+
+
 def deep() -> Any:
     value: list[Any] = []
     for _ in range(101):
@@ -156,51 +166,52 @@ async def sized(sized: Sized) -> int:
 
 # fmt: off
 ROWS: Final = [
-    Row("a missing file", files(lambda folder: Flow.load(folder / 'flow.yaml')), "DIR/flow.yaml: cannot be read: No such file or directory"),
-    Row("a folder", files(Flow.load), "DIR: cannot be read: Is a directory"),
-    Row("a device", lambda: Flow.load('/dev/zero'), "/dev/zero: cannot be read: it is no regular file"),
-    Row("a name with a NUL", lambda: Flow.load('a\x00'), "a\\x00: cannot be read: embedded null byte"),
-    Row("links in a circle", files(links), "DIR/a: cannot be read: a loop of symbolic links"),
-    Row("a format", loaded('dataflow: 1', format='visio'), "DIR/flow.yaml: there is no format 'visio'; choices: native, agentflow, agentron, cagent, clickweave, hifide"),
-    Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}'), "2:13 nodes.a.flow: DIR/flow.yaml: is part of itself: flow.yaml -> flow.yaml"),
-    Row("a file with problems in it", loaded('dataflow: 1\nnodes: {a: {flow: {dataflow: 1, nodez: 1}}}'), "2:33 nodes.a.flow.nodez: is not known here; choices: nodes, edges, outputs, dataflow, name, uses, inputs, using, meta"),
-    Row("not looked into", files(unseen)),
-    Row("a missing Python file", used(None), "3:13 node 'a': uses own: there is no file DIR/own.py"),
-    Row("a file that raises", used('1 / 0')),
-    Row("a file that leaves", used('raise SystemExit')),
-    Row("no function in it", used('f = 3\ndef g(): ...'), "3:13 node 'a': own.f: uses has no such function; choices: g"),
-    Row("no function that can be seen", used('class C:\n    def __call__(self): ...\n    def __getattr__(self, name): raise KeyError(name)\nf = C()'), "3:13 node 'a': own.f: its ports cannot be read: KeyError: 'func'"),
-    Row("a module that cannot be one", used(None, '..own'), "3:13 node 'a': uses own: ..own is no Python file, and no name of a module"),
+    Row("a missing file", files(lambda folder: Flow.load(folder / 'flow.yaml'))),
+    Row("a folder", files(Flow.load)),
+    Row("a device", lambda: Flow.load('/dev/zero')),
+    Row("a name with a NUL", lambda: Flow.load('a\x00')),
+    Row("links in a circle", files(links)),
+    Row("a format", loaded('dataflow: 1', format='visio')),
+    Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}')),
+    Row("a file with problems in it", loaded('dataflow: 1\nnodes: {a: {flow: {dataflow: 1, nodez: 1}}}')),
+    Row("not looked into", files(unseen), "these were not looked into, so the flow cannot run: own.f, own.g"),
+    Row("a missing Python file", used(None)),
+    Row("a file that raises", used('1 / 0'), "3:13 node 'a': uses own: DIR/own.py cannot be imported: ZeroDivisionError: division by zero"),
+    Row("a file that leaves", used('raise SystemExit'), "3:13 node 'a': uses own: DIR/own.py cannot be imported: SystemExit"),
+    Row("no function in it", used('f = 3\ndef g(): ...')),
+    Row("no function that can be seen", used('class C:\n    def __call__(self): ...\n    def __getattr__(self, name): raise KeyError(name)\nf = C()')),
+    Row("a module that cannot be one", used(None, '..own')),
     Row("a flow that uses itself", files(recursive)),
     Row("no flow", target('x = 1'), "DIR/own.py: holds no flow"),
     Row("no such flow", target("from dataflow import Flow\nf = Flow('f')", ':g'), "DIR/own.py:g: there is no flow 'g'; choices: f"),
     Row("several flows", target("from dataflow import Flow\nf = Flow('f')\ng = Flow('g')"), "DIR/own.py: holds 2 flows, so name one, as in DIR/own.py:NAME; choices: f, g"),
-    Row("no such module", lambda: find_flow('nowhere:f')),
-    Row("no function", lambda: import_function('os:sep')),
-    Row("a public name that is none", stored_as("no:name")),
-    Row("a public name of the engine", stored_as("agent")),
+    Row("no such module", lambda: find_flow('nowhere:f'), "nowhere:f: nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+    Row("no function", lambda: import_function('os:sep'), "os:sep: is no function, but str"),
+    Row("a public name that is none", stored_as("no:name"), "acme: has __stored_as__ = 'no:name'; expected the name of its pack, of letters, digits and _"),
+    Row("a public name of the engine", stored_as("agent"), "acme: has __stored_as__ = 'agent', which is reserved for the engine; use the name of its own pack"),
     Row("a pack with a type twice", lambda: Pack('p', version='1', api=1, nodes=[inc, inc]), "p: names the node type 'inc' twice"),
     Row("a type that a pack does not have", lambda: Pack('p', version='1', api=1, nodes=[inc]).find('dec'), "p.dec: pack 'p' has no such type; choices: inc"),
-    Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a')),
+    Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a'), "p.a: nowhere:a: cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
     Row("a pack that is not there", lambda: find_type('nowhere.a'), "nowhere.a: no installed pack is called 'nowhere'; …"),
-    Row("a constant without a form", dumped(lambda f: f.add(dated, x=Odd(), day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected a JSON value, found Odd <odd>"),
-    Row("a long number", dumped(lambda f: f.add(dated, x=10 ** 1000, day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected a number of at most 1000 digits, found a longer one"),
-    Row("a deep constant", dumped(lambda f: f.add(dated, x=deep(), day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected at most 100 levels of lists and mappings, found more"),
-    Row("a key that is no text", dumped(lambda f: f.add(dated, x={1: 2}, day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected text for a key, found int 1"),
-    Row("half a surrogate pair", dumped(lambda f: f.add(dated, x='\ud800', day=date(2026, 1, 2))), "node 'dated', port 'x': the constant has no document form: expected text, found half of a surrogate pair"),
-    Row("a default without a form", dumped(lambda f: f.input('x', Any, Odd())), "input 'x': the default has no document form: expected a JSON value, found Odd <odd>"),
-    Row("a type without a schema", dumped(lambda f: f.input('x', Odd)), "input 'x': type Odd has no JSON Schema"),
-    Row("a local function", dumped(lambda f: f.add(local())), "node 'inner': function tests.messages.saving:local.<locals>.inner has no document form; documents name functions at the top of a module, as module:qualname"),
-    Row("a lambda of a branch", dumped(lambda f: f.when(1, lambda x: x > 0)), "node 'when', predicate: <lambda> has no document form; documents name functions at the top of a module, as module:qualname"),
-    Row("a lambda of a map", dumped(lambda f: f.add(inc, x=each([1], key=lambda x: str(x)))), "node 'inc', port 'x', key of each: <lambda> has no document form; documents name functions at the top of a module, as module:qualname"),
-    Row("a config without a form", dumped(lambda f: f.add(configured, Options(made=Odd()))), "node 'configured': the config has no document form: expected a JSON value, found Odd"),
-    Row("a config that is read as another", dumped(lambda f: f.add(configured, Options(made=(1, 2)))), "node 'configured': the config has no document form: read back it would be Options(made=[1, 2])"),
-    Row("before of a retry", dumped(lambda f: f.add(node(retries=Retry(1, before=print))(inc), x=1)), "node 'inc', policy: `before` of the retry has no document form"),
-    Row("a default of a policy", dumped(lambda f: f.add(node(default=Odd())(inc), x=1)), "node 'inc', policy: `default` has no document form: expected a JSON value, found Odd <odd>"),
-    Row("no next value", dumped(a_loop_without_a_next_value), "loop 'l', '$carry.c': has no next value"),
-    Row("a name that is no text", dumped(lambda f: f.wiring.meta.update(a=Odd())), "the flow has no document form: .meta.a: expected a JSON value, found Odd <odd>"),
-    Row("an empty id", dumped(lambda f: f.add(node(inc).with_(name=''), x=1)), "nodes.: expected a text that is not empty, found ''"),
-    Row("a config that is refused when it is read", dumped(lambda f: f.add(sized, Sized(size=2))), "node 'sized': the config has no document form: it would not be read back: too large"),
+    Row("a constant without a form", dumped(lambda f: f.add(dated, x=Odd(), day=date(2026, 1, 2)))),
+    Row("a long number", dumped(lambda f: f.add(dated, x=10 ** 1000, day=date(2026, 1, 2)))),
+    Row("a deep constant", dumped(lambda f: f.add(dated, x=deep(), day=date(2026, 1, 2)))),
+    Row("a key that is no text", dumped(lambda f: f.add(dated, x={1: 2}, day=date(2026, 1, 2)))),
+    Row("half a surrogate pair", dumped(lambda f: f.add(dated, x='\ud800', day=date(2026, 1, 2)))),
+    Row("a default without a form", dumped(lambda f: f.input('x', Any, Odd()))),
+    Row("a type without a schema", dumped(lambda f: f.input('x', Odd))),
+    Row("a local function", dumped(lambda f: f.add(local()))),
+    Row("a lambda of a branch", dumped(lambda f: f.when(1, lambda x: x > 0))),
+    Row("a lambda of a map", dumped(lambda f: f.add(inc, x=each([1], key=lambda x: str(x))))),
+    Row("a function of a module like a pack", dumped(lambda f: f.add(inc, x=each([1], key=of_a_pack())))),
+    Row("a config without a form", dumped(lambda f: f.add(configured, Options(made=Odd())))),
+    Row("a config that is read as another", dumped(lambda f: f.add(configured, Options(made=(1, 2))))),
+    Row("before of a retry", dumped(lambda f: f.add(node(retries=Retry(1, before=print))(inc), x=1))),
+    Row("a default of a policy", dumped(lambda f: f.add(node(default=Odd())(inc), x=1))),
+    Row("no next value", dumped(a_loop_without_a_next_value)),
+    Row("a name that is no text", dumped(lambda f: f.wiring.meta.update(a=Odd()))),
+    Row("an empty id", dumped(lambda f: f.add(node(inc).with_(name=''), x=1))),
+    Row("a config that is refused when it is read", dumped(lambda f: f.add(sized, Sized(size=2)))),
     Row("a type that is none", lambda: Pack("p", version="1", api=1, nodes={"a": "os:getcwd"}).find("a"), 'p.a: makes no node type: getcwd is no async function: use `async def`, or @threaded for code that blocks'),
     Row("a name of a pack", lambda: Pack("a.b", version="1", api=1, nodes=[]), 'a.b: is no name of a pack; expected letters, digits, _ and -, the first of them a letter'),
 ]

@@ -34,13 +34,11 @@ EXEMPT: Final[dict[str, str]] = {
     "internal error: nothing is running and these ports never settled:": "it cannot come about",
     "internal error: nothing is running and port": "as above",
     "Value error,": "taken off what pydantic says",
-    "is no expression": "jinja2 tells more",
     "a part of the kind": "of what a later jinja2 may parse",
     "was open when this process was forked; use it in a process that is started with `spawn`": (
         "told in a fork, in tests/stores/test_sqlite_files.py"
     ),
     "nesting depth": "recognised in what libyaml says",
-    r"expected a JSON value, found \1": "a template of a replacement",
 }
 #: Codes that no row shows, with the reason.
 UNSHOWN: Final[dict[str, str]] = {}

@@ -8,6 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.core.wiring import CARRY, INPUT, ITEM
+from dataflow.diagnostics.documents import LOOP_TESTS, NAME_RESERVED, VALUE_INVALID
+from dataflow.errors import ArgumentInvalid
 from dataflow.formats.native.parts import (
     Constants,
     Count,
@@ -44,12 +46,12 @@ __all__ = [
 FORMAT: Final = 1
 
 #: Reserved ids of nodes, and their meaning.
-RESERVED: Final = {INPUT: "the inputs of the flow", CARRY: "carried ports", ITEM: "the items of a map"}
+RESERVED: Final = {INPUT: "the inputs of the flow", CARRY: "loop variables", ITEM: "the items of a map"}
 
 
 def _check_id(id: str) -> str:
     if id in RESERVED:
-        raise ValueError(f"no node can be called {id!r}, which stands for {RESERVED[id]}")
+        raise ArgumentInvalid(NAME_RESERVED(name=id, meaning=RESERVED[id]))
     return id
 
 
@@ -127,7 +129,7 @@ Node = Annotated[
     Discriminator(
         _kind_of_node,
         custom_error_type="no_node",
-        custom_error_message=f"expected a node: a mapping with exactly one of {', '.join(NODES)}",
+        custom_error_message="is not a node",
     ),
 ]
 
@@ -180,7 +182,7 @@ class LoopPart(BlockPart):
     @model_validator(mode="after")
     def _check_test(self) -> Self:
         if self.until is not None and self.while_ is not None:
-            raise ValueError("a loop has one test: `until` or `while`")
+            raise ArgumentInvalid(LOOP_TESTS())
         return self
 
 
@@ -201,7 +203,8 @@ class MapPart(BlockPart):
 
 def _check_format(number: object) -> object:
     if type(number) is not int:  # pydantic accepts True as 1
-        raise ValueError(f"expected the number of the format, {FORMAT}, found {number!r}")
+        expected = f"the number of the format, {FORMAT}"
+        raise ArgumentInvalid(VALUE_INVALID(expected=expected, found=repr(number)))
     return number
 
 

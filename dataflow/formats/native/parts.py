@@ -19,6 +19,8 @@ from typing_extensions import TypeAliasType
 
 from dataflow.core.policy import Backoff, Errors, ItemErrors, MemoPolicy, OnError, Reach
 from dataflow.core.wiring import parse_reference
+from dataflow.diagnostics.documents import FIELD_MISPLACED, LIMIT_EMPTY
+from dataflow.errors import ArgumentInvalid
 
 if TYPE_CHECKING:
     from pydantic.config import JsonDict
@@ -104,7 +106,7 @@ class LimitPart(Part):
     @model_validator(mode="after")
     def _check_any(self) -> Self:
         if self.slots is None and self.per_second is None:
-            raise ValueError("a limit has slots, per_second or both")
+            raise ArgumentInvalid(LIMIT_EMPTY())
         return self
 
 
@@ -192,7 +194,7 @@ class EdgePart(Part):
     def _check_limit(self) -> Self:
         given = self.model_fields_set & {"limit", "on_limit"}
         if given and not self.feedback:
-            raise ValueError(f"`{min(given)}` stands only beside `feedback: true`")
+            raise ArgumentInvalid(FIELD_MISPLACED(f".{min(given)}", where="beside `feedback: true`"))
         return self
 
 
@@ -327,8 +329,7 @@ Source = TypeAliasType(
         Discriminator(
             _kind_of_source,
             custom_error_type="no_source",
-            custom_error_message="expected a source: `node.port`, or a mapping with one of "
-            + ", ".join(EXPRESSIONS),
+            custom_error_message="is not a source",
         ),
     ],
 )

@@ -6,13 +6,11 @@ graph definition is compiled.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from dataflow.base.wording import within_file
 from dataflow.core.config import type_of_schema
 from dataflow.core.discovery import OWN_PACKS
 from dataflow.core.ports import MISSING
@@ -32,6 +30,13 @@ from dataflow.core.wiring import (
     Wiring,
     parse_reference,
 )
+from dataflow.diagnostics.documents import (
+    FIELD_MISPLACED,
+    FORMAT_NEWER,
+    NAME_RESERVED,
+    NOT_A_DOCUMENT,
+    SOURCE_AND_VALUE,
+)
 from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
 from dataflow.expressions.expression import written_function
 from dataflow.formats.native.document import (
@@ -45,7 +50,14 @@ from dataflow.formats.native.document import (
     TypeNode,
 )
 from dataflow.formats.native.settings import SourceReader, read_options, read_policy, read_settings
-from dataflow.formats.problems import Problem, describe_value, problems_of, report
+from dataflow.formats.problems import (
+    Problem,
+    describe_value,
+    diagnostic_of,
+    problems_of,
+    problems_of_file,
+    report,
+)
 from dataflow.formats.reader import read
 from dataflow.formats.tree import Within
 from dataflow.types.validation import check_json
@@ -82,25 +94,24 @@ def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wirin
     reading = _DocumentReader(nest, places, str(PurePath(name).parent))
     wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
-        raise FlowInvalid(name, report(reading.problems, places))
+        raise FlowInvalid(name, report(reading.problems, places, name))
     return wiring
 
 
 def checked(data: Any, places: Places, name: str) -> FlowDocument:
     """Validate the data of a document. Raises as `load` does."""
     if not isinstance(data, dict):
-        reason = (
-            f"is no flow document: expected a mapping with `dataflow: {FORMAT}`, found {describe_value(data)}"
-        )
-        raise FormatError(name, reason, *places.find(()))
+        expected = f"a mapping with `dataflow: {FORMAT}`"
+        problem = NOT_A_DOCUMENT(expected=expected, found=describe_value(data))
+        raise FormatError(name, problem, *places.find(()))
     number = data.get("dataflow")
     if type(number) is int and number > FORMAT:
-        reason = f"is written in format {describe_value(number)}; this release reads format {FORMAT}"
-        raise FormatError(name, reason, *places.find(("dataflow",)))
+        problem = FORMAT_NEWER(expected=FORMAT, found=describe_value(number))
+        raise FormatError(name, problem, *places.find(("dataflow",)))
     try:
         return FlowDocument.model_validate(data)
     except ValidationError as error:
-        raise FlowInvalid(name, report(problems_of(error, data), places)) from error
+        raise FlowInvalid(name, report(problems_of(error, data), places, name)) from error
 
 
 class _DocumentReader:
@@ -113,8 +124,8 @@ class _DocumentReader:
         self.folder = folder
         self.sources = SourceReader(self.problems)
 
-    def problem(self, path: DocumentPath, text: Diagnostic | str) -> None:
-        self.problems.append(Problem(path, text))
+    def problem(self, path: DocumentPath, problem: Diagnostic) -> None:
+        self.problems.append(Problem(path, problem))
 
     def wiring(self, document: FlowDocument, name: str, path: DocumentPath) -> Wiring:
         """Read a whole document, or the subflow at a path."""
@@ -133,7 +144,7 @@ class _DocumentReader:
 
     def _uses(self, uses: dict[str, str], path: DocumentPath) -> dict[str, str]:
         for prefix in sorted(uses.keys() & set(OWN_PACKS)):
-            self.problem((*path, prefix), "is the name of a pack of the engine (S1.2); use another prefix")
+            self.problem((*path, prefix), NAME_RESERVED(name=prefix, meaning="a pack of the engine"))
         return uses
 
     def _input(self, part: InputPart, path: DocumentPath) -> FlowInput:
@@ -141,14 +152,14 @@ class _DocumentReader:
         try:
             kind = type_of_schema(part.type)
         except ValueError as error:
-            self.problem((*path, "type"), str(error))
+            self.problem((*path, "type"), diagnostic_of(error))
             return FlowInput(Any, MISSING, schema)
         if "default" not in part.model_fields_set:
             return FlowInput(kind, MISSING, schema)
         try:
             return FlowInput(kind, check_json(part.default, kind), schema)
         except ValueMismatch as mismatch:
-            self.problem((*path, "default"), str(mismatch))
+            self.problem((*path, "default"), diagnostic_of(mismatch))
             return FlowInput(kind, MISSING, schema)
 
     def _block(self, part: BlockPart, path: DocumentPath) -> Block:
@@ -185,7 +196,7 @@ class _DocumentReader:
         if "config" in node.model_fields_set:
             placed.config, placed.config_is_json, placed.folder = node.config, True, self.folder
         if "errors" in node.policy.model_fields_set:
-            self.problem((*path, "policy", "errors"), "is for flow nodes only")
+            self.problem((*path, "policy", "errors"), FIELD_MISPLACED(where="on nodes of a subflow"))
         self._feed(placed, node, path, block)
         return placed
 
@@ -193,16 +204,14 @@ class _DocumentReader:
         placed = PlacedNode(id, node.after or (), node.meta, policy=read_policy(node.policy))
         given = node.flow
         if "limit" in node.policy.model_fields_set:
-            self.problem((*path, "policy", "limit"), "is for nodes of a type; a flow node holds no slot")
+            self.problem((*path, "policy", "limit"), FIELD_MISPLACED(where="on nodes of a node type"))
         try:
             placed.type = self.nest(
                 given if isinstance(given, str) else self.wiring(given, id, (*path, "flow"))
             )
-        except FormatError as error:
-            self.problem((*path, "flow"), str(error))
-        except FlowInvalid as invalid:
-            for problem in invalid.problems:
-                self.problem((*path, "flow"), _within_file(given, problem))
+        except (FormatError, FlowInvalid) as error:
+            for problem in problems_of_file(error):
+                self.problem((*path, "flow"), problem)
         self._feed(placed, node, path, block)
         return placed
 
@@ -211,7 +220,7 @@ class _DocumentReader:
             self._wire(placed, port, given, (*path, "inputs", port), block)
         for port, value in node.values.items():
             if port in placed.inputs:
-                self.problem((*path, "values", port), "has a source in `inputs` already")
+                self.problem((*path, "values", port), SOURCE_AND_VALUE())
             placed.give(port, Literally(value, is_json=True))
 
     def _wire(
@@ -271,11 +280,3 @@ def _edge(part: EdgePart, index: int) -> Edge:
     rounds = Rounds(part.feedback, part.limit, part.on_limit, part.each_round, part.leave)
     source, given = Reference(part.source, part.source_port), None if rounds == Rounds() else rounds
     return Edge(source, part.target, part.target_port, part.id, part.meta, index, given)
-
-
-def _within_file(given: object, problem: Diagnostic | str) -> Diagnostic | str:
-    if not isinstance(given, str):
-        return problem
-    if isinstance(problem, str):
-        return within_file(given, problem)
-    return replace(problem, location=replace(problem.location, file=given))

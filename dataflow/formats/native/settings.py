@@ -23,6 +23,7 @@ from dataflow.core.wiring import (
     parse_reference,
     write_reference,
 )
+from dataflow.diagnostics.documents import FIELD_MISPLACED, VALUE_UNWRITABLE
 from dataflow.errors import ValueMismatch
 from dataflow.expressions.expression import ExpressionOf, written_function
 from dataflow.formats.native.parts import (
@@ -38,7 +39,7 @@ from dataflow.formats.native.parts import (
     MergeSource,
     RaceSource,
 )
-from dataflow.formats.native.values import as_json, constant_as_json, why_unnamed
+from dataflow.formats.native.values import as_json, constant_as_json, unnamed, unwritable
 from dataflow.formats.problems import Problem
 
 if TYPE_CHECKING:
@@ -84,16 +85,16 @@ def write_policy(policy: Policy, where: str, problems: list[Diagnostic | str]) -
     if isinstance(policy.retry, Retry):
         written["retry"] = _write_retry(policy.retry)
         if policy.retry.before is not None:
-            problems.append(f"{where}, policy: `before` of the retry has no document form")
+            problems.append(VALUE_UNWRITABLE(f"{where}.policy.retry", what="`before`"))
     if written.pop("cutoff", None) is not None:
-        problems.append(f"{where}, policy: `cutoff` has no document form")
+        problems.append(VALUE_UNWRITABLE(f"{where}.policy", what="`cutoff`"))
     if isinstance(policy.memo, Memo):
         written["memo"] = _write_memo(policy.memo)
     if "default" in written:
         try:
             written["default"] = as_json(written["default"])
         except ValueMismatch as mismatch:
-            problems.append(f"{where}, policy: `default` has no document form: {mismatch}")
+            problems.append(unwritable(f"{where}.policy", "`default`", mismatch))
     return written
 
 
@@ -193,7 +194,8 @@ class SourceReader:
                 sources = self._all(part.merge_contexts, (*path, "merge_contexts"), mapped)
                 return MergeContexts(sources, NamedFunction(how) if is_function_name(how) else how)
             case AllSource():
-                return self._refuse((*path, "all"), "`all` is an output of a loop, and nothing else")
+                self.problems.append(Problem((*path, "all"), FIELD_MISPLACED(where="in outputs of a loop")))
+                return Literally(None, is_json=True)
 
     def read_output_of_loop(self, part: SourcePart, path: DocumentPath) -> Source:
         """Read an output of a loop, which may be `all` values of a port."""
@@ -207,10 +209,6 @@ class SourceReader:
     def _constant(self, value: object, mapped: bool) -> Literally:
         constant = Literally(value, is_json=True, is_source=True)
         return self.mapped.setdefault(json.dumps(value), constant) if mapped else constant
-
-    def _refuse(self, path: DocumentPath, text: str) -> Literally:
-        self.problems.append(Problem(path, text))
-        return Literally(None, is_json=True)
 
 
 class SourceWriter:
@@ -233,7 +231,7 @@ class SourceWriter:
             case Race(sources):
                 return {"race": self.write_all(sources, where)}
             case MergeContexts(sources, how):
-                written = how if isinstance(how, str) else self.function(how, f"{where}, how")
+                written = how if isinstance(how, str) else self.function(how, where)
                 return {"merge_contexts": self.write_all(sources, where), "how": written}
             case Fallback(first, default):
                 return {"fallback": self.write_all((first, default), where)}
@@ -255,14 +253,14 @@ class SourceWriter:
         try:
             return constant_as_json(source.value, Any if source.is_json else expected)
         except ValueMismatch as mismatch:
-            self.problems.append(f"{where}: the constant has no document form: {mismatch}")
+            self.problems.append(unwritable(where, "the constant", mismatch))
             return None
 
     def options(self, options: EachOptions, where: str) -> dict[str, object]:
         """Write the options of a map that are given."""
         written: dict[str, object] = {}
         if options.key is not None:
-            written["key"] = self.function(options.key, f"{where}, key of each")
+            written["key"] = self.function(options.key, where)
         if options.max_concurrency is not None:
             written["max_concurrency"] = options.max_concurrency
         if options.on_error != "fail":
@@ -275,5 +273,5 @@ class SourceWriter:
             return function.source
         name = function.name if isinstance(function, NamedFunction) else name_of_function(function)
         if name is None:
-            self.problems.append(f"{where}: {why_unnamed(function)}")
+            self.problems.append(unnamed(function).within(where))
         return name

@@ -14,6 +14,13 @@ from dataflow.core.functions import is_hidden, name_of_function
 from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
 from dataflow.core.signature import qualified_id
+from dataflow.diagnostics.diagnostic import within
+from dataflow.diagnostics.documents import (
+    FUNCTION_HIDDEN,
+    FUNCTION_UNNAMED,
+    VALUE_NOT_RESTORED,
+    VALUE_UNWRITABLE,
+)
 from dataflow.errors import ValueMismatch
 from dataflow.formats.tree import MOST_DIGITS, MOST_LEVELS, TOO_LARGE, has_surrogate
 from dataflow.types.mismatches import adapter_of, step_into
@@ -25,11 +32,9 @@ if TYPE_CHECKING:
     from dataflow.core.wiring import PlacedNode
     from dataflow.diagnostics.diagnostic import Diagnostic
 
-__all__ = ["UNNAMED", "as_json", "constant_as_json", "why_unnamed", "with_found_paths", "write_config"]
+__all__ = ["as_json", "constant_as_json", "unnamed", "unwritable", "with_found_paths", "write_config"]
 
 MOST_SHOWN: Final = 60
-#: Why a function cannot be serialized.
-UNNAMED = "has no document form; documents name functions at the top of a module, as module:qualname"
 #: The message of pydantic for an object that it cannot serialize.
 _UNKNOWN: Final = re.compile(r"Unable to serialize unknown type: <class '(?:.*\.)?(\w+)'>")
 
@@ -91,14 +96,14 @@ def _copy(value: Any, place: str, levels: int) -> Any:
         return [_copy(item, f"{place}[{index}]", levels - 1) for index, item in enumerate(value)]
     for key in value:
         if type(key) is not str:
-            raise ValueMismatch(_described(key), "text for a key", place)
+            raise ValueMismatch(_described(key), "a string for a key", place)
         _check_text(key, place)
     return {key: _copy(item, place + step_into(key), levels - 1) for key, item in value.items()}
 
 
 def _check_text(text: str, place: str) -> None:
     if has_surrogate(text):
-        raise ValueMismatch("half of a surrogate pair", "text", place)
+        raise ValueMismatch("half of a surrogate pair", "a string", place)
 
 
 def _described(value: object) -> str:
@@ -118,7 +123,7 @@ def write_config(placed: PlacedNode, where: str, problems: list[Diagnostic | str
         return {}
     if isinstance(placed.type, NodeType) and not placed.config_is_json:
         config, faults = placed.type.read_config(config)
-        problems.extend(f"{where}: {fault.text}" for fault in faults)
+        problems.extend(within(f"{where}.config", fault.text) for fault in faults)
         if faults:
             return {}
     if isinstance(config, BaseModel):
@@ -126,9 +131,15 @@ def write_config(placed: PlacedNode, where: str, problems: list[Diagnostic | str
     try:
         written: dict[str, Any] = as_json(config)
     except ValueMismatch as mismatch:
-        problems.append(f"{where}: the config has no document form: {mismatch}")
+        problems.append(unwritable(f"{where}.config", "the config", mismatch))
         return {}
     return written
+
+
+def unwritable(place: str, what: str, mismatch: ValueMismatch) -> Diagnostic:
+    """Return the problem of a value that has no document form; the place within it follows `place`."""
+    inner = (place + mismatch.place).removeprefix(".")
+    return VALUE_UNWRITABLE(inner, what=what, expected=mismatch.expected, found=mismatch.found)
 
 
 def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
@@ -142,31 +153,36 @@ def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
 
 
 def _write_model(config: BaseModel, where: str, problems: list[Diagnostic | str]) -> dict[str, Any]:
-    functions = list(_functions_in(config, ""))
-    unnamed = [(place, function) for place, function in functions if name_of_function(function) is None]
-    if unnamed:
-        problems.extend(f"{where}, {place}: {why_unnamed(function)}" for place, function in unnamed)
+    functions = list(_functions_in(config, f"{where}.config"))
+    local = [(place, function) for place, function in functions if name_of_function(function) is None]
+    if local:
+        problems.extend(unnamed(function).within(place) for place, function in local)
         return {}
     try:
         written: dict[str, Any] = as_json(config.model_dump(mode="json", warnings="error", by_alias=True))
         restored = type(config).model_validate_json(json.dumps(written), strict=True)
-        reason = "" if functions or restored == config else f"read back it would be {restored!r}"
     except ValidationError as error:
-        reason = f"it would not be read back: {error.errors()[0]['msg'].removeprefix('Value error, ')}"
-    except (PydanticSerializationError, ValueMismatch) as error:
-        reason = _UNKNOWN.sub(r"expected a JSON value, found \1", str(error))
-    if reason:
-        problems.append(f"{where}: the config has no document form: {reason}")
-        return {}
-    return written
+        found = error.errors()[0]["msg"].removeprefix("Value error, ")
+        problems.append(VALUE_NOT_RESTORED(f"{where}.config", found=f"an error: {found}"))
+    except PydanticSerializationError as error:
+        kind = _UNKNOWN.search(str(error))
+        found = kind[1] if kind else str(error)
+        problem = VALUE_UNWRITABLE(f"{where}.config", what="the config", expected="JSON values", found=found)
+        problems.append(problem)
+    except ValueMismatch as mismatch:
+        problems.append(unwritable(f"{where}.config", "the config", mismatch))
+    else:
+        if functions or restored == config:
+            return written
+        problems.append(VALUE_NOT_RESTORED(f"{where}.config", found=repr(restored)))
+    return {}
 
 
-def why_unnamed(function: Callable[..., Any]) -> str:
-    """Return why a function has no name in documents."""
+def unnamed(function: Callable[..., Any]) -> Diagnostic:
+    """Return the problem of a function that has no name in documents."""
     if is_hidden(function):
-        name = qualified_id(function)
-        return f"{name} is a function of a pack of the engine; rename the module {function.__module__}"
-    return f"{called(function)} {UNNAMED}"
+        return FUNCTION_HIDDEN(function=qualified_id(function), module=function.__module__)
+    return FUNCTION_UNNAMED(function=called(function))
 
 
 def called(function: Callable[..., Any]) -> str:
@@ -183,6 +199,6 @@ def _functions_in(value: object, place: str) -> Iterator[tuple[str, Callable[...
     else:
         parts = value if isinstance(value, dict) else {}
     for name, part in parts.items():
-        yield from _functions_in(part, f"{place}.{name}".lstrip("."))
+        yield from _functions_in(part, f"{place}.{name}")
     if callable(value) and not isinstance(value, type) and get_origin(value) is None:
         yield place, value

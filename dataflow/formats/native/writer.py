@@ -16,10 +16,17 @@ from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
 from dataflow.core.signature import qualified_id
 from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
+from dataflow.diagnostics.documents import CARRY_WITHOUT_NEXT, FUNCTION_UNNAMED, TYPE_WITHOUT_SCHEMA
 from dataflow.errors import FlowInvalid, PackError, ValueMismatch
 from dataflow.formats.native.document import FORMAT, FlowDocument
 from dataflow.formats.native.settings import SourceWriter, write_policy, write_settings
-from dataflow.formats.native.values import UNNAMED, as_json, constant_as_json, with_found_paths, write_config
+from dataflow.formats.native.values import (
+    as_json,
+    constant_as_json,
+    unwritable,
+    with_found_paths,
+    write_config,
+)
 from dataflow.formats.problems import problems_of, write_path
 from dataflow.formats.writer import write_yaml
 from dataflow.packs.registry import find_type
@@ -57,9 +64,10 @@ def _checked(document: dict[str, object], problems: list[Diagnostic | str]) -> d
         copied: dict[str, Any] = as_json(document)
         FlowDocument.model_validate(copied)
     except ValueMismatch as mismatch:
-        problems.append(f"the flow has no document form: {mismatch}")
+        problems.append(unwritable("", "the flow", mismatch))
     except ValidationError as error:
-        problems.extend(f"{write_path(found.path)}: {found.text}" for found in problems_of(error, copied))
+        found = problems_of(error, copied)
+        problems.extend(one.diagnostic.within(write_path(one.path)) for one in found)
     else:
         return copied
     return {}
@@ -95,7 +103,7 @@ class _DocumentWriter:
         if schema is None and bare(given.type) not in (Any, object):
             schema = json_schema(given.type)
             if not schema:
-                self.problems.append(f"input {name!r}: type {type_name(given.type)} has no JSON Schema")
+                self.problems.append(TYPE_WITHOUT_SCHEMA(f"inputs.{name}", type=type_name(given.type)))
             if set(schema) == {"type"} and isinstance(schema["type"], str):
                 schema = schema["type"]
         if schema is not None:
@@ -104,15 +112,15 @@ class _DocumentWriter:
             try:
                 written["default"] = constant_as_json(given.default, given.type)
             except ValueMismatch as mismatch:
-                self.problems.append(f"input {name!r}: the default has no document form: {mismatch}")
+                self.problems.append(unwritable(f"inputs.{name}.default", "the default", mismatch))
         return written
 
     def _block(self, block: Block, within: str) -> dict[str, object]:
-        """Write a block; `within` names the loop or map whose body it is."""
+        """Write a block; `within` is the place of the loop or map whose body it is, with a dot."""
         nodes = {id: self._placed(placed) for id, placed in block.nodes.items()}
         inline = [edge for placed in block.nodes.values() for edge in _inline_edges(placed)]
         outputs = {
-            name: self.sources.write(source, f"output {name!r}{within}")
+            name: self.sources.write(source, f"{within}outputs.{name}")
             for name, source in block.outputs.items()
         }
         edges = [_write_edge(edge) for edge in (*inline, *block.edges)]
@@ -129,20 +137,20 @@ class _DocumentWriter:
         return {**written, **_given({"after": list(placed.after), "meta": placed.meta})}
 
     def _node(self, placed: PlacedNode) -> dict[str, object]:
-        where = f"node {placed.id!r}"
+        where = f"nodes.{placed.id}"
         policy = placed.policy
         kind = placed.type
         if not isinstance(kind, NodeType | str):
             flow = kind.wiring.file or self._nested(kind)
-            given = {**self._inputs(placed, where), "policy": write_policy(policy, where, self.problems)}
+            given = {**self._inputs(placed), "policy": write_policy(policy, where, self.problems)}
             return {"flow": flow, **_given(given)}
         if isinstance(kind, NodeType):
             policy = policy.over(kind.policy)  # `with_` changed the type, which a document only names
             if "<" in kind.id:
-                self.problems.append(f"{where}: function {kind.id} {UNNAMED}")
+                self.problems.append(FUNCTION_UNNAMED(where, function=kind.id))
         parts = {
             "config": write_config(self._found(placed), where, self.problems),
-            **self._inputs(placed, where),
+            **self._inputs(placed),
             "policy": write_policy(policy, where, self.problems),
         }
         return {"type": self._id(kind), **_given(parts)}
@@ -176,14 +184,14 @@ class _DocumentWriter:
             return placed
         return with_found_paths(placed, self.flow.find_type(kind))
 
-    def _inputs(self, placed: PlacedNode, where: str) -> dict[str, object]:
+    def _inputs(self, placed: PlacedNode) -> dict[str, object]:
         """Write the expressions and constants of a node; its plain sources become edges."""
         inputs: dict[str, object] = {}
         values: dict[str, object] = {}
         kind = placed.type if isinstance(placed.type, NodeType | str) else placed.type.node_type
         ports = kind.inputs if isinstance(kind, NodeType) else {}
         for name, source in placed.inputs.items():
-            port = f"{where}, port {name!r}"
+            port = f"{placed.id}.{name}"
             if isinstance(source, Literally):
                 expected = ports[name].type if name in ports else Any
                 values[name] = self.sources.constant(source, port, expected)
@@ -194,7 +202,7 @@ class _DocumentWriter:
         return {"inputs": inputs, "values": values}
 
     def _loop(self, loop: LoopBlock) -> dict[str, object]:
-        where = f"loop {loop.id!r}"
+        where = f"nodes.{loop.id}.loop"
         written: dict[str, object] = {}
         if loop.limit != LoopBlock(loop.id).limit:
             written["limit"] = loop.limit
@@ -202,31 +210,31 @@ class _DocumentWriter:
             written["on_limit"] = loop.on_limit
         carry: dict[str, object] = {}
         for name, carried in loop.carries.items():
-            port = f"{where}, '$carry.{name}'"
+            place = f"{where}.carry.{name}"
             if carried.next is None:
-                self.problems.append(f"{port}: has no next value")
+                self.problems.append(CARRY_WITHOUT_NEXT(place))
                 continue
-            first, following = self.sources.write_all((carried.first, carried.next), port)
+            first, following = self.sources.write_all((carried.first, carried.next), place)
             carry[name] = {"first": first, "next": following}
         written |= _given({"carry": carry})
         if loop.test is not None:
             written[loop.test.kind] = self._test(loop.test, where)
-        return {**written, **self._block(loop.body, f" of {where}")}
+        return {**written, **self._block(loop.body, f"{where}.")}
 
     def _test(self, test: LoopTest, where: str) -> object:
-        source = self.sources.write(test.source, f"{where}, {test.kind}")
+        place = f"{where}.{test.kind}"
+        source = self.sources.write(test.source, place)
         if test.function is None:
             return source
-        return {"source": source, "test": self.sources.function(test.function, f"{where}, {test.kind}")}
+        return {"source": source, "test": self.sources.function(test.function, place)}
 
     def _map(self, block: MapBlock) -> dict[str, object]:
-        where = f"map {block.id!r}"
+        where = f"nodes.{block.id}.map"
         over = {
-            name: self.sources.write(source, f"{where}, '$item.{name}'")
-            for name, source in block.over.items()
+            name: self.sources.write(source, f"{where}.over.{name}") for name, source in block.over.items()
         }
         options = self.sources.options(block.options, where)
-        return {"over": over, **options, **self._block(block.body, f" of {where}")}
+        return {"over": over, **options, **self._block(block.body, f"{where}.")}
 
 
 def _is_made_of(id: str, function: object) -> bool:
