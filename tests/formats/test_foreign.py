@@ -1,17 +1,17 @@
-"""Files of other systems: found by their content, translated, with a report and the places of problems."""
+"""Files of other systems are recognised, translated, reported on, and their problems located."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from dataflow import Flow, FlowInvalid, FormatError
 from dataflow.core.wiring import Remark
 from dataflow.formats.foreign import formats
-from tests.support.codes import codes
+from tests.support.codes import located
 from tests.support.installed import install
 
 
@@ -25,48 +25,44 @@ def test_the_five_formats_come_with_the_engine() -> None:
     assert [one.name for one in formats()] == ["agentflow", "agentron", "cagent", "clickweave", "hifide"]
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("agentflow", {"nodes": [{"id": "s", "type": "start"}], "connections": []}),
-        ("agentron", {"nodes": [{"id": "a", "type": "agent", "config": {}}], "edges": [], "maxRounds": 2}),
-        ("agentron", {"nodes": [{"id": "a", "type": "agent", "config": {}}], "edges": []}),
-        ("cagent", {"workflow": [{"type": "agent", "name": "writer"}]}),
-        ("clickweave", {"id": "1", "nodes": [{"id": "2", "node_type": {"type": "Click"}}], "edges": []}),
-        ("hifide", {"nodes": [{"id": "s", "nodeType": "userInput"}], "edges": []}),
-        ("hifide", {"nodes": [{"id": "s", "type": "user_input"}], "edges": [{"source": "s", "target": "s"}]}),
-        ("hifide", {"nodes": [{"id": "s", "kind": "Chat"}], "edges": []}),
-        ("hifide", {"nodes": [{"id": "s", "data": {"nodeType": "chat"}}], "edges": []}),
-        ("hifide", {"nodes": [{"id": "userInput-1"}, {"id": "s", "type": "budgetGuard"}], "edges": []}),
-        ("agentron", {"nodes": [{"id": "chat-1", "type": "agent"}], "edges": []}),
-        ("clickweave", {"nodes": [{"id": "cache-1", "node_type": {"type": "Click"}}], "edges": []}),
-        ("clickweave", {"nodes": [{"id": "1", "kind": "tools", "params": {}}], "edges": []}),
-        (
-            "hifide",
-            {"nodes": [{"id": "s", "type": "chat"}], "edges": [{"source": "s", "sourceOutput": "context"}]},
-        ),
-    ],
-)
-def test_one_format_takes_a_file_for_its_own(name: str, data: Any) -> None:
-    assert [one.name for one in formats() if one.recognises(data)] == [name]
+def node(**fields: Any) -> Any:
+    return {"nodes": [{"id": "a", **fields}], "edges": []}
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        None,
-        1,
-        "x",
-        [],
-        {},
-        {"nodes": 1},
-        {"nodes": [1, None]},
-        {"nodes": [{"data": 1}], "edges": {}},
-        {"nodes": [{"id": "a", "type": "chat.bot"}, {"id": "b", "kind": "x"}], "edges": []},
-    ],
-)
-def test_what_is_nothing_of_theirs_is_taken_by_no_format(data: Any) -> None:
-    assert [one.name for one in formats() if one.recognises(data)] == []
+#: Files, and the format that recognises each.
+FILES: Final[list[tuple[str, Any]]] = [
+    ("agentflow", {"nodes": [{"id": "s", "type": "start"}], "connections": []}),
+    ("agentron", {**node(type="agent", config={}), "maxRounds": 2}),
+    ("agentron", node(type="agent", config={})),
+    ("agentron", {"nodes": [{"id": "chat-1", "type": "agent"}], "edges": []}),
+    ("cagent", {"workflow": [{"type": "agent", "name": "writer"}]}),
+    ("clickweave", {"id": "1", **node(node_type={"type": "Click"})}),
+    ("clickweave", {"nodes": [{"id": "cache-1", "node_type": {"type": "Click"}}], "edges": []}),
+    ("clickweave", node(kind="tools", params={})),
+    ("hifide", node(nodeType="userInput")),
+    ("hifide", {**node(type="user_input"), "edges": [{"source": "a", "target": "a"}]}),
+    ("hifide", node(kind="Chat")),
+    ("hifide", node(data={"nodeType": "chat"})),
+    ("hifide", {"nodes": [{"id": "userInput-1"}, {"id": "s", "type": "budgetGuard"}], "edges": []}),
+    ("hifide", {**node(type="chat"), "edges": [{"source": "a", "sourceOutput": "context"}]}),
+]
+OTHERS: Final[list[Any]] = [
+    None,
+    1,
+    "x",
+    [],
+    {},
+    {"nodes": 1},
+    {"nodes": [1, None]},
+    {"nodes": [{"data": 1}], "edges": {}},
+    {"nodes": [{"id": "a", "type": "chat.bot"}, {"id": "b", "kind": "x"}], "edges": []},
+]
+
+
+def test_each_file_is_recognised_by_its_format_alone() -> None:
+    found = [[one.name for one in formats() if one.recognises(data)] for _, data in FILES]
+    assert found == [[name] for name, _ in FILES]
+    assert [data for data in OTHERS if any(one.recognises(data) for one in formats())] == []
 
 
 def test_a_file_is_translated_and_runs(toy: Path) -> None:
@@ -75,106 +71,89 @@ def test_a_file_is_translated_and_runs(toy: Path) -> None:
     assert list(flow.report) == []
 
 
-def test_what_means_something_else_is_in_the_report(toy: Path) -> None:
+def test_what_behaves_differently_is_in_the_report(toy: Path) -> None:
     flow = Flow.load(written(toy, {"toy": ["a", "B"]}))
     assert flow.report == [Remark("B", "shouts", "is quiet")]
     assert str(flow.report[0]) == "node 'B': originally shouts; here is quiet"
     assert str(Remark("", "shouts", "is quiet")) == "originally shouts; here is quiet"
 
 
-def test_the_report_of_a_flow_is_also_that_of_the_files_in_it(toy: Path) -> None:
+def test_the_report_of_a_flow_includes_that_of_its_files(toy: Path) -> None:
     written(toy, {"toy": ["B"]}, "loud.json")
     outer = toy / "outer.yaml"
     outer.write_text("dataflow: 1\nnodes: {part: {flow: loud.json}}\n", encoding="utf-8")
     assert [remark.node for remark in Flow.load(outer).report] == ["B"]
 
 
-def test_problems_of_a_file_are_told_at_once_with_their_places(toy: Path) -> None:
-    with pytest.raises(FlowInvalid) as caught:
-        Flow.load(written(toy, {"toy": [1, "a", 2]}))
-    assert codes(list(caught.value.problems)) == ["DF4001 toy[0]", "DF4001 toy[2]"]
-
-
-def test_a_problem_that_checking_finds_has_the_place_of_its_node(toy: Path) -> None:
-    with pytest.raises(FlowInvalid, match=r"4:3 node 'bad': control\.valu: "):
-        Flow.load(written(toy, {"toy": ["a", "bad"]}))
-
-
-def test_a_problem_that_checking_finds_has_the_place_of_its_edge(toy: Path) -> None:
-    install(toy / "site", "edges", "edges = tests.formats.toy:EDGES\n", group="dataflow.formats")
-    with pytest.raises(FlowInvalid) as caught:
-        Flow.load(written(toy, {"toy": ["a b", "c b"]}), format="edges")
-    assert list(caught.value.problems) == ["4:3 port 'b.value' reads 'c.out': no node 'c'; choices: a, b"]
-
-
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        ({}, "cannot translate it: KeyError: 'returns'"),
-        ({"returns": None}, "translates it to null; expected a document"),
-        ({"returns": ["a"]}, "translates it to a list of 1; expected a document"),
-    ],
-)
-def test_a_format_that_fails_is_named(toy: Path, data: Any, told: str) -> None:
-    install(toy / "site", "faulty", "faulty = tests.formats.toy:FAULTY\n", group="dataflow.formats")
-    file = written(toy, {"toy": data})
+def refusal(file: Path, **options: str) -> FormatError:
     with pytest.raises(FormatError) as caught:
-        Flow.load(file, format="faulty")
-    assert str(caught.value) == f"{file}: format 'faulty' {told}"
+        Flow.load(file, **options)
+    return caught.value
 
 
-def test_a_meta_of_a_translated_document_that_is_no_mapping_is_a_problem(toy: Path) -> None:
-    install(toy / "site", "faulty", "faulty = tests.formats.toy:FAULTY\n", group="dataflow.formats")
+def add_format(toy: Path, name: str, value: str) -> None:
+    install(toy / "site", name, f"{name} = tests.formats.{value}\n", group="dataflow.formats")
+
+
+def test_all_problems_of_a_file_are_reported_with_their_locations(toy: Path) -> None:
+    file = written(toy, {"toy": [1, "a", 2]})
+    with pytest.raises(FlowInvalid) as caught:
+        Flow.load(file)
+    assert located(caught.value) == ["3:3 DF4001 toy[0]", "5:3 DF4001 toy[2]"]
+    assert {problem.location.file for problem in caught.value.diagnostics} == {str(file)}
+
+
+def test_problems_of_the_translated_flow_have_the_locations_of_the_file(toy: Path) -> None:
+    with pytest.raises(FlowInvalid, match="4:3"):
+        Flow.load(written(toy, {"toy": ["a", "bad"]}))
+    add_format(toy, "edges", "toy:EDGES")
+    with pytest.raises(FlowInvalid, match="4:3") as caught:
+        Flow.load(written(toy, {"toy": ["a b", "c b"]}), format="edges")
+    assert len(caught.value.problems) == 1
+
+
+def test_a_format_that_fails_is_named(toy: Path) -> None:
+    add_format(toy, "faulty", "toy:FAULTY")
+    for data, code in (({}, "DF0139"), ({"returns": None}, "DF0140"), ({"returns": ["a"]}, "DF0140")):
+        assert refusal(written(toy, {"toy": data}), format="faulty").code == code
     with pytest.raises(FlowInvalid, match="DF0122 meta:"):
         Flow.load(written(toy, {"toy": {"returns": {"dataflow": 1, "meta": 3}}}), format="faulty")
 
 
-def test_a_format_is_told_what_it_knows_besides(toy: Path) -> None:
+def test_a_format_gets_its_options_and_no_others(toy: Path) -> None:
     file = written(toy, {"toy": ["a"]})
     assert Flow.load(file, branch="x").run_sync()["a"] == "x"
     with pytest.raises(FlowInvalid, match="DF0134"):
         Flow.load(file, brunch="x")
-
-
-def test_a_native_document_has_no_options(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="DF0134"):
-        Flow.load(written(tmp_path, {"dataflow": 1}), branch="x")
+    assert refusal(written(toy, {"dataflow": 1}), branch="x").code == "DF0134"
 
 
 def test_a_format_can_be_named(toy: Path) -> None:
+    known = ("agentflow", "agentron", "cagent", "clickweave", "hifide", "toy")
     file = written(toy, {"toy": ["a"]})
     assert Flow.load(file, format="toy").run_sync()["a"] == "a"
     with pytest.raises(FlowInvalid, match="DF0120"):
         Flow.load(file, format="native")
-    known = "native, agentflow, agentron, cagent, clickweave, hifide, toy"
-    with pytest.raises(FormatError, match="DF0135"):
-        Flow.load(file, format="visio")
+    error = refusal(file, format="visio")
+    assert (error.code, error.diagnostics[0].available) == ("DF0135", ("native", *known))
+    error = refusal(written(toy, {"nodes": [1, 2]}))
+    assert (error.code, error.diagnostics[0].available) == ("DF0136", known)
 
 
-def test_a_file_of_no_format_is_told_those_that_there_are(toy: Path) -> None:
-    known = "agentflow, agentron, cagent, clickweave, hifide, toy"
-    told = f"1:1: is a file of no known format: write `dataflow: 1`, or say the format; choices: {known}"
-    with pytest.raises(FormatError) as caught:
-        Flow.load(written(toy, {"nodes": [1, 2]}))
-    assert str(caught.value).endswith(told)
-
-
-def test_of_two_formats_that_take_a_file_one_has_to_be_named(toy: Path) -> None:
-    install(toy / "site", "twins", "twin = tests.formats.toy:TWIN\n", group="dataflow.formats")
+def test_one_of_two_formats_that_recognise_a_file_has_to_be_named(toy: Path) -> None:
+    add_format(toy, "twin", "toy:TWIN")
     file = written(toy, {"toy": ["a"]})
-    with pytest.raises(FormatError, match="DF0137"):
-        Flow.load(file)
+    assert refusal(file).code == "DF0137"
     assert Flow.load(file, format="twin").run_sync()["a"] == "a"
 
 
-def test_a_broken_format_takes_no_other_along(toy: Path) -> None:
-    install(toy / "site", "broken", "broken = tests.formats.nowhere:FORMAT\n", group="dataflow.formats")
-    assert Flow.load(written(toy, {"toy": ["a"]})).run_sync()["a"] == "a"
-    with pytest.raises(FormatError, match="DF0138"):
-        Flow.load(written(toy, {"tay": ["a"]}))
-
-
-def test_what_is_offered_as_a_format_has_to_be_one(toy: Path) -> None:
-    install(toy / "site", "broken", "broken = tests.formats.toy:translate\n", group="dataflow.formats")
-    with pytest.raises(FormatError, match="DF0138"):
-        Flow.load(written(toy, {"tay": ["a"]}))
+def test_a_broken_format_does_not_affect_the_others(toy: Path) -> None:
+    for name, value, reason in (
+        ("missing", "nowhere:FORMAT", "ModuleNotFoundError"),
+        ("wrong", "toy:translate", "DF0141"),
+    ):
+        add_format(toy, name, value)
+        assert Flow.load(written(toy, {"toy": ["a"]})).run_sync()["a"] == "a"
+        error = refusal(written(toy, {"tay": ["a"]}))
+        assert error.code == "DF0138"
+        assert reason in error.reason

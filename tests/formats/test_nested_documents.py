@@ -1,4 +1,4 @@
-"""Flows nested in documents: in place, by file, and those of Python (S1.1)."""
+"""Subflows of documents: in place, by file, and those of Python (S1.1)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from dataflow import Flow, FlowInvalid
 from dataflow.formats.native.writer import dump_yaml
+from tests.support.codes import located
 
 NODES = """
 from dataflow import flow
@@ -139,53 +140,44 @@ def test_a_flow_of_the_builder_is_written_in_place() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("nodes: {a: {flow: ./main.yaml}}", "is part of itself: main.yaml -> main.yaml"),
-        ("nodes: {a: {flow: ./nowhere.yaml}}", "nowhere.yaml: cannot be read: No such file or directory"),
-        (
-            "nodes: {a: {flow: ./bad.yaml}}",
-            "3:13 nodes.a.flow: ./bad.yaml:2:1: nodez: is not known here",
-        ),
-        (
-            "nodes: {a: {flow: {dataflow: 1, nodes: {b: {type: t, policy: {errors: fail}}}}}}",
-            "3:63 nodes.a.flow.nodes.b.policy.errors: is for flow nodes only",
-        ),
-        (
-            "nodes: {a: {flow: ./sub.yaml, values: {x: 1}, policy: {limit: web}}}",
-            "nodes.a.policy.limit: is for nodes of a type; a flow node holds no slot",
-        ),
-        (
-            "nodes: {a: {flow: ./sub.yaml, values: {x: 1}, policy: {default: 1}}}",
-            "default of node 'a' is for its port 'out', which it does not have; choices: y",
-        ),
-        ("nodes: {a: {flow: ./sub.yaml}}", "port 'a.x' is required and has neither an edge nor a constant"),
-        (
-            "nodes: {a: {flow: {dataflow: 1, nodes: {b: {type: t.inc}}}}}",
-            "3:45 node 'a', flow 'a': node 'b': t.inc: no installed pack is called 't'",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_nested_flow_is_told_with_its_place(folder: Path, text: str, told: str) -> None:
+def test_problems_of_a_subflow_have_their_locations(folder: Path) -> None:
     (folder / "bad.yaml").write_text("dataflow: 1\nnodez: {}", "utf-8")
-    with pytest.raises(FlowInvalid) as raised:
-        load(folder, text)
-    assert told in str(raised.value)
-
-
-def test_files_that_nest_one_another_are_refused(folder: Path) -> None:
     (folder / "other.yaml").write_text("dataflow: 1\nnodes: {m: {flow: ./main.yaml}}", "utf-8")
-    with pytest.raises(FlowInvalid, match="DF0133"):
-        load(folder, "nodes: {o: {flow: ./other.yaml}}")
+    for text, file, problem in (
+        ("flow: ./main.yaml", "main", "3:13 DF0133 nodes.a.flow: DIR/main.yaml"),
+        ("flow: ./other.yaml", "other", "2:13 DF0133 nodes.a.flow: nodes.m.flow: DIR/main.yaml"),
+        ("flow: ./nowhere.yaml", "main", "3:13 DF0101 nodes.a.flow: DIR/nowhere.yaml"),
+        ('flow: "./a.yaml\\0"', "main", "3:13 DF0101 nodes.a.flow: DIR/a.yaml\0"),
+        ("flow: ./bad.yaml", "bad", "2:1 DF0121 nodes.a.flow: nodez"),
+        (
+            "flow: {dataflow: 1, nodes: {b: {type: t, policy: {errors: fail}}}}",
+            "main",
+            "3:63 DF0128 nodes.a.flow.nodes.b.policy.errors",
+        ),
+        (
+            "flow: ./sub.yaml, values: {x: 1}, policy: {limit: web}",
+            "main",
+            "3:56 DF0128 nodes.a.policy.limit",
+        ),
+    ):
+        with pytest.raises(FlowInvalid) as raised:
+            load(folder, f"nodes: {{a: {{{text}}}}}")
+        assert [one.replace(str(folder), "DIR") for one in located(raised.value)] == [problem]
+        assert raised.value.diagnostics[0].location.file == str(folder / f"{file}.yaml")
 
 
-def test_a_file_that_no_system_can_name_is_a_problem_of_the_document(folder: Path) -> None:
-    with pytest.raises(FlowInvalid, match="DF0101"):
-        load(folder, 'nodes: {a: {flow: "./a.yaml\\0"}}')
+def test_problems_that_checking_finds_in_a_subflow_have_their_locations(folder: Path) -> None:
+    for text, location in (
+        ("flow: ./sub.yaml, values: {x: 1}, policy: {default: 1}", "3:56"),
+        ("flow: ./sub.yaml", "3:9"),
+        ("flow: {dataflow: 1, nodes: {b: {type: t.inc}}}", "3:45"),
+    ):
+        with pytest.raises(FlowInvalid, match=location) as raised:
+            load(folder, f"nodes: {{a: {{{text}}}}}")
+        assert len(raised.value.problems) == 1
 
 
-def test_a_file_is_read_once_wherever_it_stands(folder: Path) -> None:
+def test_a_file_is_read_once(folder: Path) -> None:
     """Each of forty files names the next one twice."""
     for number in range(40):
         inner = f"./f{number + 1}.yaml" if number < 39 else "./sub.yaml"

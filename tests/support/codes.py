@@ -1,18 +1,18 @@
-"""The codes and places of problems, for comparison."""
+"""The codes, places and fields of problems, for comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from dataflow import DataflowError, Diagnostic
 
-__all__ = ["codes", "found_of"]
+__all__ = ["codes", "found_of", "located"]
 
 
 def codes(problems: Iterable[Diagnostic | str] | DataflowError) -> list[str]:
     """Return the code and the place of each problem: `DF0203 load.text`."""
-    found = problems.diagnostics if isinstance(problems, DataflowError) else problems
-    return [one if isinstance(one, str) else f"{one.code} {one.place}".rstrip() for one in found]
+    return [one if isinstance(one, str) else f"{one.code} {one.place}".rstrip() for one in _listed(problems)]
 
 
 def found_of(problems: Iterable[Diagnostic | str]) -> list[tuple[str, ...]]:
@@ -21,3 +21,15 @@ def found_of(problems: Iterable[Diagnostic | str]) -> list[tuple[str, ...]]:
         (one,) if isinstance(one, str) else (f"{one.code} {one.place}".rstrip(), one.expected, one.found)
         for one in problems
     ]
+
+
+def located(problems: Iterable[Diagnostic | str] | DataflowError) -> list[str]:
+    """Return the line, column, code and place of each problem: `3:10 DF0122 nodes.load.type`."""
+    return [
+        one if isinstance(one, str) else f"{replace(one.location, file='')} {one.code} {one.place}".strip()
+        for one in _listed(problems)
+    ]
+
+
+def _listed(problems: Iterable[Diagnostic | str] | DataflowError) -> Sequence[Diagnostic | str]:
+    return problems.diagnostics if isinstance(problems, DataflowError) else tuple(problems)
