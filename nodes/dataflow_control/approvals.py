@@ -6,8 +6,9 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, Type
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
 
-from dataflow import SKIP, Flow, Maybe, NodeOutput, Port, Ports, flow, node
+from dataflow import SKIP, ArgumentInvalid, Flow, Maybe, NodeOutput, Port, Ports, flow, node
 from dataflow_control.config import StrictConfig
+from dataflow_control.diagnostics import EXPIRES_MISSING
 
 __all__ = ["Approval", "Approved", "approval"]
 
@@ -59,7 +60,7 @@ class Approval(StrictConfig):
     @classmethod
     def _check_default(cls, default: Answer | None, info: ValidationInfo) -> Answer | None:
         if default is not None and info.data.get("expires", 0) is None:
-            raise ValueError("it needs `expires`: it is what the ask takes when its time is over")
+            raise ArgumentInvalid(EXPIRES_MISSING())
         return default
 
 

@@ -23,7 +23,7 @@ class Kind(Enum):
 
     BOOLEAN = "a boolean"
     NUMBER = "a number"
-    TEXT = "a text"
+    TEXT = "a string"
     NULL = "null"
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from dataflow import Config, Expression, Ports, Template
+from dataflow import ArgumentInvalid, Config, Expression, Ports, Template
+from dataflow_control.diagnostics import NAME_RESERVED, NAME_UNKNOWN
 
 __all__ = ["StrictConfig", "only_names", "ports_for", "without_names"]
 
@@ -29,7 +30,7 @@ def without_names(*taken: str) -> Callable[[Expression | Template], Expression |
     def check(source: Expression | Template) -> Expression | Template:
         found = sorted(source.names & {*taken})
         if found:
-            raise ValueError(f"the name {found[0]!r} is taken by the node itself; use another")
+            raise ArgumentInvalid(NAME_RESERVED(name=found[0]))
         return source
 
     return check
@@ -41,7 +42,7 @@ def only_names(*known: str) -> Callable[[Expression | Template], Expression | Te
     def check(source: Expression | Template) -> Expression | Template:
         unknown = sorted(source.names - {*known})
         if unknown:
-            raise ValueError(f"unknown name {unknown[0]!r}; expected {' or '.join(known)}")
+            raise ArgumentInvalid(NAME_UNKNOWN(name=unknown[0], available=known))
         return source
 
     return check

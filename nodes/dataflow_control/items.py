@@ -7,9 +7,10 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from dataflow import Expression, Ports, node
+from dataflow import ArgumentInvalid, Expression, Ports, node
 from dataflow_control.comparison import Key, Kind, described, key_of, ordered
 from dataflow_control.config import StrictConfig, ports_for, without_names
+from dataflow_control.diagnostics import KEYS_MIXED, NOT_COMPARABLE
 from dataflow_control.limits import Work, plain_list
 
 __all__ = ["Filter", "Sort", "Unique", "filter_list", "sort_list", "unique_list"]
@@ -78,12 +79,12 @@ async def sort_list(items: list[T], config: Sort = Sort(), **values: Any) -> lis
     computed.
     """
     items, work = plain_list(items), Work()
-    expected = "all numbers or all texts"
+    expected = "all numbers or all strings"
     keys = await _keys(items, config.key, values, work, expected)
     kinds = {key.kind for key in keys}
     if not (kinds <= {Kind.NUMBER} or kinds <= {Kind.TEXT}):
         found = " and ".join(sorted(kind.value for kind in kinds))
-        raise ValueError(f"found {found} to sort by; expected {expected}")
+        raise ArgumentInvalid(KEYS_MIXED(expected=expected, found=found))
     return [items[position] for position in await ordered(keys, work, descending=config.descending)]
 
 
@@ -96,7 +97,7 @@ async def unique_list(items: list[T], config: Unique = Unique(), **values: Any) 
     ExpressionError for a key that cannot be computed.
     """
     items, work = plain_list(items), Work()
-    keys = await _keys(items, config.key, values, work, "a number, a text, a boolean or null")
+    keys = await _keys(items, config.key, values, work, "a number, a string, a boolean or null")
     first: dict[object, T] = {}
     for item, key in zip(items, keys, strict=True):
         first.setdefault(key.identity, item)
@@ -128,8 +129,12 @@ async def _keys(
     for position, value in enumerate(given):
         found = key_of(value)
         if found is None:
-            what, advice = ("item", "; give a key that is one") if key is None else ("the key of item", "")
-            raise ValueError(f"{what} {position} is {described(value)}; expected {expected}{advice}")
+            what, advice = ("item", "give a key that is one") if key is None else ("the key of item", "")
+            raise ArgumentInvalid(
+                NOT_COMPARABLE(
+                    item=f"{what} {position}", expected=expected, found=described(value), advice=advice
+                )
+            )
         keys.append(found)
         work.spend(found.steps)
         await work.turn()

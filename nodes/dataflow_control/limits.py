@@ -7,6 +7,9 @@ from typing import Final, TypeVar
 
 from anyio.lowlevel import checkpoint
 
+from dataflow import ArgumentInvalid
+from dataflow_control.diagnostics import TOO_LARGE, TOO_MUCH_WORK
+
 __all__ = ["A_TURN", "MOST_CHARACTERS", "Work", "check_characters", "check_items", "plain_list", "plain_text"]
 
 #: The most characters of a string that is created, or read as JSON.
@@ -23,13 +26,15 @@ T = TypeVar("T")
 def check_characters(count: int) -> None:
     """Raise ValueError for a string that is too long."""
     if count > MOST_CHARACTERS:
-        raise ValueError(f"the text would have {count:,} characters; expected at most {MOST_CHARACTERS:,}")
+        expected = f"at most {MOST_CHARACTERS:,} characters"
+        raise ArgumentInvalid(TOO_LARGE(what="the string", expected=expected, found=f"{count:,}"))
 
 
 def check_items(count: int) -> None:
     """Raise ValueError for a list that is too long."""
     if count > MOST_ITEMS:
-        raise ValueError(f"the list would have {count:,} items; expected at most {MOST_ITEMS:,}")
+        expected = f"at most {MOST_ITEMS:,} items"
+        raise ArgumentInvalid(TOO_LARGE(what="the list", expected=expected, found=f"{count:,}"))
 
 
 @dataclass(slots=True)
@@ -43,10 +48,8 @@ class Work:
         """Count steps, about one for each character and item; raises ValueError for too many."""
         self.taken += steps
         if self.taken > MOST_WORK:
-            raise ValueError(
-                "the items together take too much work; expected at most "
-                f"{MOST_WORK:,} steps, of which each character and item that is looked at is one"
-            )
+            expected = f"at most {MOST_WORK:,} steps, one for each character and item that is looked at"
+            raise ArgumentInvalid(TOO_MUCH_WORK(expected=expected))
 
     async def turn(self) -> None:
         """Give other tasks a turn if enough steps were taken since the last one."""

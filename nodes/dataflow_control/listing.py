@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_control import diagnostics
 
 __all__ = ["pack"]
 
@@ -51,4 +52,5 @@ pack = Pack(
         "write_text": "dataflow_control.files:write_text",
     },
     former=moved_names("control", FORMER),
+    diagnostics=kinds_of(diagnostics),
 )

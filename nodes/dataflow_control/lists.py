@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
+from dataflow import ArgumentInvalid
+from dataflow_control.diagnostics import STEP_ZERO, TOO_LARGE
 from dataflow_control.limits import check_items, plain_list
 
 __all__ = ["flatten_list", "join_lists", "numbers", "slice_list"]
@@ -21,10 +23,11 @@ async def numbers(stop: int, start: int = 0, step: int = 1) -> list[int]:
     At most 1,000,000 numbers of at most 256 bits. Raises ValueError for step 0, more or larger numbers.
     """
     if step == 0:
-        raise ValueError("step is 0; expected a number to count by")
+        raise ArgumentInvalid(STEP_ZERO("step"))
     for name, number in (("start", start), ("stop", stop)):
         if number.bit_length() > MOST_BITS:
-            raise ValueError(f"{name} has {number.bit_length():,} bits; expected at most {MOST_BITS}")
+            expected, found = f"at most {MOST_BITS} bits", f"{number.bit_length():,}"
+            raise ArgumentInvalid(TOO_LARGE(what=name, expected=expected, found=found))
     check_items(-((start - stop) // step))  # without len(), which has no room for a huge range
     return list(range(start, stop, step))
 

@@ -7,6 +7,8 @@ import sys
 from math import isinf
 from typing import Any, NoReturn
 
+from dataflow import ArgumentInvalid, Diagnostic
+from dataflow_control.diagnostics import JSON_CONSTANT, JSON_TOO_DEEP, JSON_VALUE, TEXT_EMPTY, TOO_LARGE
 from dataflow_control.limits import Work, check_characters, check_items, plain_list, plain_text
 
 __all__ = ["join_text", "parse_json", "replace_text", "split_lines", "split_text", "write_json"]
@@ -19,7 +21,7 @@ async def split_text(text: str, separator: str) -> list[str]:
     empty separator or more pieces.
     """
     if not separator:
-        raise ValueError("the separator is empty; expected at least one character")
+        raise ArgumentInvalid(TEXT_EMPTY("separator"))
     text = plain_text(text)
     check_items(text.count(separator) + 1)
     return text.split(separator)
@@ -55,7 +57,7 @@ async def replace_text(text: str, old: str, new: str) -> str:
     At most 10,000,000 characters. Raises ValueError for an empty old text or more characters.
     """
     if not old:
-        raise ValueError("the text to replace is empty; expected at least one character")
+        raise ArgumentInvalid(TEXT_EMPTY("old"))
     text, old, new = plain_text(text), plain_text(old), plain_text(new)
     check_characters(len(text) + text.count(old) * (len(new) - len(old)))
     return text.replace(old, new)
@@ -73,19 +75,18 @@ async def parse_json(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_json, parse_int=_integer, parse_float=_finite)
     except RecursionError as error:
-        raise ValueError("the JSON is nested too deep") from error
+        raise ArgumentInvalid(JSON_TOO_DEEP("text")) from error
 
 
 def _no_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON; expected a number, text, boolean, null, list or object")
+    raise ArgumentInvalid(JSON_CONSTANT(name=name))
 
 
 def _integer(digits: str) -> int:
     try:
         return int(digits)
     except ValueError as error:  # whose message is advice for Python programmers
-        count = len(digits.removeprefix("-"))
-        raise ValueError(f"an integer has {count:,} digits; expected at most {_most_digits()}") from error
+        raise ArgumentInvalid(_too_many_digits(f"{len(digits.removeprefix('-')):,}")) from error
 
 
 def _finite(digits: str) -> float:
@@ -93,12 +94,14 @@ def _finite(digits: str) -> float:
     number = float(digits)
     if isinf(number):
         shown = digits if len(digits) <= 20 else f"{digits[:17]}..."
-        raise ValueError(f"the number {shown} is too large; expected one of a magnitude below 1.8e308")
+        expected = "a magnitude below 1.8e308"
+        raise ArgumentInvalid(TOO_LARGE(what=f"the number {shown}", expected=expected))
     return number
 
 
-def _most_digits() -> str:
-    return f"{sys.get_int_max_str_digits():,}"
+def _too_many_digits(found: str = "") -> Diagnostic:
+    expected = f"at most {sys.get_int_max_str_digits():,} digits"
+    return TOO_LARGE(what="an integer", expected=expected, found=found)
 
 
 async def write_json(value: Any, indented: bool = False) -> str:
@@ -119,20 +122,20 @@ async def write_json(value: Any, indented: bool = False) -> str:
             work.spend(1 + len(piece))
             await work.turn()
     except RecursionError as error:
-        raise ValueError("the value is nested too deep for JSON") from error
+        raise ArgumentInvalid(JSON_TOO_DEEP("value")) from error
     except ValueError as error:
-        if (message := _in_our_words(error)) is None:
+        if (problem := _problem_of(error)) is None:
             raise
-        raise ValueError(message) from error
+        raise ArgumentInvalid(problem) from error
     return "".join(pieces)
 
 
-def _in_our_words(error: ValueError) -> str | None:
-    """Return our message for an error of the JSON writer, or None if it is not known."""
+def _problem_of(error: ValueError) -> Diagnostic | None:
+    """Return the problem of an error of the JSON writer, or None if it is not known."""
     for theirs, ours in (
-        ("Circular reference", "the value holds itself, which JSON cannot"),
-        ("Out of range float", "the value has nan or infinity, which JSON has not"),
-        ("Exceeds the limit", f"an integer has more than {_most_digits()} digits"),
+        ("Circular reference", JSON_VALUE(problem="contains itself")),
+        ("Out of range float", JSON_VALUE(problem="has nan or infinity")),
+        ("Exceeds the limit", _too_many_digits()),
     ):
         if theirs in str(error):
             return ours

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
+from pydantic import ValidationError
+
 from dataflow import DataflowError, Diagnostic, Flow, FlowInvalid, NameUnknown, RunFailed
 from dataflow.core.functions import import_function
 from dataflow.diagnostics.diagnostic import NOWHERE
@@ -14,7 +16,7 @@ from dataflow.formats.native.writer import dump
 from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
-__all__ = ["Row", "Stimulus", "document", "dumped", "failing", "played", "told", "wired"]
+__all__ = ["Row", "Stimulus", "configuring", "document", "dumped", "failing", "played", "told", "wired"]
 
 #: Raises, or returns problems or a text.
 Stimulus: TypeAlias = Callable[[], object]
@@ -83,6 +85,18 @@ def played(text: str) -> Stimulus:
 def _flow_of(text: str, name: str) -> Flow:
     wiring = load(text.replace("...", "dataflow: 1", 1), name, nest)
     return Flow.from_wiring(wiring, find_type, import_function)
+
+
+def configuring(config: Callable[..., object], **settings: Any) -> Stimulus:
+    """Make a config, and return the problems that its validators raise."""
+
+    def stimulus() -> object:
+        try:
+            return config(**settings)
+        except ValidationError as error:
+            return [fault["ctx"]["error"] for fault in error.errors()]
+
+    return stimulus
 
 
 def dumped(wire: Wire) -> Stimulus:

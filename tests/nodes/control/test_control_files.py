@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dataflow import Flow, Pack
-from dataflow_control import pack, read_text, write_text
+from dataflow import Flow
+from dataflow_control import read_text, write_text
 
 TEXT = "Zeile\r\n日本\n\n\re\u0301 🙂\x0c\u2028 no line end at the end"
 
@@ -24,15 +24,13 @@ async def test_a_text_is_read_as_it_is(tmp_path: Path) -> None:
     assert await read_text(path=str(tmp_path / "in.txt")) == TEXT
 
 
-async def test_an_empty_file_is_an_empty_text(tmp_path: Path) -> None:
-    (tmp_path / "in.txt").touch()
-    assert await read_text(path=str(tmp_path / "in.txt")) == ""
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf_8"])
-async def test_a_byte_order_mark_is_dropped(tmp_path: Path, encoding: str) -> None:
-    (tmp_path / "in.txt").write_bytes(b"\xef\xbb\xbf" + "\ufeffText".encode())
-    assert await read_text(path=str(tmp_path / "in.txt"), encoding=encoding) == "\ufeffText"
+async def test_a_byte_order_mark_is_dropped_and_an_empty_file_is_an_empty_text(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.touch()
+    assert await read_text(path=str(path)) == ""
+    path.write_bytes(b"\xef\xbb\xbf" + "\ufeffText".encode())
+    for encoding in ("utf-8", "UTF8", "utf_8"):
+        assert await read_text(path=str(path), encoding=encoding) == "\ufeffText"
 
 
 async def test_a_text_is_read_in_the_encoding_given(tmp_path: Path) -> None:
@@ -60,9 +58,7 @@ async def test_a_text_is_written_as_it_is(tmp_path: Path) -> None:
     assert await read_text(path=path) == TEXT
 
 
-async def test_the_path_given_is_returned_and_not_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_path_given_is_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert await write_text(path="out.txt", text="Text") == "out.txt"
 
@@ -107,22 +103,18 @@ async def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) ->
     assert pipe.is_fifo()
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding", "error"),
-    [
+async def test_a_text_that_cannot_be_encoded_leaves_the_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("old")
+    cases: tuple[tuple[str, str, type[Exception]], ...] = (
         ("日本", "ascii", UnicodeEncodeError),
         ("\ud800", "utf-8", UnicodeEncodeError),
         ("", "klingon", LookupError),
-    ],
-)
-async def test_a_text_that_cannot_be_encoded_leaves_the_file_alone(
-    tmp_path: Path, text: str, encoding: str, error: type[Exception]
-) -> None:
-    (tmp_path / "out.txt").write_text("old")
-    with pytest.raises(error):
-        await write_text(path=str(tmp_path / "out.txt"), text=text, encoding=encoding)
-    assert names_in(tmp_path) == ["out.txt"]
-    assert (tmp_path / "out.txt").read_text() == "old"
+    )
+    for text, encoding, error in cases:
+        with pytest.raises(error):
+            await write_text(path=str(tmp_path / "out.txt"), text=text, encoding=encoding)
+        assert names_in(tmp_path) == ["out.txt"]
+        assert (tmp_path / "out.txt").read_text() == "old"
 
 
 async def test_a_failed_replacement_leaves_nothing_behind(
@@ -140,26 +132,18 @@ async def test_a_failed_replacement_leaves_nothing_behind(
     assert (tmp_path / "out.txt").read_text() == "old"
 
 
-async def test_folders_are_not_made(tmp_path: Path) -> None:
-    path = str(tmp_path / "missing" / "out.txt")
-    with pytest.raises(FileNotFoundError) as caught:
-        await write_text(path=path, text="Text")
-    assert caught.value.filename == path
-    assert not (tmp_path / "missing").exists()
-
-
-async def test_a_folder_is_not_written_to(tmp_path: Path) -> None:
-    with pytest.raises(IsADirectoryError) as caught:
-        await write_text(path=str(tmp_path), text="Text")
-    assert caught.value.filename == str(tmp_path)
-
-
-async def test_a_file_is_no_folder(tmp_path: Path) -> None:
+async def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    path = str(tmp_path / "file" / "out.txt")
-    with pytest.raises(NotADirectoryError) as caught:
-        await write_text(path=path, text="Text")
-    assert caught.value.filename == path
+    cases: tuple[tuple[Path, type[OSError]], ...] = (
+        (tmp_path / "missing" / "out.txt", FileNotFoundError),
+        (tmp_path, IsADirectoryError),
+        (tmp_path / "file" / "out.txt", NotADirectoryError),
+    )
+    for path, error in cases:
+        with pytest.raises(error) as caught:
+            await write_text(path=str(path), text="Text")
+        assert caught.value.filename == str(path)
+    assert not (tmp_path / "missing").exists()
 
 
 async def test_a_flow_copies_a_file(tmp_path: Path) -> None:
@@ -170,7 +154,3 @@ async def test_a_flow_copies_a_file(tmp_path: Path) -> None:
     result = await copy.run(path=str(tmp_path / "in.txt"), to=str(tmp_path / "out.txt"))
     assert result["written"] == str(tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_bytes() == TEXT.encode()
-
-
-def test_the_pack_names_its_nodes() -> None:
-    assert isinstance(pack, Pack)
