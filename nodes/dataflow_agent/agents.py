@@ -8,6 +8,7 @@ from typing import Any, Final
 from dataflow import ExecutionContext, Flow, FlowInvalid, ToolCall, TypedFlow, collect, each, flow, merge
 from dataflow_agent.approvals import approve
 from dataflow_agent.config import AgentConfig, Subagent
+from dataflow_agent.diagnostics.tools import NOT_A_TOOLBOX
 from dataflow_agent.steps import Reply, ask, begin, finish, go_on, make
 from dataflow_agent.subagents import RESULT, Begun, SubagentTask, begin_below, report, told
 from dataflow_agent.tool_calls import describe
@@ -113,11 +114,7 @@ class Agent(TypedFlow[..., Reply]):
 def _check_toolbox(given: object) -> None:
     """Raise FlowInvalid for a value that is not a toolbox; the message shows how to make one."""
     if not isinstance(given, Toolbox):
-        found = type(given).__name__
-        problem = (
-            f"expected a Toolbox, found {found}; make one with tools(...), or of an agent with .as_tool(...)"
-        )
-        raise FlowInvalid("tools", [problem], "setting")
+        raise FlowInvalid("tools", [NOT_A_TOOLBOX(found=type(given).__name__)], "setting")
 
 
 def wire_turn(f: Flow, begun: Begun, tools: Toolbox, config: AgentConfig) -> Turn:

@@ -8,7 +8,18 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from dataflow import ExecutionContext, Message, NodeOutput, Port, Ports, node, this_firing
+from dataflow import (
+    ArgumentInvalid,
+    ExecutionContext,
+    Message,
+    NodeOutput,
+    Port,
+    Ports,
+    node,
+    this_firing,
+)
+from dataflow_agent.diagnostics.chats import NAME_INVALID, NAME_TAKEN
+from dataflow_agent.diagnostics.models import ANSWER_IS_CALL
 from dataflow_agent.models.calls import AnswerField, AnswerType, answer_metadata, request_for
 from dataflow_agent.models.config import ModelConfig
 from dataflow_agent.models.errors import AnswerUnfit
@@ -68,7 +79,7 @@ async def chat(
     provider = await provider_of(name)
     answer = await provider.answer(request, lambda piece: firing.emit(piece, port=TEXT))
     if answer.tool_calls:
-        raise AnswerUnfit(request.model, f"expected an answer, found a call of {answer.tool_calls[0].name!r}")
+        raise _call_found(request, answer, "an answer")
     typed = {} if config.typed is None else {ANSWER: config.typed.read(request.model, answer.text)}
     turn = (prompt, Message("assistant", answer.text))
     return NodeOutput(
@@ -82,11 +93,10 @@ async def chat(
 def _check_routes(routes: dict[str, str]) -> dict[str, str]:
     for name in routes:
         if not name.isidentifier() or name == CONTEXT:
-            expected = f"letters, digits and _, and not {CONTEXT}"
-            raise ValueError(f"{name!r} is no name of a route; expected {expected}")
+            expected = f"letters, digits and _, other than {CONTEXT}"
+            raise ArgumentInvalid(NAME_INVALID(name=name, what="a route", expected=expected))
         if (other := CONVERSATION.format(name)) in routes:
-            told = f"the port {other!r} is of the route {name!r} already"
-            raise ValueError(f"{told}; call the other route otherwise")
+            raise ArgumentInvalid(NAME_TAKEN(name=other, by=f"a port of the route {name!r}"))
     return routes
 
 
@@ -155,5 +165,10 @@ async def _asked(
     provider = await provider_of(name)
     answer = await provider.answer(request, lambda _: None)  # pieces of a name are not streamed
     if answer.tool_calls:
-        raise AnswerUnfit(request.model, f"expected a route, found a call of {answer.tool_calls[0].name!r}")
+        raise _call_found(request, answer, "a route")
     return request, answer
+
+
+def _call_found(request: ModelRequest, answer: ModelAnswer, expected: str) -> AnswerUnfit:
+    found = f"a call of {answer.tool_calls[0].name!r}"
+    return AnswerUnfit(request.model, ANSWER_IS_CALL(expected=expected, found=found))

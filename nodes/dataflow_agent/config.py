@@ -8,6 +8,14 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema, model_validator
 
+from dataflow import ArgumentInvalid
+from dataflow_agent.diagnostics.chats import (
+    AGENT_INSIDE_ITSELF,
+    NAME_INVALID,
+    NAME_TAKEN,
+    TOOLS_HAVE_AGENTS,
+)
+from dataflow_agent.diagnostics.tools import PATTERN_UNMATCHED
 from dataflow_agent.models.config import ModelConfig, Patterns, check_model
 from dataflow_agent.toolkit.policies import Policy, policy_of, unmet
 from dataflow_agent.toolkit.toolboxes import Functions, SubagentTool, Toolbox
@@ -77,18 +85,18 @@ class AgentConfig(ModelConfig):
     def _check_names(self) -> AgentConfig:
         if self.tools is not None and self.tools.subagents:
             found = ", ".join(one.name for one in self.tools.subagents)
-            raise ValueError(f"the tools have agents: {found}; expected them in `subagents`")
+            raise ArgumentInvalid(TOOLS_HAVE_AGENTS(names=found))
         names = [below.name for below in self.subagents]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"two subagents have the name {name!r}; expected names that differ")
+                raise ArgumentInvalid(NAME_TAKEN(name=name, by="another subagent"))
         below: list[tuple[tuple[str, ...], Subagent]] = [((self.name,), one) for one in self.subagents]
         while below:
             above, agent = below.pop()
             path = (*above, agent.name)
             if agent.name in above:
-                told = " > ".join(filter(None, path))
-                raise ValueError(f"the agent {agent.name!r} would have itself below itself: {told}")
+                names = [*filter(None, path)]
+                raise ArgumentInvalid(AGENT_INSIDE_ITSELF(name=agent.name, path=" > ".join(names)))
             below += [(path, one) for one in agent.subagents]
         return self
 
@@ -124,12 +132,11 @@ class Subagent(AgentConfig):
     @model_validator(mode="after")
     def _check_name(self) -> Subagent:
         if not self.name.isidentifier() or self.name in TAKEN:
-            expected = f"letters, digits and _, and none of {', '.join(TAKEN)}"
-            raise ValueError(f"{self.name!r} is no name of a subagent; expected {expected}")
+            expected = f"letters, digits and _, other than {', '.join(TAKEN)}"
+            raise ArgumentInvalid(NAME_INVALID(name=self.name, what="a subagent", expected=expected))
         for pattern in unmet(self.policy, [self.name]):
-            raise ValueError(
-                f"the pattern {pattern!r} does not mean the agent; expected {self.name!r}, or a glob of it"
-            )
+            problem = PATTERN_UNMATCHED(pattern=pattern, where="", effect="", available=[self.name])
+            raise ArgumentInvalid(problem)
         return self
 
     @property

@@ -7,8 +7,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from dataflow import ExecutionContext, Message, Port, Ports, ValueMismatch, merged_context, node, this_firing
+from dataflow import (
+    ArgumentInvalid,
+    ExecutionContext,
+    Message,
+    Port,
+    Ports,
+    ValueMismatch,
+    merged_context,
+    node,
+    this_firing,
+)
 from dataflow.authoring import check_json
+from dataflow_agent.diagnostics.chats import NAME_INVALID, NAME_TAKEN
 from dataflow_agent.models.config import StrictConfig
 
 __all__ = [
@@ -103,7 +114,7 @@ def _read(given: list[dict[str, Any]]) -> list[Message]:
     messages: Any = check_json(given, list[Message])
     for number, message in enumerate(messages):
         if not isinstance(message.content, str):
-            raise ValueMismatch(type(message.content).__name__, "text", f"[{number}].content")
+            raise ValueMismatch(type(message.content).__name__, "a string", f"[{number}].content")
     return list(messages)
 
 
@@ -178,9 +189,9 @@ def checked_names(names: Sequence[str], *taken: str) -> Sequence[str]:
     seen: set[str] = set()
     for name in names:
         if not name.isidentifier() or name in taken:
-            expected = f"letters, digits and _, and not {' or '.join(taken)}"
-            raise ValueError(f"{name!r} is no name of an input; expected {expected}")
+            expected = f"letters, digits and _, other than {', '.join(taken)}"
+            raise ArgumentInvalid(NAME_INVALID(name=name, what="an input", expected=expected))
         if name in seen:
-            raise ValueError(f"{name!r} is there twice; expected names that differ")
+            raise ArgumentInvalid(NAME_TAKEN(name=name, by="another input"))
         seen.add(name)
     return names

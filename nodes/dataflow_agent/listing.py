@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_agent.diagnostics import chats, models, servers, tools
 
 __all__ = ["pack"]
 
@@ -56,4 +57,5 @@ pack = Pack(
         "fill_prompt": "dataflow_agent.prompts:fill_prompt",
     },
     former=moved_names("agent", FORMER),
+    diagnostics=[kind for table in (chats, models, tools, servers) for kind in kinds_of(table)],
 )

@@ -10,8 +10,14 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from dataflow import Config, ExpressionError, Port, Ports, Template, node
+from dataflow import ArgumentInvalid, Config, Diagnostic, ExpressionError, Port, Ports, Template, node
 from dataflow_agent.conversations import checked_names
+from dataflow_agent.diagnostics.chats import (
+    NAME_TAKEN,
+    OUTPUT_NOT_JSON,
+    PLACEHOLDER_INVALID,
+    PROMPT_TOO_LONG,
+)
 
 __all__ = ["Prior", "PriorStep", "Prompt", "fill_prompt", "prior_outputs"]
 
@@ -41,16 +47,16 @@ class Placeholder(NamedTuple):
         try:
             return _writer(self.keys).fill({"value": value})
         except ExpressionError as error:
-            raise self._failed(error.reason) from error
+            raise self._failed(error.problem) from error
 
     def _read(self, text: str) -> Any:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise self._failed(f"the output of {self.port!r} is a text that is no JSON: {error}") from error
+            raise self._failed(OUTPUT_NOT_JSON(step=self.port, error=error)) from error
 
-    def _failed(self, what: str) -> ExpressionError:
-        return ExpressionError(self.source, what, "placeholder")
+    def _failed(self, problem: Diagnostic | str) -> ExpressionError:
+        return ExpressionError(self.source, problem, "placeholder")
 
 
 @lru_cache(256)
@@ -62,10 +68,9 @@ def _placeholder(text: str) -> Placeholder:
     if text == PREVIOUS_OUTPUT:
         return Placeholder(text, PREVIOUS)
     if (match := STEP.fullmatch(text)) is None:
-        expected = f"{PREVIOUS_OUTPUT}, or {{{{ $steps.NAME.output }}}} with .KEY behind output for a part"
-        raise ValueError(f"{text!r} is no placeholder; expected {expected}")
+        raise ArgumentInvalid(PLACEHOLDER_INVALID(placeholder=text))
     if match[1] in (PREVIOUS, "config"):
-        raise ValueError(f"the name {match[1]!r} is taken by the node itself; use another")
+        raise ArgumentInvalid(NAME_TAKEN(name=match[1], by="the node itself"))
     return Placeholder(text, match[1], tuple(match[2].split(".")[1:]))
 
 
@@ -121,7 +126,8 @@ async def fill_prompt(config: Prompt = Prompt(), **values: Any) -> str:  # noqa:
         pieces.append(part.written(values) if isinstance(part, Placeholder) else part)
         size += len(pieces[-1])
         if size > LONGEST:
-            raise ExpressionError(config.prompt, f"fills to more than {LONGEST:,} characters", "prompt")
+            problem = PROMPT_TOO_LONG(expected=f"at most {LONGEST:,} characters")
+            raise ExpressionError(config.prompt, problem, "prompt")
     return "".join(pieces)
 
 

@@ -21,6 +21,7 @@ from dataflow import (
 )
 from dataflow_agent.approvals import About, Answer, Unfit, agent_name, decision_of
 from dataflow_agent.config import AgentConfig
+from dataflow_agent.diagnostics.chats import AGENT_FROM_PORT
 from dataflow_agent.models.calls import answer_metadata, request_for
 from dataflow_agent.models.providers.selection import provider_of
 from dataflow_agent.models.request import model_of
@@ -105,11 +106,7 @@ def _given(turn: Turn, calls: list[ToolCall], **metadata: Any) -> NodeOutput:
 
 
 def _check(toolbox: Toolbox) -> None:
-    problems = [
-        f"the agent {one.name!r} is known only now; expected the toolbox itself, and no port, where an "
-        "`Agent` is placed, or its setting `subagents`"
-        for one in toolbox.subagents
-    ]
+    problems = [AGENT_FROM_PORT(name=one.name) for one in toolbox.subagents]
     if problems:
         raise FlowInvalid("tools", problems, "input")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
@@ -14,6 +15,8 @@ from dataflow_agent.turns import Grant, ToolResult, Turn, note_answer, notice_of
 __all__ = ["RESULT", "Begun", "SubagentTask", "begin_below", "conversation_id", "report", "task_for", "told"]
 
 RESULT: Final = "result"
+#: The code in front of a message, which models are not shown.
+_CODE: Final = re.compile(r"DF\d{4} ")
 
 
 class Begun(NamedTuple):
@@ -103,5 +106,5 @@ async def told(inputs: Mapping[str, Any], config: Subagent) -> NodeOutput:
     if mistake is not None:
         raise mistake
     task: SubagentTask = inputs["task"]
-    text = f"error: {failure.type}: {failure.message}"
+    text = f"error: {failure.type}: {_CODE.sub('', failure.message, count=1)}"
     return NodeOutput({RESULT: task.result(text)}, metadata=task.event("error", config.name, text))

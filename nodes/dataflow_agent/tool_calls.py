@@ -10,9 +10,20 @@ import anyio
 from pydantic import Field
 from pydantic_core import PydanticSerializationError, to_json
 
-from dataflow import FlowInvalid, Image, Message, NodeOutput, Ports, SecretMissing, ToolCall, Tools, node
-from dataflow.authoring import choices
+from dataflow import (
+    DataflowError,
+    FlowInvalid,
+    Image,
+    Message,
+    NodeOutput,
+    Ports,
+    SecretMissing,
+    ToolCall,
+    Tools,
+    node,
+)
 from dataflow_agent.config import AgentConfig
+from dataflow_agent.diagnostics.tools import CALL_NOT_ALLOWED, NOT_A_TOOLBOX, TOOL_UNKNOWN
 from dataflow_agent.models.calls import answer_metadata
 from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
 from dataflow_agent.models.providers.selection import provider_of
@@ -65,7 +76,7 @@ async def read_call(call: ToolCall, toolbox: Toolbox, allowed: list[str] | None)
     found = tools.tool(call.name)
     if found is None or (allowed is not None and call.name not in allowed):
         known = [name for name in tools.names if allowed is None or name in allowed]
-        raise CallUnfit(f"error: there is no tool {call.name!r}; {choices(known)}")
+        raise CallUnfit(f"error: {TOOL_UNKNOWN(name=call.name, available=known).text}")
     try:
         written = arguments_in(call.arguments)
         return ReadCall(found, written, found.read(written))
@@ -84,14 +95,20 @@ async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) ->
             if span.tells_content:
                 span.note({"gen_ai.tool.call.result": shown(content)})
     except (ServerDied, ToolFailed) as error:
-        return f"error: {error}"
+        return f"error: {_plain(error)}"
     except (ServerFailed, SecretMissing) as error:
         if tool.at_server is not None:
             raise
-        return f"error: {error}"
+        return f"error: {_plain(error)}"
     except Exception as error:  # noqa: BLE001 - a tool may raise anything, and the model gets the message
-        return f"error: {type(error).__name__}: {error}".removesuffix(": ")
+        return f"error: {type(error).__name__}: {_plain(error)}".removesuffix(": ")
     return content
+
+
+def _plain(error: Exception) -> str:
+    """Return the message of an exception for a model, without the codes of problems."""
+    found = error.diagnostics if isinstance(error, DataflowError) else ()
+    return "; ".join(one.text for one in found) or str(error)
 
 
 async def content_of_call(tool: Tool, arguments: Mapping[str, Any]) -> Content:
@@ -164,19 +181,19 @@ async def call_server_tool(tools: Tools, tool: str, arguments: Mapping[str, Any]
 
 async def _found(tools: Tools, name: str) -> Tool:
     if not isinstance(tools, Toolbox):
-        raise FlowInvalid("tools", [f"expected a Toolbox, found {type(tools).__name__}"], "input")
+        raise FlowInvalid("tools", [NOT_A_TOOLBOX(found=type(tools).__name__)], "input")
     toolbox = await listed(tools)
     found = toolbox.tool(name)
     if found is None or found.subagent is not None:
         known = [one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.subagent]
-        raise FlowInvalid("tools", [f"there is no tool {name!r}; {choices(known)}"], "input")
+        raise FlowInvalid("tools", [TOOL_UNKNOWN(name=name, available=known)], "input")
     return found
 
 
 def _check_allowed(tool: Tool, arguments: Mapping[str, Any]) -> None:
     if tool.verdict(arguments) is not Verdict.ALLOW:
         place = tool.at_server.server.label if tool.at_server is not None else "functions"
-        raise ToolFailed(place, tool.own_name, "was not called: its policy does not allow this call")
+        raise ToolFailed(place, tool.own_name, CALL_NOT_ALLOWED())
 
 
 @node(name="describe", ports=Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult}))

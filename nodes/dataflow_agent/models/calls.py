@@ -11,6 +11,7 @@ from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchem
 
 from dataflow import ExecutionContext, Message, ValueMismatch
 from dataflow.authoring import TypeField, check_json, json_schema, shortened
+from dataflow_agent.diagnostics.models import ANSWER_NOT_JSON, ANSWER_UNFIT
 from dataflow_agent.models.config import ModelConfig, sent_of
 from dataflow_agent.models.errors import AnswerUnfit
 from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest, ToolSpec
@@ -93,7 +94,7 @@ class AnswerType:
         try:
             found = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise AnswerUnfit(model, f"expected an answer in JSON, found {_shown(text)}: {error}") from None
+            raise AnswerUnfit(model, ANSWER_NOT_JSON(found=_shown(text), error=error)) from None
         try:
             check_json(found, dict[str, Any])
             if self.is_wrapped and FIELD not in found:
@@ -104,9 +105,12 @@ class AnswerType:
                 return _check_type(found[FIELD], self.type, f".{FIELD}")
             return _check_type(found, self.type, "")
         except ValueMismatch as mismatch:
-            raise AnswerUnfit(model, f"the answer does not fit: {mismatch}; it was {_shown(text)}") from None
+            inner = mismatch.place.removeprefix(f".{FIELD}") if self.is_wrapped else mismatch.place
+            place, expected, found = f"answer{inner}", mismatch.expected, mismatch.found
         except RecursionError:
-            raise AnswerUnfit(model, f"the answer nests too deep: it was {_shown(text)}") from None
+            place, expected, found = "answer", "fewer levels", "a value that is nested too deep"
+        unfit = ANSWER_UNFIT(place, expected=expected, found=found, answer=_shown(text))
+        raise AnswerUnfit(model, unfit)
 
 
 def _check_type(value: Any, expected: object, place: str) -> object:

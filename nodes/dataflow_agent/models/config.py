@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from dataflow import Config, Image, Message, Secret
+from dataflow import ArgumentInvalid, Config, Image, Message, Secret
 from dataflow.authoring import shortened
+from dataflow_agent.diagnostics.models import KEY_IN_CLEAR
 from dataflow_agent.models.request import Effort, Options, model_name
 from dataflow_agent.toolkit.policies import policy_of
 
@@ -25,7 +26,7 @@ def check_model(text: str) -> str:
 
 def _check_key(key: Secret) -> Secret:
     if not key.name.isidentifier():
-        raise ValueError("expected the name of an environment variable, not a key itself")
+        raise ArgumentInvalid(KEY_IN_CLEAR())
     return key
 
 

@@ -19,8 +19,25 @@ An error that another attempt would meet again is lasting: no retry repeats it u
 
 from __future__ import annotations
 
-from dataflow import DataflowError
-from dataflow.diagnostics.diagnostic import Diagnostic, within
+from typing import TYPE_CHECKING, ClassVar
+
+from dataflow import DataflowError, Diagnostic
+from dataflow_agent.diagnostics.models import (
+    ANSWER_CUT,
+    CONTEXT_TOO_LONG,
+    KEY_MISSING,
+    KEY_REFUSED,
+    MODEL_FAILED,
+    MODEL_TIMED_OUT,
+    MODEL_UNAVAILABLE,
+    OPTION_UNSUPPORTED,
+    RATE_LIMITED,
+    REQUEST_REFUSED,
+    STREAM_INTERRUPTED,
+)
+
+if TYPE_CHECKING:
+    from dataflow.authoring import Kind
 
 __all__ = [
     "AnswerCut",
@@ -40,14 +57,21 @@ __all__ = [
 
 
 class ModelFailed(DataflowError):
-    """Raised when a model does not answer; `retry_after` are seconds that the provider asks for, or None."""
+    """Raised when a model does not answer; `retry_after` are seconds that the provider asks for, or None.
+
+    A problem that is given as a string, such as the message of a provider, gets the kind of the class.
+    """
 
     is_lasting = False
+    kind: ClassVar[Kind | None] = MODEL_FAILED
 
     def __init__(self, model: str, problem: Diagnostic | str, retry_after: float | None = None) -> None:
         self.model = model
         self.retry_after = retry_after
-        super().__init__(within(f"model {model!r}", problem) if model else problem)
+        if isinstance(problem, str) and self.kind is not None:
+            problem = self.kind(error=problem)
+        place = f"model {model!r}" if model else ""
+        super().__init__(problem.within(place) if isinstance(problem, Diagnostic) else problem)
         self.problem = problem
 
 
@@ -61,48 +85,64 @@ class MissingKey(ModelFailed):
     """Raised before a call that needs a missing key."""
 
     is_lasting = True
+    kind = KEY_MISSING
 
 
 class KeyRefused(ModelFailed):
     """Raised when a provider refuses the key, or the key does not permit the model."""
 
     is_lasting = True
+    kind = KEY_REFUSED
 
 
 class OptionUnsupported(ModelFailed):
     """Raised before a call with an option that the model does not support."""
 
     is_lasting = True
+    kind = OPTION_UNSUPPORTED
 
 
 class RequestRefused(ModelFailed):
     """Raised when a provider refuses a request."""
 
     is_lasting = True
+    kind = REQUEST_REFUSED
 
 
 class ContextWindowExceeded(RequestRefused):
     """Raised when a conversation is longer than the model can read."""
 
+    kind = CONTEXT_TOO_LONG
+
 
 class RateLimited(ModelFailed):
     """Raised when a provider has received too many requests."""
+
+    kind = RATE_LIMITED
 
 
 class ModelUnavailable(ModelFailed):
     """Raised when a provider cannot be reached, or has failed itself."""
 
+    kind = MODEL_UNAVAILABLE
+
 
 class ModelTimeout(ModelFailed, TimeoutError):
     """Raised when a provider reports a timeout."""
+
+    kind = MODEL_TIMED_OUT
 
 
 class StreamInterrupted(ModelFailed):
     """Raised when the stream of an answer ends early: nothing of it is used."""
 
+    kind = STREAM_INTERRUPTED
+
 
 class AnswerCut(ModelFailed):
     """Raised when an answer is incomplete: it reached the maximum length, or a filter ended it."""
+
+    kind = ANSWER_CUT
 
 
 class AnswerUnfit(ModelFailed):

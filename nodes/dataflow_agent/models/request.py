@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from dataflow import ExecutionContext, Message, Secret, ToolCall
+from dataflow import ArgumentInvalid, ExecutionContext, Message, Secret, ToolCall
+from dataflow_agent.diagnostics.models import MODEL_NAME_INVALID, MODEL_NOT_NAMED
 from dataflow_agent.models.errors import ModelUnknown
 
 __all__ = [
@@ -125,7 +126,7 @@ def model_name(text: str) -> ModelName:
     """Parse `provider/model` or `provider:model`, which are equivalent (S10.2); raises ValueError."""
     found = _NAME.fullmatch(text)
     if found is None:
-        raise ValueError(f"expected a model, written provider/model, found {text!r}")
+        raise ArgumentInvalid(MODEL_NAME_INVALID(found=repr(text)))
     return ModelName(found[1], found[2])
 
 
@@ -135,8 +136,8 @@ def model_of(own: str, context: ExecutionContext) -> ModelName:
     if not own and context.provider and named and "/" not in named:
         return ModelName(context.provider, named)
     if not named:
-        raise ModelUnknown("", "no model is named: expected one in the config `model` or in the context")
+        raise ModelUnknown("", MODEL_NOT_NAMED())
     try:
         return model_name(named)
-    except ValueError as error:
-        raise ModelUnknown(named, str(error)) from None
+    except ArgumentInvalid as error:
+        raise ModelUnknown(named, error.problem) from None

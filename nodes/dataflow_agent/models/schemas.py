@@ -12,8 +12,14 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from dataflow import ValueMismatch
+from dataflow import ArgumentInvalid, ValueMismatch
 from dataflow.authoring import TypeField, check_json, shortened
+from dataflow_agent.diagnostics.models import (
+    SCHEMA_CYCLIC,
+    SCHEMA_INVALID,
+    SCHEMA_KEYWORD_UNSUPPORTED,
+    SCHEMA_REFERENCE_UNKNOWN,
+)
 
 __all__ = ["DEFINITIONS", "KINDS", "check_fit", "check_schema"]
 
@@ -43,24 +49,23 @@ def check_schema(schema: Mapping[str, Any]) -> None:
         if isinstance(one, bool):
             continue
         if not isinstance(one, dict):
-            raise ValueError(f"{place or 'the schema'}: expected a JSON Schema, found {one!r}")
+            raise ArgumentInvalid(SCHEMA_INVALID(place, expected="a JSON Schema", found=repr(one)))
         for keyword, operand in one.items():
             _check_operand(f"{place}.{keyword}".lstrip("."), keyword, operand)
         if "$ref" in one:
-            referred(schema, one["$ref"])
+            referred(schema, one["$ref"], place)
         todo += ((f"{place}.{step}".lstrip("."), part) for step, part in _parts(one))
     _check_references(schema)
 
 
-def referred(root: Mapping[str, Any], reference: str) -> Any:
-    """Return the definition that a `$ref` refers to; raises ValueError if there is none."""
+def referred(root: Mapping[str, Any], reference: str, place: str = "") -> Any:
+    """Return the definition that a `$ref` at a place refers to; raises ValueError if there is none."""
     found = _REFERENCE.match(reference)
-    if found is None:
-        raise ValueError(f"$ref {reference!r} cannot be followed; expected #/$defs/NAME")
-    name = found[2].replace("~1", "/").replace("~0", "~")
-    shared = root.get(found[1], {})
+    name = found[2].replace("~1", "/").replace("~0", "~") if found else ""
+    shared = root.get(found[1], {}) if found else {}
     if name not in shared:
-        raise ValueError(f"$ref {reference!r} leads to nothing in this schema")
+        known = [f"#/{key}/{one}" for key in DEFINITIONS for one in root.get(key, ())]
+        raise ArgumentInvalid(SCHEMA_REFERENCE_UNKNOWN(place, reference=reference, available=known))
     return shared[name]
 
 
@@ -68,10 +73,10 @@ def _check_operand(place: str, keyword: str, operand: Any) -> None:
     if keyword in _ANNOTATIONS or keyword in _ONE or keyword == "const":
         return
     if keyword not in _EXPECTED:
-        raise ValueError(f"{place}: answers cannot be checked by {keyword!r}")
+        raise ArgumentInvalid(SCHEMA_KEYWORD_UNSUPPORTED(place, keyword=keyword))
     expected, fits = _EXPECTED[keyword]
     if not fits(operand):
-        raise ValueError(f"{place}: expected {expected}, found {operand!r}")
+        raise ArgumentInvalid(SCHEMA_INVALID(place, expected=expected, found=repr(operand)))
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -95,7 +100,7 @@ def _check_references(schema: Mapping[str, Any]) -> None:
     try:
         TopologicalSorter(leads).prepare()
     except CycleError as error:
-        raise ValueError(f"definitions that lead to each other: {' -> '.join(error.args[1])}") from None
+        raise ArgumentInvalid(SCHEMA_CYCLIC(path=" -> ".join(error.args[1]))) from None
 
 
 def _same_value(schema: Any) -> Iterator[str]:
@@ -158,7 +163,7 @@ _NUMBER: Final = ("a number", _is_number)
 _COUNT: Final = ("a number of at least 0", _is_count)
 #: The expected operand of each keyword.
 _EXPECTED: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
-    "$ref": ("text", _is_text),
+    "$ref": ("a string", _is_text),
     "type": (f"one or several of {', '.join(KINDS)}", _are_types),
     "enum": ("a list that is not empty", _is_list),
     "pattern": ("a regular expression", _is_pattern),
@@ -337,7 +342,7 @@ _PLAIN: Final[Mapping[str, tuple[str, str, Callable[[Any, Any], bool]]]] = {
     "multipleOf": ("number", "a multiple of {}", _is_multiple),
     "minLength": ("string", "at least {} characters", lambda value, count: len(value) >= count),
     "maxLength": ("string", "at most {} characters", lambda value, count: len(value) <= count),
-    "pattern": ("string", "text that matches {}", lambda value, pattern: bool(re.search(pattern, value))),
+    "pattern": ("string", "a string that matches {}", lambda value, pattern: bool(re.search(pattern, value))),
     "minItems": ("array", "at least {} items", lambda value, count: len(value) >= count),
     "maxItems": ("array", "at most {} items", lambda value, count: len(value) <= count),
     "uniqueItems": ("array", "items that differ", _are_different),

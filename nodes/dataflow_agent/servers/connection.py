@@ -14,6 +14,14 @@ import anyio
 from anyio import to_thread
 from pydantic_core import to_json
 
+from dataflow_agent.diagnostics.models import LIBRARY_MISSING
+from dataflow_agent.diagnostics.servers import SERVER_DIED
+from dataflow_agent.diagnostics.tools import (
+    ARGUMENTS_NOT_JSON,
+    CALL_FAILED,
+    CALL_TIMED_OUT,
+    RESULT_INVALID,
+)
 from dataflow_agent.servers.results import ServerDied, ServerFailed, ToolFailed, reading_schemas, schema_of
 from dataflow_agent.servers.server import Server, ServerTool
 from dataflow_agent.servers.transports import (
@@ -35,7 +43,6 @@ WAIT_SECONDS: Final = 0.1
 LIST: Final = "the list of its tools"
 T = TypeVar("T")
 LOG: Final = logging.getLogger("dataflow_agent.servers")
-MISSING: Final = "is called through mcp, which is not there: pip install 'dataflow-engine[agent]'"
 _loading: Final = threading.Lock()  # of two concurrent starts the first imports it
 _loaded: Final[list[Any]] = []
 
@@ -88,7 +95,7 @@ class Connection:
         try:
             found = await self._list.known(partial(self._answer, server, LIST, self._list.asked))
         except ToolFailed as error:
-            raise ServerFailed(server.label, f"does not tell its tools: {error.text}") from error
+            raise ServerFailed(server.label, error.problem.within(LIST)) from error
         return tuple(replace(tool, server=server) for tool in found)
 
     async def call(self, tool: ServerTool, arguments: Mapping[str, Any]) -> Any:
@@ -100,8 +107,7 @@ class Connection:
         try:
             to_json({"params": {"arguments": arguments}})  # nested as deep as in the message
         except ValueError as error:
-            text = f"cannot be sent its arguments: {error}"
-            raise ToolFailed(tool.server.label, tool.own_name, text) from error
+            raise ToolFailed(tool.server.label, tool.own_name, ARGUMENTS_NOT_JSON(error=error)) from error
 
         def ask(client: Any) -> Awaitable[Any]:
             called: Awaitable[Any] = client.call_tool(tool.own_name, dict(arguments))
@@ -120,7 +126,7 @@ class Connection:
                 assert_never(self._state)
 
     async def _waited(self, alive: _Alive, server: Server, what: str, ask: Callable[[], Awaitable[T]]) -> T:
-        text = f"has not answered within {server.deadline:g} s; the call was cancelled"
+        problem = CALL_TIMED_OUT(seconds=f"{server.deadline:g}")
         cause: Exception | None = None
         scope = anyio.CancelScope(deadline=anyio.current_time() + server.deadline)
         alive.pending.add(scope)
@@ -130,28 +136,28 @@ class Connection:
         except LinkLost as lost:
             self.die(str(lost))
         except RequestUnauthorized as error:
-            failed = ServerFailed(server.label, str(error), is_lasting=True)
-            self._end(_Dead(failed, str(error)))
+            failed = ServerFailed(server.label, error.problem, is_lasting=True)
+            self._end(_Dead(failed, error.problem.text))
             raise failed from cause_of(error)
         except RequestFailed as error:
-            text, cause = f"has failed: {error}", error
+            problem, cause = CALL_FAILED(error=error), error
         except (RuntimeError, ValueError) as error:  # the library has refused the answer
-            text, cause = f"has an answer that does not fit: {error}", error
+            problem, cause = RESULT_INVALID(error=error), error
         finally:
             alive.pending.discard(scope)
         if isinstance(self._state, _Dead):
             raise self._died_during(self._state, server, what) from cause_of(cause)
-        raise ToolFailed(server.label, what, text) from cause_of(cause)
+        raise ToolFailed(server.label, what, problem) from cause_of(cause)
 
     def _died_during(self, dead: _Dead, server: Server, what: str) -> ServerDied:
         again = "" if what is LIST else ", which is not called again"
-        text = f"has died during {what!r}{again}: {self._link.describe_end(dead.cause)}"
-        return ServerDied(server.label, text)
+        end = self._link.describe_end(dead.cause)
+        return ServerDied(server.label, SERVER_DIED(during=f" during {what!r}{again}", error=end))
 
     def die(self, cause: str = "") -> None:
         """Mark the connection as ended, unless it is."""
-        text = f"has died: {self._link.describe_end(cause)}"
-        self._end(_Dead(ServerDied(self._server.label, text), cause))
+        problem = SERVER_DIED(during="", error=self._link.describe_end(cause))
+        self._end(_Dead(ServerDied(self._server.label, problem), cause))
 
     def _end(self, dead: _Dead) -> None:
         """End once: cancel pending requests and wake the owner."""
@@ -233,10 +239,8 @@ async def connected(server: Server) -> AsyncIterator[Connection]:
             try:
                 found = await stack.enter_async_context(_session(server, link, until))
             except ServerFailed as error:
-                if error.is_lasting:
+                if error.is_lasting or start == STARTS:
                     raise
-                if start == STARTS:
-                    raise ServerFailed(server.label, f"{error.text} ({STARTS} starts)") from error
                 await anyio.sleep(WAIT_SECONDS * start)
             else:
                 yield found
@@ -318,6 +322,7 @@ def load(server: str) -> Any:
                 import mcp.client.streamable_http
                 import mcp.client.subscriptions
             except ImportError as error:
-                raise ServerFailed(server, f"{MISSING} ({error})", is_lasting=True) from error
+                problem = LIBRARY_MISSING(library="mcp", error=error)
+                raise ServerFailed(server, problem, is_lasting=True) from error
             _loaded.append(mcp)
         return _loaded[0]

@@ -9,7 +9,8 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from dataflow import FlowInvalid, Secret
+from dataflow import ArgumentInvalid, Diagnostic, FlowInvalid, Secret
+from dataflow_agent.diagnostics.tools import NOT_A_FUNCTION
 from dataflow_agent.models.config import Patterns, StrictConfig
 from dataflow_agent.servers.server import (
     CALL_SECONDS,
@@ -34,7 +35,8 @@ def _references(given: list[str]) -> list[str]:
     for one in given:
         module, colon, qualname = one.partition(":")
         if not (colon and all(part.isidentifier() for part in (*module.split("."), *qualname.split(".")))):
-            raise ValueError(f"expected a function, written module:qualname, found {one!r}")
+            expected = "a function, written module:qualname"
+            raise ArgumentInvalid(NOT_A_FUNCTION(expected=expected, found=repr(one), advice=""))
     return given
 
 
@@ -62,7 +64,7 @@ class OfferedServer(StrictConfig):
     def _check(self) -> OfferedServer:
         problems = problems_of(self.described)
         if problems:
-            raise ValueError("; ".join(problems))
+            raise ArgumentInvalid(problems[0])
         return self
 
     @property
@@ -93,17 +95,17 @@ class Offer(StrictConfig):
     def _check(self) -> Offer:
         problems = misspelt(self.policy, self.functions) or self._without_arguments()
         if problems:
-            raise ValueError("; ".join(problems))
+            raise ArgumentInvalid(problems[0])
         return self
 
-    def _without_arguments(self) -> Sequence[str]:
+    def _without_arguments(self) -> Sequence[Diagnostic]:
         """List patterns that fit no call; functions are imported only if patterns name arguments."""
         if not arguments_named(self.policy):
             return []
         try:
             return without_arguments(self.policy, self.functions)
         except FlowInvalid as invalid:
-            return [f"function {invalid.flow}: {problem}" for problem in invalid.problems]
+            return [problem.within(f"function {invalid.flow}") for problem in invalid.diagnostics]
 
     @property
     def policy(self) -> Policy:
@@ -182,8 +184,8 @@ def mcp(
     try:
         sent = headers_of(headers)
         server = Server(command, url, secrets_of(env), name, policy, deadline, connect_deadline, sent)
-    except ValueError as error:
-        raise FlowInvalid(name or ("headers" if url else "env"), [str(error)], "tool server") from None
+    except ArgumentInvalid as error:
+        raise FlowInvalid(name or ("headers" if url else "env"), [error.problem], "tool server") from None
     problems = problems_of(server)
     if problems:
         raise FlowInvalid(name or _program_of(server) or "url", problems, "tool server")

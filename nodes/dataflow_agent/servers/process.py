@@ -16,6 +16,7 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from dataflow.authoring import shortened
+from dataflow_agent.diagnostics.servers import SERVER_NOT_STARTED
 from dataflow_agent.servers.results import ServerFailed
 
 __all__ = ["ServerProcess"]
@@ -102,8 +103,8 @@ class ServerProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            text = f"cannot be started: {error.strerror or type(error).__name__}: {self._command[0]!r}"
-            raise ServerFailed(self.server, text, is_lasting=True) from error
+            reason = f"{error.strerror or type(error).__name__}: {self._command[0]!r}"
+            raise ServerFailed(self.server, SERVER_NOT_STARTED(error=reason), is_lasting=True) from error
 
     async def _read(self, stdout: ByteReceiveStream, to_session: MemoryObjectSendStream[Any]) -> None:
         """Pass its messages on, and warn of lines that are not messages."""
@@ -116,7 +117,9 @@ class ServerProcess:
                         await to_session.send(message)
                     elif line.strip():
                         shown = self._shown(line)
-                        LOG.warning("tool server %r wrote what is no message: %r", self.server, shown)
+                        LOG.warning(
+                            "tool server %r wrote a line that is not a message: %r", self.server, shown
+                        )
 
     @contextmanager
     def _closing(self) -> Iterator[None]:

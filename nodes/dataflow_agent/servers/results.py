@@ -12,7 +12,8 @@ from typing import Any, Final, Self, TypeAlias
 
 import anyio
 
-from dataflow import DataflowError, Image
+from dataflow import ArgumentInvalid, DataflowError, Diagnostic, Image
+from dataflow_agent.diagnostics.tools import RESULT_INVALID
 
 __all__ = [
     "Content",
@@ -34,15 +35,16 @@ _MEDIA_TYPE: Final = re.compile(r"image/[A-Za-z0-9][A-Za-z0-9.+-]*")
 class ServerFailed(DataflowError):
     """Raised when a tool server cannot be started or reached, refuses access, or violates the protocol.
 
-    `text` is the problem without the name of the server; `is_lasting` says that another start would fail in
-    the same way.
+    `is_lasting` says that another start would fail in the same way.
     """
 
-    def __init__(self, server: str, text: str, *, is_lasting: bool = False) -> None:
+    problem: Diagnostic
+
+    def __init__(self, server: str, problem: Diagnostic, *, is_lasting: bool = False) -> None:
         self.server = server
-        self.text = text
         self.is_lasting = is_lasting
-        super().__init__(f"tool server {server!r} {text}")
+        super().__init__(problem.within(f"tool server {server!r}"))
+        self.problem = problem
 
 
 class ServerDied(ServerFailed):
@@ -52,11 +54,13 @@ class ServerDied(ServerFailed):
 class ToolFailed(DataflowError):
     """Raised for a call that was answered with an error, was not answered in time, or is not allowed."""
 
-    def __init__(self, server: str, tool: str, text: str) -> None:
+    problem: Diagnostic
+
+    def __init__(self, server: str, tool: str, problem: Diagnostic) -> None:
         self.server = server
         self.tool = tool
-        self.text = text
-        super().__init__(f"tool {tool!r} of server {server!r} {text}")
+        super().__init__(problem.within(f"tool {tool!r} of server {server!r}"))
+        self.problem = problem
 
 
 def joined(parts: list[str | Image]) -> Content:
@@ -99,14 +103,18 @@ def content_of(result: Any) -> Content:
 
 def _image(part: Any) -> Image:
     if _MEDIA_TYPE.fullmatch(part.mime_type) is None:
-        raise ValueError(f"an image of the type {part.mime_type!r}; expected one as 'image/png'")
+        raise _invalid(f"it has an image of the type {part.mime_type!r}")
     try:
         data = b64decode("".join(part.data.split()), validate=True)
     except ValueError as error:
-        raise ValueError(f"the data of an image are no base64: {error}") from error
+        raise _invalid(f"the data of an image are not base64: {error}") from error
     if not data:
-        raise ValueError("an image without data")
+        raise _invalid("it has an image without data")
     return Image(part.mime_type, data)
+
+
+def _invalid(reason: str) -> ArgumentInvalid:
+    return ArgumentInvalid(RESULT_INVALID(error=reason))
 
 
 def schema_of(given: Mapping[str, Any]) -> str:

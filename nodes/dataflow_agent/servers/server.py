@@ -14,7 +14,23 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from dataflow import Secret, SecretMissing
+from dataflow import ArgumentInvalid, Diagnostic, Secret, SecretMissing
+from dataflow_agent.diagnostics.servers import (
+    ADDRESS_HAS_PASSWORD,
+    ADDRESS_INVALID,
+    COMMAND_INVALID,
+    COMMAND_OR_ADDRESS,
+    DEADLINE_INVALID,
+    HEADER_NAME_INVALID,
+    HEADER_REPEATED,
+    HEADER_RESERVED,
+    HEADER_SHOWS_SECRET,
+    HEADER_VALUE_INVALID,
+    SETTING_OF_OTHER,
+    SETTING_TYPE,
+    VALUE_MISSING,
+    VARIABLE_NAME_INVALID,
+)
 from dataflow_agent.models.request import ToolSpec
 from dataflow_agent.servers.results import ServerFailed
 from dataflow_agent.toolkit.policies import Policy
@@ -59,8 +75,9 @@ DIGITS: Final = 8
 #: Shorter values, and lines of values, occur in any text by chance.
 SHORTEST_HIDDEN: Final = 8
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
-#: The expected place of credentials, for messages.
-EXPECTED: Final = "`headers` with `${NAME}` in them, by the name of a variable of this process"
+#: The settings with secrets, as problems name them.
+ENV: Final = "env"
+HEADERS: Final = "headers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +95,10 @@ def headers_of(given: object) -> tuple[Header, ...]:
     Raises ValueError, which does not quote a value: it could be a secret.
     """
     if not isinstance(given, Mapping):
-        raise ValueError(f"expected headers in a mapping, found {type(given).__name__}")
+        raise ArgumentInvalid(SETTING_TYPE(HEADERS, expected="a mapping", found=type(given).__name__))
     found = next((type(name).__name__ for name in given if not isinstance(name, str)), None)
     if found is not None:
-        raise ValueError(f"a header has a name of type {found}; expected a text")
+        raise ArgumentInvalid(SETTING_TYPE(HEADERS, expected="names that are strings", found=found))
     return tuple(_header(name, value) for name, value in given.items())
 
 
@@ -89,32 +106,38 @@ def _header(name: str, value: object) -> Header:
     if isinstance(value, Secret):
         return Header(name, f"${{{value.name}}}", (value,))
     if not isinstance(value, str):
-        found = type(value).__name__
-        raise ValueError(f"the header {name!r} has a value of type {found}; expected a text or a Secret")
-    return Header(name, value, tuple(Secret(one) for one in dict.fromkeys(_PLACE.findall(value))))
+        found, expected = type(value).__name__, "a string or a Secret"
+        raise ArgumentInvalid(SETTING_TYPE(f"{HEADERS}.{name}", expected=expected, found=found))
+    names = dict.fromkeys(_PLACE.findall(value))
+    return Header(name, value, tuple(_secret(one, HEADERS, f"the header {name!r}") for one in names))
 
 
-def problems_of_headers(headers: Sequence[Header]) -> list[str]:
+def _secret(name: str, place: str, what: str) -> Secret:
+    """Return the secret of a name; an invalid one is not quoted, since it could be the secret itself."""
+    try:
+        return Secret(name)
+    except ValueError:
+        raise ArgumentInvalid(VARIABLE_NAME_INVALID(place, what=what)) from None
+
+
+def problems_of_headers(headers: Sequence[Header]) -> list[Diagnostic]:
     """List the problems of headers, without their texts, which could contain secrets."""
-    problems: list[str] = []
+    problems: list[Diagnostic] = []
     often = Counter(header.name.lower() for header in headers)
     for number, header in enumerate(headers, 1):
         if _NAME.fullmatch(header.name) is None:  # which could be a value by mistake
-            problems.append(f"header {number} has no name that a header may have; expected such as X-Key")
+            problems.append(HEADER_NAME_INVALID(HEADERS, number=number))
             continue
         if _TAKEN.fullmatch(header.name):
-            problems.append(f"the header {header.name!r} is set by the protocol; expected others")
+            problems.append(HEADER_RESERVED(HEADERS, name=header.name))
         if often[header.name.lower()] > 1:
-            problems.append(
-                f"the header {header.name!r} is there {often[header.name.lower()]} times; expected once"
-            )
+            problems.append(HEADER_REPEATED(HEADERS, name=header.name, times=often[header.name.lower()]))
         if _VALUE.fullmatch(header.text) is None:
-            problems.append(f"the header {header.name!r} has what no header may; expected ASCII in one line")
+            problems.append(HEADER_VALUE_INVALID(HEADERS, name=header.name))
         if _SCHEME.match(header.text) or (not header.secrets and _SECRET.search(header.name)):
-            expected = "`${NAME}` in it, by the name of a variable of this process, or a Secret"
-            problems.append(f"the header {header.name!r} could show a secret; expected {expected}")
+            problems.append(HEADER_SHOWS_SECRET(HEADERS, name=header.name))
         problems += [
-            f"the header {header.name!r} names no variable; expected the name of one of this process"
+            VARIABLE_NAME_INVALID(HEADERS, what=f"the header {header.name!r}")
             for secret in header.secrets
             if not secret.name.isidentifier()
         ]
@@ -130,8 +153,7 @@ def _revealed(header: Header, server: str) -> str:
     values = {secret.name: _value(secret, header, server) for secret in header.secrets}
     text = _PLACE.sub(lambda place: values.get(place[1], place[0]), header.text)
     if _VALUE.fullmatch(text) is None:
-        problem = f"cannot be sent its header {header.name!r}: its value is not ASCII in one line"
-        raise ServerFailed(server, problem, is_lasting=True)
+        raise ServerFailed(server, HEADER_VALUE_INVALID(HEADERS, name=header.name), is_lasting=True)
     return text
 
 
@@ -140,9 +162,8 @@ def _value(secret: Secret, header: Header, server: str) -> str:
     try:
         return secret.reveal()
     except SecretMissing:
-        expected = "the name of a variable that is set in this process, or a Secret, of at least 8 characters"
-        reason = f"of tool server {server!r} has no value; expected in `headers` {expected}"
-    raise SecretMissing(header.name, reason)
+        missing = SecretMissing(header.name, VALUE_MISSING(server=server, setting=HEADERS))
+    raise missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,33 +238,31 @@ class ServerTool:
         return ToolSpec(name, self.description, json.loads(self.schema))
 
 
-def problems_of(server: Server) -> list[str]:
+def problems_of(server: Server) -> list[Diagnostic]:
     """List the problems of a description."""
     problems = [
-        f"its command has something of class {type(word).__name__}; expected words, each an argument of its "
-        "own, as in mcp(*command)"
+        COMMAND_INVALID("command", found=type(word).__name__)
         for word in server.command
         if not isinstance(word, str)  # type: ignore[redundant-expr]  # the caller may not be type-checked
     ]
     if server.command and is_address(server.command[0]):
-        problems.append("its command is an address; expected a command, or the address as `url`")
-    if not server.command and not server.url:
-        problems.append("it has neither a command nor an address; expected one of them")
-    if server.command and server.url:
-        problems.append("it has both a command and an address; expected one of them")
+        expected = "the name of a program, or the address as `url`"
+        problems.append(COMMAND_INVALID("command", expected=expected, found="an address"))
+    if bool(server.command) == bool(server.url):
+        problems.append(COMMAND_OR_ADDRESS(found="both" if server.command else "neither"))
     problems += problems_of_address(server.url) if server.url else []
     if server.url and server.env:
-        problems.append("it has an address and env; variables are for a command")
+        problems.append(SETTING_OF_OTHER(ENV, what="a command"))
     if server.command and server.headers:
-        problems.append("it has a command and headers; headers are for an address")
+        problems.append(SETTING_OF_OTHER(HEADERS, what="an address"))
     problems += problems_of_headers(server.headers)
     problems += [
-        f"the variable {variable!r} is set to no name; expected the name of a variable of this process"
+        VARIABLE_NAME_INVALID(ENV, what=f"the value of {variable!r}")
         for variable, secret in server.env
         if not secret.name.isidentifier()
     ]
     problems += [
-        f"its {what} is {seconds:g}; expected seconds above 0"
+        DEADLINE_INVALID(what, found=f"{seconds:g}")
         for what, seconds in (("deadline", server.deadline), ("connect_deadline", server.connect_deadline))
         if not 0 < seconds < float("inf")
     ]
@@ -279,9 +298,7 @@ def _revealed_variable(server: Server, variable: str, secret: Secret) -> str:
         given = os.environ.get(secret.name)
         if given is not None:
             return given
-    expected = "the name of a variable that is set in this process, or a Secret of at least 8 characters"
-    reason = f"of tool server {server.label!r} has no value; expected in `env` {expected}"
-    raise SecretMissing(variable, reason)
+    raise SecretMissing(variable, VALUE_MISSING(server=server.label, setting=ENV))
 
 
 def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[str, Secret], ...]:
@@ -290,10 +307,11 @@ def secrets_of(env: Mapping[str, str | Secret] | Sequence[str]) -> tuple[tuple[s
     Raises ValueError, which does not quote a value: it could be a secret.
     """
     if isinstance(env, str):
-        raise ValueError("expected the names of variables in a list or a mapping, found a text")
+        raise ArgumentInvalid(SETTING_TYPE(ENV, expected="a list or a mapping of names", found="a string"))
     given = env if isinstance(env, Mapping) else dict(zip(env, env, strict=True))
     return tuple(
-        (variable, value if isinstance(value, Secret) else Secret(value)) for variable, value in given.items()
+        (variable, value if isinstance(value, Secret) else _secret(value, ENV, f"the value of {variable!r}"))
+        for variable, value in given.items()
     )
 
 
@@ -302,23 +320,25 @@ def is_address(word: object) -> bool:
     return isinstance(word, str) and word.strip().lower().startswith(("http://", "https://"))
 
 
-def problems_of_address(url: str) -> list[str]:
+def problems_of_address(url: str) -> list[Diagnostic]:
     """List the problems of an address without quoting it, as it may contain a key."""
     try:
         scheme, host, *_ = urlsplit(url)
     except ValueError:  # which may quote a password
-        return ["its address cannot be read; expected http:// or https://, a host and a path"]
+        return [_invalid("http:// or https://, a host and a path")]
     if "://" not in url:
-        return ["its address has no protocol; expected http:// or https:// before it"]
+        return [_invalid("http:// or https:// in front", "an address without a protocol")]
     if scheme not in ("http", "https"):
-        return [f"its address begins with {scheme!r}; expected http or https"]
+        return [_invalid("http or https", repr(scheme))]
     if "@" in host:
-        return [f"its address has a user or password, which would be stored; expected {EXPECTED}"]
+        return [ADDRESS_HAS_PASSWORD("url")]
     if not host:
-        return ["its address has no host; expected one behind //"]
-    return (
-        ["its address has a port that is none; expected a number up to 65535"] if _has_bad_port(url) else []
-    )
+        return [_invalid("a host after //", "nothing")]
+    return [_invalid("a number up to 65535 as port")] if _has_bad_port(url) else []
+
+
+def _invalid(expected: str, found: str = "") -> Diagnostic:
+    return ADDRESS_INVALID("url", expected=expected, found=found)
 
 
 def _has_bad_port(url: str) -> bool:

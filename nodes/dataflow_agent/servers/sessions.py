@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 import anyio
 from anyio.lowlevel import checkpoint, current_token
 
-from dataflow import DataflowError, Shared, this_firing
-from dataflow.authoring import choices, sharing
+from dataflow import ArgumentInvalid, DataflowError, Shared, this_firing
+from dataflow.authoring import Kind, sharing
+from dataflow_agent.diagnostics.tools import CALL_FAILED, PATTERN_ARGUMENTS_UNKNOWN, PATTERN_UNMATCHED
 from dataflow_agent.servers.connection import Connection, connected
 from dataflow_agent.servers.results import Content, ServerFailed, ToolFailed, content_of
 from dataflow_agent.servers.server import Server, ServerTool
@@ -102,13 +103,13 @@ async def called(tool: ServerTool, arguments: Mapping[str, Any]) -> Content:
     result = await _used(tool.server, lambda connection: connection.call(tool, arguments))
     try:
         content = content_of(result)
-    except ValueError as error:
-        text = f"has an answer that does not fit: {error}"
-        raise ToolFailed(tool.server.label, tool.own_name, text) from error
+    except ArgumentInvalid as error:
+        raise ToolFailed(tool.server.label, tool.own_name, error.diagnostics[0]) from error
     if result.is_error:
         parts = [content] if isinstance(content, str) else content
         text = " ".join(part for part in parts if isinstance(part, str))
-        raise ToolFailed(tool.server.label, tool.own_name, f"has failed: {text or 'it does not say why'}")
+        failed = CALL_FAILED(error=text or "it does not say why")
+        raise ToolFailed(tool.server.label, tool.own_name, failed)
     return content
 
 
@@ -149,23 +150,28 @@ def _opened(server: Server) -> AbstractAsyncContextManager[Connection]:
 def unmet_of(server: Server, tools: Sequence[ServerTool]) -> tuple[str, ...]:
     """Return a warning for each pattern of a server that fits no call of its tools."""
     given = {"allow": server.policy.allow or (), "ask": server.policy.ask, "deny": server.policy.deny}
-    known = choices([tool.own_name for tool in tools])
+    known, place = [tool.own_name for tool in tools], f"tool server {server.label!r}"
     return tuple(
-        f"tool server {server.label!r}: the pattern {pattern!r} of `{word}` {problem}, and so it "
-        f"{EFFECTS[word]}; {known}"
+        str(
+            kind(
+                place,
+                pattern=pattern,
+                where=f" of `{word}`",
+                effect=f", and so it {EFFECTS[word]}",
+                available=known,
+            )
+        )
         for word, patterns in given.items()
-        for pattern, problem in _problems(Policy(deny=patterns), tools).items()
+        for pattern, kind in _problems(Policy(deny=patterns), tools).items()
     )
 
 
-def _problems(policy: Policy, tools: Sequence[ServerTool]) -> dict[str, str]:
-    """Return the problem of each pattern that matches nothing."""
+def _problems(policy: Policy, tools: Sequence[ServerTool]) -> dict[str, Kind]:
+    """Return the kind of problem of each pattern that matches nothing."""
     names = [tool.own_name for tool in tools]
     parameters = [(tool.own_name, _parameters(tool, policy)) for tool in tools]
-    nameless = dict.fromkeys(unmet(policy, names), "means none of its tools")
-    without = dict.fromkeys(
-        unmet_arguments(policy, parameters), "names arguments that no tool of its name has"
-    )
+    nameless = dict.fromkeys(unmet(policy, names), PATTERN_UNMATCHED)
+    without = dict.fromkeys(unmet_arguments(policy, parameters), PATTERN_ARGUMENTS_UNKNOWN)
     return {**without, **nameless}
 
 

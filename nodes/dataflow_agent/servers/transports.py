@@ -13,7 +13,14 @@ from typing import Any, Final, Protocol, TypeVar
 
 import anyio
 
+from dataflow import Diagnostic
 from dataflow.authoring import shortened
+from dataflow_agent.diagnostics.servers import (
+    SERVER_NOT_STARTED,
+    SERVER_REFUSES,
+    SERVER_TIMED_OUT,
+    SERVER_UNREACHABLE,
+)
 from dataflow_agent.servers.process import ServerProcess
 from dataflow_agent.servers.results import ServerFailed
 from dataflow_agent.servers.server import (
@@ -56,6 +63,10 @@ class RequestFailed(Exception):
 
 class RequestUnauthorized(Exception):
     """Raised for a request that the server refuses for its credentials, which may have expired."""
+
+    def __init__(self, problem: Diagnostic) -> None:
+        self.problem = problem
+        super().__init__(problem.text)
 
 
 class Link(Protocol):
@@ -189,16 +200,18 @@ class Http:
     def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
         """Return the error for a server that cannot be reached, or refuses access."""
         if error is None:
-            return ServerFailed(self._server.label, f"has not answered within {seconds:g} s", is_lasting=True)
+            problem = SERVER_TIMED_OUT(seconds=f"{seconds:g}", output="")
+            return ServerFailed(self._server.label, problem, is_lasting=True)
         if self._first.status in REFUSALS:
             return ServerFailed(self._server.label, self._refusal(self._first), is_lasting=True)
-        text = f"could not be reached at {self._server.address}: {first_error_text(error)}"
-        return ServerFailed(self._server.label, text)
+        problem = SERVER_UNREACHABLE(address=self._server.address, error=first_error_text(error))
+        return ServerFailed(self._server.label, problem)
 
-    def _refusal(self, exchange: _Exchange) -> str:
-        names = ", ".join(self._headers) or "none"
-        return (
-            f"answers {exchange.status_text} at {self._server.address}; the headers that it was sent: {names}"
+    def _refusal(self, exchange: _Exchange) -> Diagnostic:
+        return SERVER_REFUSES(
+            status=exchange.status_text,
+            address=self._server.address,
+            headers=", ".join(self._headers) or "none",
         )
 
 
@@ -311,10 +324,10 @@ class Pipes:
     def not_started(self, error: Exception | None, seconds: float) -> ServerFailed:
         """Return the error with the end of the process and the message of the library; or its last lines."""
         if error is None:
-            text = f"has not answered within {seconds:g} s"
-            whole = "; ".join(filter(None, (text, self._process.last_words)))
-            return ServerFailed(self._label, whole, is_lasting=True)
-        return ServerFailed(self._label, f"could not be started: {self._reason(error)}")
+            output = f"; {self._process.last_words}".removesuffix("; ")
+            problem = SERVER_TIMED_OUT(seconds=f"{seconds:g}", output=output)
+            return ServerFailed(self._label, problem, is_lasting=True)
+        return ServerFailed(self._label, SERVER_NOT_STARTED(error=self._reason(error)))
 
     def _reason(self, error: Exception) -> str:
         from mcp_types import CONNECTION_CLOSED

@@ -13,6 +13,13 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from dataflow import FlowInvalid, Node, PackError, ValueMismatch, node, threaded
 from dataflow.authoring import check_json, import_function, json_schema, name_of_function
+from dataflow_agent.diagnostics.tools import (
+    FUNCTION_NOT_FOUND_AGAIN,
+    FUNCTION_NOT_IMPORTED,
+    NOT_A_FUNCTION,
+    PARAMETER_UNFIT,
+    PARAMETERS_NOT_JSON,
+)
 from dataflow_agent.models.request import ToolSpec
 
 __all__ = ["ArgumentsInvalid", "arguments_in", "is_same_tool", "read_arguments", "reference_of", "tool_of"]
@@ -57,8 +64,12 @@ def read_arguments(written: Mapping[str, Any], model: type[M]) -> M:
     try:
         read: Any = check_json(written, model)
     except ValueMismatch as mismatch:
-        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}") from None
+        raise ArgumentsInvalid(f"the arguments do not fit: {_plain(mismatch)}") from None
     return read  # type: ignore[no-any-return]  # as just checked
+
+
+def _plain(mismatch: ValueMismatch) -> str:
+    return "; ".join(one.text for one in mismatch.diagnostics)
 
 
 def arguments_in(written: str) -> dict[str, Any]:
@@ -69,7 +80,7 @@ def arguments_in(written: str) -> dict[str, Any]:
         raise ArgumentsInvalid(f"the arguments are not valid JSON: {error}") from None
     if not isinstance(given, dict):
         mismatch = ValueMismatch(type(given).__name__, "an object", "")
-        raise ArgumentsInvalid(f"the arguments do not fit: {mismatch}")
+        raise ArgumentsInvalid(f"the arguments do not fit: {_plain(mismatch)}")
     if _is_deep(given):
         raise ArgumentsInvalid(f"the arguments are nested too deep; at most {MOST_LEVELS} levels are taken")
     return given
@@ -97,23 +108,24 @@ def reference_of(function: object) -> str:
     one that no model can call.
     """
     if isinstance(function, list | tuple):
-        kind = type(function).__name__
-        raise FlowInvalid(kind, ["expected functions one by one, as in tools(*functions)"], TOOL)
+        raise _not_a_function(function, type(function).__name__, "pass them one by one: tools(*functions)")
     if hasattr(function, "as_tool"):
-        problem = "expected a function, found an agent; make a tool of it with .as_tool(...)"
-        raise FlowInvalid(type(function).__name__, [problem], TOOL)
+        raise _not_a_function(function, "an agent", "make a tool of it with .as_tool(...)")
     module, qualname = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     place = f"{module}:{qualname}"
     if not callable(function) or module is None or qualname is None:
-        raise FlowInvalid(type(function).__name__, [f"expected a function, found {function!r}"], TOOL)
+        raise _not_a_function(function, repr(function))
     # The module of a script is `__main__`, which is not imported again.
     named = name_of_function(function) if "." in module else None
     reference = next((one for one in (named, place) if one is not None and _is(one, function)), None)
     if reference is None:
-        expected = "a function of a module, which is found again when a run goes on"
-        raise FlowInvalid(place, [f"{qualname} is not there under its name; expected {expected}"], TOOL)
+        raise FlowInvalid(place, [FUNCTION_NOT_FOUND_AGAIN(name=qualname)], TOOL)
     tool_of(reference)
     return reference
+
+
+def _not_a_function(given: object, found: str, advice: str = "") -> FlowInvalid:
+    return FlowInvalid(type(given).__name__, [NOT_A_FUNCTION(found=found, advice=advice)], TOOL)
 
 
 def is_same_tool(one: str, other: str) -> bool:
@@ -138,7 +150,7 @@ def tool_of(reference: str) -> PythonTool:
     try:
         found = _found(reference)
     except (ImportError, AttributeError, ValueError) as error:
-        raise FlowInvalid(reference, [f"it cannot be imported: {error}"], TOOL) from error
+        raise FlowInvalid(reference, [FUNCTION_NOT_IMPORTED(error=error)], TOOL) from error
     return _read(reference, found)
 
 
@@ -158,24 +170,27 @@ def _read(reference: str, function: Callable[..., Any]) -> PythonTool:
     bare = inspect.unwrap(function)
     parameters = inspect.signature(bare).parameters
     problems = [
-        f"{parameter} is no parameter with a name; expected such as `{name}: str`"
+        PARAMETER_UNFIT(what=repr(str(parameter)), expected=f"a parameter with a name, as in `{name}: str`")
         for name, parameter in parameters.items()
         if parameter.kind not in NAMED
     ]
     problems += [
-        f"parameter {port.name!r} takes {port.kind.value}; expected values that JSON can carry"
+        PARAMETER_UNFIT(
+            what=f"the {port.kind.value} of {port.name!r}", expected="values that JSON can represent"
+        )
         for port in inputs.values()
         if port.kind.value != "data"
     ]
     if declared.type.parameters.raw is not None:
-        problems = ["it is a raw node; expected a function with a parameter for each argument"]
+        expected = "a function with a parameter for each argument"
+        problems = [PARAMETER_UNFIT(what="the inputs of a raw node", expected=expected)]
     if problems:
         raise FlowInvalid(reference, problems, TOOL)
     fields = {f"field_{number}": name for number, name in enumerate(parameters)}
     arguments = _arguments(reference, bare, fields)
     schema = json_schema(arguments)
     if not schema:
-        raise FlowInvalid(reference, ["its parameters have no JSON Schema"], TOOL)
+        raise FlowInvalid(reference, [PARAMETERS_NOT_JSON(reason="")], TOOL)
     trimmed: dict[str, Any] = {"properties": {}, **{key: schema[key] for key in schema if key != "title"}}
     return PythonTool(declared, arguments, fields, trimmed, inspect.getdoc(bare) or "")
 
@@ -203,4 +218,4 @@ def _arguments(reference: str, function: Callable[..., Any], fields: Mapping[str
         return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **made)
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         first = str(error).partition("\n")[0]
-        raise FlowInvalid(reference, [f"JSON cannot carry its arguments: {first}"], TOOL) from error
+        raise FlowInvalid(reference, [PARAMETERS_NOT_JSON(reason=f": {first}")], TOOL) from error

@@ -12,6 +12,9 @@ from functools import cache
 from glob import escape
 from typing import Any, Final, NamedTuple
 
+from dataflow import ArgumentInvalid
+from dataflow_agent.diagnostics.tools import PATTERN_INVALID, PATTERNS_NOT_A_LIST
+
 __all__ = [
     "Policy",
     "Verdict",
@@ -23,10 +26,6 @@ __all__ = [
     "unmet_arguments",
     "verdict",
 ]
-
-EXPECTED: Final = (
-    'expected `name` or `name(argument=glob, …)`, with globs that have any of , ( ) " in double quotes'
-)
 
 _NAME: Final = re.compile(
     r"""\s*("(?:[^"\\]|\\.)*"|[^()\s"](?:[^()]*[^()\s])?)\s*(?:\((.*)\)\s*)?""", re.DOTALL
@@ -86,7 +85,7 @@ def policy_of(allow: Sequence[str] | None, ask: Sequence[str], deny: Sequence[st
     """Create a policy of lists; raises ValueError for a string instead of a list or a malformed pattern."""
     for name, given in (("allow", allow), ("ask", ask), ("deny", deny)):
         if isinstance(given, str):
-            raise ValueError(f"`{name}` is the text {given!r}; expected a list of patterns")
+            raise ArgumentInvalid(PATTERNS_NOT_A_LIST(name, found=repr(given)))
     return Policy(None if allow is None else (*allow,), (*ask,), (*deny,))
 
 
@@ -147,9 +146,7 @@ def _read(pattern: str) -> Pattern:
             raise _unreadable(pattern)
         argument = _unquoted(pattern, one[1])
         if argument in arguments:
-            raise ValueError(
-                f"the pattern {pattern!r} names the argument {argument!r} twice; expected it once"
-            )
+            raise _unreadable(pattern, f": it names the argument {argument!r} twice")
         arguments[argument] = _unquoted(pattern, one[2].rstrip())
         place = one.end()
     return Pattern(_unquoted(pattern, name), arguments)
@@ -166,11 +163,11 @@ def _unquoted(pattern: str, written: str) -> str:
     try:
         return str(json.loads(written))
     except ValueError as error:
-        raise ValueError(f"the pattern {pattern!r} has a text that JSON does not know: {error}") from None
+        raise _unreadable(pattern, f": a string in it is not JSON: {error}") from None
 
 
-def _unreadable(pattern: str) -> ValueError:
-    return ValueError(f"the pattern {pattern!r} cannot be read; {EXPECTED}")
+def _unreadable(pattern: str, reason: str = "") -> ArgumentInvalid:
+    return ArgumentInvalid(PATTERN_INVALID(pattern=pattern, reason=reason))
 
 
 def _fits(value: Any, glob: str) -> bool:

@@ -14,8 +14,14 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import FlowInvalid, Tools
-from dataflow.authoring import choices, json_schema
+from dataflow import Diagnostic, FlowInvalid, Tools
+from dataflow.authoring import json_schema
+from dataflow_agent.diagnostics.tools import (
+    NOT_A_TOOLBOX,
+    PATTERN_ARGUMENTS_UNKNOWN,
+    PATTERN_UNMATCHED,
+    TOOL_UNKNOWN,
+)
 from dataflow_agent.models.request import ToolSpec
 from dataflow_agent.servers.server import Server, ServerTool
 from dataflow_agent.toolkit.functions import read_arguments, reference_of, tool_of
@@ -166,9 +172,7 @@ class Toolbox(Tools):
     def check_names(self, names: Sequence[str], setting: str) -> None:
         """Check that the names in a setting are names of tools; raises FlowInvalid."""
         problems = [
-            f"no tool has the name {name!r}; {choices(self.names)}"
-            for name in names
-            if name not in self._by_name
+            TOOL_UNKNOWN(name=name, available=self.names) for name in names if name not in self._by_name
         ]
         if problems:
             raise FlowInvalid(setting, problems, "setting")
@@ -256,8 +260,7 @@ def tools(
             sources += item.sources
         elif isinstance(item, Tools):
             found = type(item).__name__
-            problem = f"{found} is no description of this pack; expected one of tools(...)"
-            raise FlowInvalid(found, [problem], "tool")
+            raise FlowInvalid(found, [NOT_A_TOOLBOX(found=found)], "tool")
         else:
             own.append(reference_of(item))
             sources.append(Functions((own[-1],), policy))
@@ -267,21 +270,21 @@ def tools(
     return Toolbox(_joined(sources))
 
 
-def misspelt(policy: Policy, references: Sequence[str]) -> list[str]:
+def misspelt(policy: Policy, references: Sequence[str]) -> list[Diagnostic]:
     """List the patterns that match none of the functions, as they may be misspelt."""
     names = [_own_name(reference) for reference in references]
     return [
-        f"the pattern {pattern!r} means none of the functions; {choices(names)}"
+        PATTERN_UNMATCHED(pattern=pattern, where="", effect="", available=names)
         for pattern in unmet(policy, names)
     ]
 
 
-def without_arguments(policy: Policy, references: Sequence[str]) -> list[str]:
+def without_arguments(policy: Policy, references: Sequence[str]) -> list[Diagnostic]:
     """List the patterns that match no call, as no function has their arguments."""
     own = [(_own_name(reference), (*tool_of(reference).fields.values(),)) for reference in references]
-    known = ", ".join(f"{name}({', '.join(parameters)})" for name, parameters in own)
+    known = [f"{name}({', '.join(parameters)})" for name, parameters in own]
     return [
-        f"the pattern {pattern!r} has arguments that no function of its name has; those there are: {known}"
+        PATTERN_ARGUMENTS_UNKNOWN(pattern=pattern, where="", effect="", available=known)
         for pattern in unmet_arguments(policy, own)
     ]
 

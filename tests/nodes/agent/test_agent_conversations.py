@@ -59,12 +59,13 @@ def talk(*texts: str) -> ExecutionContext:
 
 def test_listing_the_pack_imports_none_of_its_types() -> None:
     found = modules_after("from dataflow_agent import pack; assert list(pack.nodes)")
-    assert [name for name in found if name.startswith("dataflow_agent.")] == ["dataflow_agent.listing"]
+    loaded = {name for name in found if name.startswith("dataflow_agent.")}
+    assert {name for name in loaded if "diagnostics" not in name} == {"dataflow_agent.listing"}
 
 
-@pytest.mark.parametrize("name", pack.nodes)
-def test_a_type_has_the_id_that_the_pack_gives_it(name: str) -> None:
-    assert pack.find(name).id == f"agent.{name}"
+def test_a_type_has_the_id_that_the_pack_gives_it() -> None:
+    for name in pack.nodes:
+        assert pack.find(name).id == f"agent.{name}"
 
 
 async def test_a_context_begins_with_all_that_its_config_says() -> None:
@@ -107,17 +108,14 @@ async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path)
     ]
 
 
-@pytest.mark.parametrize(
-    ("messages", "error"),
-    [
-        ([{"role": "user"}], "[0].content: expected a value, found nothing"),
-        ([{"role": "user", "content": "a"}, {"role": "me", "content": "b"}], "[1].role: "),
-        ([{"role": "user", "content": ["a"]}], "[0].content: expected text, found list"),
-    ],
-)
-async def test_what_are_no_messages_is_told(messages: Any, error: str) -> None:
-    told = await played(context, messages=messages)
-    assert error in str(told)
+async def test_messages_that_cannot_be_read() -> None:
+    for messages, place in (
+        ([{"role": "user"}], "[0].content"),
+        ([{"role": "user", "content": "a"}, {"role": "me", "content": "b"}], "[1].role"),
+        ([{"role": "user", "content": ["a"]}], "[0].content"),
+    ):
+        error = await played(context, messages=messages)
+        assert (error.code, error.place) == ("DF0601", place)
 
 
 async def test_messages_that_do_not_belong_together_begin_nothing() -> None:
@@ -182,23 +180,21 @@ async def test_what_is_injected_in_each_round_is_there_once() -> None:
     assert sent((await f.run())["out"]) == ["rule", *["a", "re:a"] * 5]
 
 
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [
+async def test_branches_are_merged_in_the_order_of_their_names() -> None:
+    cases: list[Any] = [
         ("pick", ["start", "re:start", "a", "re:a"]),
         ("append", ["start", "re:start", "a", "re:a", "b", "re:b"]),
         ("results", ["start", "re:start", "re:a", "re:b"]),
-    ],
-)
-async def test_branches_are_merged_in_the_order_of_their_names(how: Any, expected: list[str]) -> None:
-    with Flow() as f:
-        first = f.add(say, context=f.add(context).out, text="start")
-        b = f.add(say, context=first.out, text="b")
-        a = f.add(say, context=first.out, text="a")
-        merged = f.add(merge_contexts, config=Merge(how=how, branches=["a", "b"]), b=b.out, a=a.out)
-        f.output("out", merged.out)
-    assert f.check() == []
-    assert sent((await f.run())["out"]) == expected
+    ]
+    for how, expected in cases:
+        with Flow() as f:
+            first = f.add(say, context=f.add(context).out, text="start")
+            b = f.add(say, context=first.out, text="b")
+            a = f.add(say, context=first.out, text="a")
+            merged = f.add(merge_contexts, config=Merge(how=how, branches=["a", "b"]), b=b.out, a=a.out)
+            f.output("out", merged.out)
+        assert f.check() == []
+        assert sent((await f.run())["out"]) == expected
 
 
 async def test_branches_that_are_skipped_are_not_merged() -> None:
@@ -220,7 +216,7 @@ def test_two_contexts_on_one_branch_are_refused() -> None:
     f.add(context)
     f.connect("context_2.out", "merge_contexts.a")
     (problem,) = f.check()
-    assert "merge_contexts.a" in problem
+    assert "merge_contexts.a" in str(problem)
 
 
 async def test_a_context_is_trimmed_to_whole_turns() -> None:
@@ -228,10 +224,11 @@ async def test_a_context_is_trimmed_to_whole_turns() -> None:
     assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
 
 
-@pytest.mark.parametrize("odd", [float("nan"), 0, -1, True, 10.0, "10", None])
-def test_a_budget_is_a_whole_number(odd: Any) -> None:
-    with pytest.raises(ValidationError, match="max_tokens"):
-        Trim(max_tokens=odd)
+def test_a_budget_is_a_whole_number() -> None:
+    cases: list[Any] = [float("nan"), 0, -1, True, 10.0, "10", None]
+    for odd in cases:
+        with pytest.raises(ValidationError, match="max_tokens"):
+            Trim(max_tokens=odd)
 
 
 async def test_what_cannot_be_trimmed_fails() -> None:

@@ -1,6 +1,10 @@
 """Rows of the cases on conversations, with nodes that ask a model: B14, B15, B18, HF05 to HF22."""
 
+# ruff: noqa: B023 - each function is called in the round that defines it
+
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from anyio import Event, create_task_group
@@ -105,27 +109,28 @@ def chats(texts: tuple[str, str]) -> Flow:
     return flow
 
 
-@pytest.mark.parametrize("texts", [("a", "b"), ("same", "same")])
-async def test_of_two_chats_on_one_context_each_question_has_its_answer(texts: tuple[str, str]) -> None:
+async def test_of_two_chats_on_one_context_each_question_has_its_answer() -> None:
     """B15 (i), (ii): the first is answered after the second, and its pair stands first all the same."""
-    second_has_ended, asked = Event(), list[str]()
+    cases: list[Any] = [("a", "b"), ("same", "same")]
+    for texts in cases:
+        second_has_ended, asked = Event(), list[str]()
 
-    async def answer(request: ModelRequest) -> str:
-        text = str(request.messages[-1].content)
-        asked.append(text)
-        if len(asked) == 1 and text == texts[0]:
-            await second_has_ended.wait()
-        elif text == texts[1]:
-            second_has_ended.set()
-        return echo(request)
+        async def answer(request: ModelRequest) -> str:
+            text = str(request.messages[-1].content)
+            asked.append(text)
+            if len(asked) == 1 and text == texts[0]:
+                await second_has_ended.wait()
+            elif text == texts[1]:
+                second_has_ended.set()
+            return echo(request)
 
-    with scripted(answer) as script:
-        result = await chats(texts).run()
-    assert said(result["last"]) == [*pair(texts[0]), *pair(texts[1]), *pair("c")]
-    assert said(result["other"]) == pair("d")
-    last = next(one for one in script.requests if one.messages[-1].content == "c")
-    assert [message.role for message in last.messages].count("system") == 1
-    assert len(last.messages) == 6
+        with scripted(answer) as script:
+            result = await chats(texts).run()
+        assert said(result["last"]) == [*pair(texts[0]), *pair(texts[1]), *pair("c")]
+        assert said(result["other"]) == pair("d")
+        last = next(one for one in script.requests if one.messages[-1].content == "c")
+        assert [message.role for message in last.messages].count("system") == 1
+        assert len(last.messages) == 6
 
 
 async def test_of_two_chats_one_that_fails_takes_nothing_from_the_other() -> None:
@@ -268,20 +273,20 @@ async def test_messages_that_are_injected_twice_are_sent_once() -> None:
     assert sent == ["rule", "yes", "one", "re:one", "two"]
 
 
-@pytest.mark.parametrize("tail", ["user", "assistant"])
-async def test_no_tail_has_to_be_cleaned_since_a_turn_that_fails_leaves_none(tail: str) -> None:
+async def test_no_tail_has_to_be_cleaned_since_a_turn_that_fails_leaves_none() -> None:
     """HF22: what is brought along is sent as it is, and a failed turn is in no history (S10.3)."""
-    brought = ExecutionContext("c", model=MODEL).append(
-        Message("user", "u"),
-        Message("assistant", "a"),
-        Message(tail, "tail"),  # type: ignore[arg-type]  # a role
-    )
-    with Flow("tail") as flow:
-        asked = flow.add(
-            node(chat).with_(retries=1), prompt="p", context=flow.input("context", ExecutionContext)
+    for tail in ("user", "assistant"):
+        brought = ExecutionContext("c", model=MODEL).append(
+            Message("user", "u"),
+            Message("assistant", "a"),
+            Message(tail, "tail"),
         )
-        flow.output("context", asked.out.context)
-    with scripted(ScriptedAnswer(pieces=("half",), error="stream_interrupted"), "whole") as script:
-        result = await flow.run(context=brought)
-    assert [message.content for message in script.requests[1].messages] == ["u", "a", "tail", "p"]
-    assert said(result["context"]) == [*said(brought), ("user", "p"), ("assistant", "whole")]
+        with Flow("tail") as flow:
+            asked = flow.add(
+                node(chat).with_(retries=1), prompt="p", context=flow.input("context", ExecutionContext)
+            )
+            flow.output("context", asked.out.context)
+        with scripted(ScriptedAnswer(pieces=("half",), error="stream_interrupted"), "whole") as script:
+            result = await flow.run(context=brought)
+        assert [message.content for message in script.requests[1].messages] == ["u", "a", "tail", "p"]
+        assert said(result["context"]) == [*said(brought), ("user", "p"), ("assistant", "whole")]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pytest
-
 from dataflow import ExecutionContext, Flow, Message, Result, merge_contexts
 from dataflow_agent import Agent, Merge, ModelRequest, ScriptedAnswer, ScriptedCall, scripted, tools
 from dataflow_agent import merge_contexts as merge_in_document
@@ -75,22 +73,18 @@ def asked(result: Result) -> list[str]:
     return [ask.show["tool"] for ask in result.asks]
 
 
-@pytest.mark.parametrize("how", ["append", "results"])
-@pytest.mark.parametrize("in_document", [False, True])
-async def test_a_merged_conversation_has_the_grants_of_all(how: str, in_document: bool) -> None:
-    result = await granted(room(how, in_document))
-    assert (result.status, asked(result)) == ("completed", [])
-    assert sorted(MADE) == ["remove a", "remove a", "write a", "write a"]
+async def test_a_merged_conversation_has_the_grants_of_all() -> None:
+    for in_document in (False, True):
+        for how in ("append", "results"):
+            result = await granted(room(how, in_document))
+            assert (result.status, asked(result)) == ("completed", [])
+            assert sorted(MADE) == ["remove a", "remove a", "write a", "write a"]
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "tools"),
-    [("allow", "allow_for_run", ["write"]), ("allow_for_run", "deny", ["remove"])],
-)
-async def test_what_was_allowed_once_or_denied_is_asked_about_again(
-    left: str, right: str, tools: list[str]
-) -> None:
-    assert asked(await granted(room("append"), left=left, right=right)) == tools
+async def test_what_was_allowed_once_or_denied_is_asked_about_again() -> None:
+    once = await granted(room("append"), left="allow", right="allow_for_run")
+    denied = await granted(room("append"), left="allow_for_run", right="deny")
+    assert (asked(once), asked(denied)) == (["write"], ["remove"])
 
 
 async def test_a_conversation_that_was_picked_has_its_own_grants() -> None:

@@ -1,5 +1,7 @@
 """Calls of a provider through litellm, which runs on asyncio only, against a server on the loopback."""
 
+# ruff: noqa: B023 - each function is called in the round that defines it
+
 from __future__ import annotations
 
 import asyncio
@@ -61,18 +63,19 @@ def failure_of(flow: Flow) -> Exception:
     return caught.value.__cause__
 
 
-@pytest.mark.parametrize("streams", [True, False])
-def test_an_answer_comes_with_its_pieces_and_its_usage(server: FakeServer, streams: bool) -> None:
-    async def main() -> tuple[list[str], Result]:
-        async with talk(server, "plain", stream=streams).start() as run:
-            return [piece async for piece in run.stream("text")], await run
+def test_an_answer_comes_with_its_pieces_and_its_usage(server: FakeServer) -> None:
+    for streams in (True, False):
 
-    pieces, result = anyio.run(main)
-    assert pieces == (["Hell", "o, t", "here"] if streams else ["Hello, there"])
-    assert result["text"] == "Hello, there"
-    assert [message.content for message in result["context"].message_history] == ["hi", "Hello, there"]
-    usage = {"input_tokens": 11, "output_tokens": 7, "cost": None}
-    assert result.metadata["chat"] == {"model": "plain", "finish_reason": "stop", "usage": usage}
+        async def main() -> tuple[list[str], Result]:
+            async with talk(server, "plain", stream=streams).start() as run:
+                return [piece async for piece in run.stream("text")], await run
+
+        pieces, result = anyio.run(main)
+        assert pieces == (["Hell", "o, t", "here"] if streams else ["Hello, there"])
+        assert result["text"] == "Hello, there"
+        assert [message.content for message in result["context"].message_history] == ["hi", "Hello, there"]
+        usage = {"input_tokens": 11, "output_tokens": 7, "cost": None}
+        assert result.metadata["chat"] == {"model": "plain", "finish_reason": "stop", "usage": usage}
 
 
 def test_the_cost_is_told_for_a_model_that_has_a_price(server: FakeServer) -> None:
@@ -147,9 +150,8 @@ def test_a_streamed_call_of_a_tool_is_put_together(server: FakeServer) -> None:
     assert asked["messages"][2]["tool_call_id"] == "x"
 
 
-@pytest.mark.parametrize(
-    ("model", "kind", "told", "retry_after"),
-    [
+def test_what_goes_wrong_is_told_as_what_it_is(server: FakeServer) -> None:
+    cases: list[Any] = [
         ("limited", RateLimited, "slow down", 60.0),
         ("busy", ModelUnavailable, "overloaded", 4.0),
         ("broken", ModelUnavailable, "it is our fault", None),
@@ -159,16 +161,14 @@ def test_a_streamed_call_of_a_tool_is_put_together(server: FakeServer) -> None:
         ("cut", StreamInterrupted, "the answer broke off: ", None),
         ("unfinished", StreamInterrupted, "the answer broke off: ", None),
         ("lengthy", AnswerCut, "its finish reason is 'length'", None),
-    ],
-)
-def test_what_goes_wrong_is_told_as_what_it_is(
-    server: FakeServer, model: str, kind: type[ModelFailed], told: str, retry_after: float | None
-) -> None:
-    error = failure_of(talk(server, model))
-    assert type(error) is kind
-    assert told in str(error)
-    assert error.retry_after == retry_after
-    assert len(server.asked) == 1  # nobody but the engine tries again
+    ]
+    for model, kind, told, retry_after in cases:
+        server.asked.clear()
+        error = failure_of(talk(server, model))
+        assert isinstance(error, ModelFailed)
+        assert (type(error), error.retry_after) == (kind, retry_after)
+        assert told in str(error)
+        assert len(server.asked) == 1  # nobody but the engine tries again
 
 
 def test_a_rate_limit_is_tried_again_when_the_provider_says_so(server: FakeServer) -> None:
@@ -223,7 +223,7 @@ def test_a_key_that_is_missing_is_told_before_any_request(
 def test_a_secret_that_is_missing_is_too(server: FakeServer) -> None:
     error = failure_of(talk(server, "plain", key=Secret("NO_SUCH_KEY")))
     assert type(error) is MissingKey
-    assert "secret 'NO_SUCH_KEY' is missing" in str(error)
+    assert "DF1003" in str(error)
     assert server.asked == []
 
 
@@ -236,15 +236,13 @@ def test_a_key_that_is_refused_is_not_shown(server: FakeServer, monkeypatch: pyt
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("provider", ["openai", "together_ai", "gemini", "fireworks_ai", "datarobot", "xai"])
-def test_the_keys_that_litellm_looks_for_are_known(
-    litellm: Any, provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in key_variables(os.environ):
-        monkeypatch.delenv(name)
-    missing = litellm.validate_environment(model=f"{provider}/x")["missing_keys"]
-    assert missing
-    assert key_variables(missing) == missing
+def test_the_keys_that_litellm_looks_for_are_known(litellm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for provider in ("openai", "together_ai", "gemini", "fireworks_ai", "datarobot", "xai"):
+        for name in key_variables(os.environ):
+            monkeypatch.delenv(name)
+        missing = litellm.validate_environment(model=f"{provider}/x")["missing_keys"]
+        assert missing
+        assert key_variables(missing) == missing
 
 
 def test_another_key_of_the_environment_is_not_shown_either(
@@ -266,30 +264,26 @@ def test_a_secret_stands_in_for_the_key_of_the_environment(
     assert talk(server, "plain", key=Secret("MY_KEY")).run_sync()["text"] == "Hello, there"
 
 
-@pytest.mark.parametrize(
-    ("model", "config", "option"),
-    [
+def test_an_option_that_the_model_does_not_know_is_told_before_any_request(server: FakeServer) -> None:
+    cases: list[Any] = [
         ("gpt-4o", {"reasoning_effort": "low"}, "reasoning_effort"),
         ("gpt-4o", {"web_search": True}, "web_search"),
         ("gpt-5", {"temperature": 0.5}, "temperature"),
-    ],
-)
-def test_an_option_that_the_model_does_not_know_is_told_before_any_request(
-    server: FakeServer, model: str, config: dict[str, Any], option: str
-) -> None:
-    error = failure_of(talk(server, model, policy={"retries": 3}, **config))
-    assert type(error) is OptionUnsupported
-    assert option in str(error)
-    assert server.asked == []
+    ]
+    for model, config, option in cases:
+        error = failure_of(talk(server, model, policy={"retries": 3}, **config))
+        assert type(error) is OptionUnsupported
+        assert option in str(error)
+        assert server.asked == []
 
 
 def test_a_provider_that_nobody_knows_is_told(litellm: Any) -> None:
     with Flow("f") as flow:
         flow.add(chat, prompt="hi", config=Chat(model="opnai/gpt"))
     error = failure_of(flow)
-    assert type(error) is ModelUnknown
-    told = "model 'opnai/gpt': litellm knows no provider 'opnai'; choices near it: openai"
-    assert str(error).startswith(told)
+    assert isinstance(error, ModelUnknown)
+    assert error.diagnostics[0].available is not None
+    assert error.diagnostics[0].available[0] == "openai"
 
 
 def test_a_server_that_cannot_be_reached_is_told(server: FakeServer) -> None:
@@ -303,7 +297,7 @@ async def test_on_trio_there_is_an_error_before_the_call(anyio_backend_name: str
     if anyio_backend_name == "asyncio":
         assert (await flow.run())["text"] == "Hello, there"
         return
-    with pytest.raises(RunFailed, match="litellm runs on asyncio only"):
+    with pytest.raises(RunFailed, match="DF2105"):
         await flow.run()
     assert server.asked == []
 

@@ -51,10 +51,10 @@ class TestCalls:
     async def test_an_error_result_is_an_error(self) -> None:
         box = serve()
         async with sessions(box):
-            told = "error: tool 'fails' of server 'served' has failed: Error executing tool fails: no shelf for bears"
+            told = "error: tool 'fails' of server 'served': has failed: Error executing tool fails: no shelf for bears"
             assert await call(box, "fails") == told
             assert str(await call(box, "echo", txt="hi")).startswith(
-                "error: tool 'echo' of server 'served' has"
+                "error: tool 'echo' of server 'served': has"
             )
 
     async def test_images_stay_images(self) -> None:
@@ -68,7 +68,9 @@ class TestCalls:
     async def test_a_call_that_takes_too_long_is_cancelled_at_the_server(self) -> None:
         box = serve(deadline=5)
         async with sessions(box):
-            told = "error: tool 'hang' of server 'served' has not answered within 5 s; the call was cancelled"
+            told = (
+                "error: tool 'hang' of server 'served': has not answered within 5 s; the call was cancelled"
+            )
             assert await call(box, "hang") == told
             await until(box, "cancelled")
 
@@ -95,7 +97,7 @@ class TestCalls:
             assert await call(box, "variable", name="SHORT") == ":0"
             assert await call(box, "variable", name="GIVEN") == KEY
         assert KEY not in repr(box)
-        with pytest.raises(SecretMissing, match="NOT_THERE"):
+        with pytest.raises(SecretMissing, match="DF2230 secret 'NOT_THERE':"):
             await listed(serve(env=["NOT_THERE"]))
 
 
@@ -114,11 +116,11 @@ class TestRaw:
         async with sessions(RAW):
             told = str(await call(RAW, "answers_nonsense"))
             assert told.startswith(
-                "error: tool 'answers_nonsense' of server 'raw' has an answer that does not fit"
+                "error: tool 'answers_nonsense' of server 'raw': has answered with an invalid result"
             )
             told = str(await call(RAW, "is_unknown"))
             assert told.startswith(
-                "error: tool 'is_unknown' of server 'raw' has failed: there is no tools/call"
+                "error: tool 'is_unknown' of server 'raw': has failed: there is no tools/call"
             )
             assert (await listed(RAW)).names[0] == "closes"
 
@@ -129,15 +131,13 @@ class TestRaw:
             with anyio.fail_after(20):
                 told = await call(RAW, "closes")
             assert str(told).startswith(
-                "error: tool server 'raw' has died during 'closes', which is not called again"
+                "error: tool server 'raw': has ended during 'closes', which is not called again"
             )
             assert await call(RAW, "grows") == ""
         assert children() == before
 
     async def test_one_without_tools_fails(self) -> None:
-        with pytest.raises(
-            ServerFailed, match="tool server 'raw' does not tell its tools: has failed: there is no"
-        ):
+        with pytest.raises(ServerFailed, match="DF2214 tool server 'raw': the list of its tools:"):
             await listed(mcp(sys.executable, RAW_SERVER, "--no-tools", name="raw"))
 
 

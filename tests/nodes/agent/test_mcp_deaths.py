@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - texts are compared whole, and what processes do is waited for
 """Tool servers that end, do not start or say nothing: what is told, and that none is left (S10.6, B38)."""
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class TestDeath:
             with anyio.fail_after(20):
                 told = await call(box, "die")
             assert told == (
-                "error: tool server 'served' has died during 'die', which is not called again: "
+                "error: tool server 'served': has ended during 'die', which is not called again: "
                 "exit code 3; its last lines: nothing | to live for"
             )
             assert await call(box, "echo", text="hi") == "hi"
@@ -53,7 +52,7 @@ class TestDeath:
             group.start_soon(wait)
             await until(box, "hanging")
             await call(box, "kill")
-        assert "has died during 'hang', which is not called again: exit code -9" in str(told)
+        assert "has ended during 'hang', which is not called again: exit code -9" in str(told)
 
     async def test_what_a_server_has_started_ends_with_it(self) -> None:
         before, box = children(), serve()
@@ -66,30 +65,22 @@ class TestDeath:
         await end_of(other)
         assert children() == before
 
-    async def test_a_server_that_never_starts_fails_after_three_starts(self) -> None:
-        with pytest.raises(ServerFailed) as caught:
-            await listed(serve("--exit"))
-        assert str(caught.value) == (
-            "tool server 'served' could not be started: exit code 4; its last lines: no library found (3 starts)"
-        )
-
-    async def test_what_went_wrong_is_told_whole_whatever_the_server_is_called(self) -> None:
-        with pytest.raises(ServerFailed) as caught:
-            await listed(mcp("/bin/false", name="bob's shelf"))
-        told = "could not be started: exit code 1 (3 starts)"
-        assert (caught.value.text, str(caught.value)) == (told, f'tool server "bob\'s shelf" {told}')
+    async def test_a_server_that_never_starts_fails_after_three_starts(self, tmp_path: Path) -> None:
+        starts = tmp_path / "starts"
+        command = f"echo start >> {starts}; echo no library found >&2; exit 4"
+        with pytest.raises(ServerFailed, match=r"DF2231 .*: exit code 4; its last lines: no library found"):
+            await listed(mcp("sh", "-c", command, name="bob's shelf"))
+        assert starts.read_text() == "start\n" * 3
 
     async def test_a_server_that_says_nothing_fails_in_its_time_and_is_killed(self) -> None:
         before = children()
-        with pytest.raises(ServerFailed, match=r"tool server 'served' has not answered within 0\.5 s"):
+        with pytest.raises(ServerFailed, match="DF2233 tool server 'served':"):
             await listed(serve("--hang", connect_deadline=0.5))
         assert children() == before
 
     async def test_a_command_that_is_not_there_is_told(self) -> None:
-        text = "tool server 'nowhere' cannot be started: No such file or directory: 'no-such-command'"
-        with pytest.raises(ServerFailed) as caught:
+        with pytest.raises(ServerFailed, match=r"DF2231 .*: No such file or directory: 'no-such-command'"):
             await listed(mcp("no-such-command", name="nowhere"))
-        assert str(caught.value) == text
 
     async def test_lines_that_are_no_messages_are_warnings(self, caplog: pytest.LogCaptureFixture) -> None:
         box = serve("--rubbish")
@@ -98,6 +89,6 @@ class TestDeath:
                 assert await call(box, "echo", text="hi") == "hi"
         shown = [record.getMessage() for record in caplog.records if record.name == "dataflow_agent.servers"]
         assert shown == [
-            f"tool server 'served' wrote what is no message: {line!r}"
+            f"tool server 'served' wrote a line that is not a message: {line!r}"
             for line in ("A banner", "of several", "lines")
         ]

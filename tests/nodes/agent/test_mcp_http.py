@@ -63,7 +63,7 @@ class TestHttp:
         async with sessions(box):
             assert await call(box, "echo", text="hi") == "hi"
             assert await call(box, "pid") == str(process.pid)
-            assert str(await call(box, "fails")).startswith("error: tool 'fails' of server 'far' has failed")
+            assert str(await call(box, "fails")).startswith("error: tool 'fails' of server 'far': has failed")
 
     async def test_one_that_dies_fails_the_call_and_the_next_connects_again(
         self, address: tuple[str, Any]
@@ -86,7 +86,7 @@ class TestHttp:
                 process.send_signal(signal.SIGKILL)
                 with anyio.fail_after(20):
                     await has_ended.wait()
-            assert "tool server 'far' has died during 'hang'" in str(told[0])
+            assert "tool server 'far': has ended during 'hang'" in str(told[0])
             process.wait()
             _, other = await anyio.to_thread.run_sync(start_http, port)
             try:
@@ -105,10 +105,10 @@ class TestHttp:
         with serving_http(WANTS=right.reveal()) as (url, _):
             async with sessions(box := mcp(url=url, headers={"Authorization": right})):
                 assert await call(box, "echo", text="hi") == "hi"
-            with pytest.raises(ServerFailed, match=r"'far' answers 403 Forbidden at .*: Authorization$"):
+            with pytest.raises(ServerFailed, match="DF2234 tool server 'far':"):
                 await listed(mcp(url=url, headers={"Authorization": wrong}, name="far"))
 
     async def test_one_that_is_not_there_fails_after_three_tries(self) -> None:
         box = mcp(url="http://127.0.0.1:9/mcp", name="far")
-        with pytest.raises(ServerFailed, match=r"tool server 'far' could not be reached at .*\(3 starts\)"):
+        with pytest.raises(ServerFailed, match="DF2232 tool server 'far':"):
             await listed(box)

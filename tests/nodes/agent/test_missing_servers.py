@@ -45,7 +45,7 @@ async def test_a_call_that_was_allowed_is_made_once_the_server_is_there_again(fi
             await stored.resume(paused.run_id, {ask.id: "allow"})
         [failure] = caught.value.failures
         assert (failure.path, failure.type) == ("lead/turn[0]/call[0]/make", "ServerFailed")
-        assert "tool server 'odd' could not be started: exit code 2" in failure.message
+        assert "tool server 'odd': could not be started: exit code 2" in failure.message
         away.rename(file)
         result = await stored.resume(paused.run_id)
     assert result.status == "completed"
@@ -56,11 +56,11 @@ async def test_a_call_that_was_allowed_is_made_once_the_server_is_there_again(fi
 async def test_a_call_that_nobody_is_asked_about_fails_like_one_that_was_allowed(file: Path) -> None:
     box = served(file)
     file.unlink()
-    with pytest.raises(ServerFailed, match="tool server 'odd' could not be started"):
+    with pytest.raises(ServerFailed, match="DF2231 tool server 'odd':"):
         await call(box, "pid")
 
 
 async def test_a_call_of_a_server_that_lacks_a_variable_fails_as_well(file: Path) -> None:
     box = mcp(sys.executable, str(file), env={"TOKEN": Secret("NOT_THERE_AT_ALL")}, name="odd")
-    with pytest.raises(SecretMissing, match="'TOKEN' of tool server 'odd' has no value"):
+    with pytest.raises(SecretMissing, match="DF2230 secret 'TOKEN':"):
         await call(box, "pid")

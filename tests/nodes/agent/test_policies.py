@@ -1,5 +1,7 @@
 """Which calls of tools a policy allows, asks about and denies (S10.6)."""
 
+# ruff: noqa: B023 - each function is called in the round that defines it
+
 from __future__ import annotations
 
 import json
@@ -75,9 +77,8 @@ def test_no_call_of_a_hidden_tool_is_made(policy: Policy, name: str, arguments: 
         assert verdict(policy, name, arguments) is DENY
 
 
-@pytest.mark.parametrize(
-    ("pattern", "arguments", "fits"),
-    [
+def test_what_a_pattern_means() -> None:
+    cases: list[Any] = [
         ("go", {}, True),
         (" go ", {"to": 1}, True),
         ("g[a-o]", {}, True),
@@ -106,10 +107,9 @@ def test_no_call_of_a_hidden_tool_is_made(policy: Policy, name: str, arguments: 
         ("go(to=1e2)", {"to": True}, False),
         ("go(to=100.*)", {"to": 100.0}, False),
         ('go(to="[[]100,{\\"a\\":-2}]")', {"to": [1e2, {"a": -2.0}]}, True),
-    ],
-)
-def test_what_a_pattern_means(pattern: str, arguments: dict[str, Any], fits: bool) -> None:
-    assert verdict(Policy(deny=(pattern,)), "go", arguments) is (DENY if fits else ALLOW)
+    ]
+    for pattern, arguments, fits in cases:
+        assert verdict(Policy(deny=(pattern,)), "go", arguments) is (DENY if fits else ALLOW)
 
 
 @given(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False), st.booleans())
@@ -129,30 +129,28 @@ def test_a_name_can_be_meant_alone_whatever_it_is(name: str, other: str) -> None
     assert not is_hidden(policy, f"{name}?")
 
 
-@pytest.mark.parametrize("name", ["find file", "find(file", 'find"file', "find*", "[ab]", "\n"])
-def test_a_name_of_any_characters_is_meant_by_its_text_alone(name: str) -> None:
-    policy = Policy(allow=(exactly(name),))
-    assert [other for other in (name, "find_file", "a", "finds", "") if not is_hidden(policy, other)] == [
-        name
-    ]
+def test_a_name_of_any_characters_is_meant_by_its_text_alone() -> None:
+    for name in ("find file", "find(file", 'find"file', "find*", "[ab]", "\n"):
+        policy = Policy(allow=(exactly(name),))
+        assert [other for other in (name, "find_file", "a", "finds", "") if not is_hidden(policy, other)] == [
+            name
+        ]
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
+def test_a_pattern_that_cannot_be_read_is_told_when_the_policy_is_made() -> None:
+    cases: list[Any] = [
         "", " ", "()", "go(", "go)", "go()", "go(to)", "go(=a)", "go(to=a,)", "go(to=a) b", "go(to=(a))",
         'go(to="a)', 'go(to=a"b")', '"go', '"go" (', '"go" on', '"go"on',
-    ],
-)  # fmt: skip
-def test_a_pattern_that_cannot_be_read_is_told_when_the_policy_is_made(pattern: str) -> None:
-    with pytest.raises(ValueError, match="cannot be read; expected `name`"):
-        Policy(ask=(pattern,))
+    ]  # fmt: skip
+    for pattern in cases:
+        with pytest.raises(ValueError, match="DF2208"):
+            Policy(ask=(pattern,))
 
 
 def test_what_is_written_in_an_argument_has_to_be_json_and_come_once() -> None:
-    with pytest.raises(ValueError, match="has a text that JSON does not know"):
+    with pytest.raises(ValueError, match="DF2208"):
         Policy(allow=(r'go(to="\x")',))
-    with pytest.raises(ValueError, match="names the argument 'to' twice"):
+    with pytest.raises(ValueError, match="DF2208"):
         Policy(deny=("go(to=a, to=b)",))
 
 
@@ -164,10 +162,10 @@ def test_an_empty_list_of_what_is_allowed_allows_nothing() -> None:
     assert not is_hidden(Policy(deny=("go(to=a)",)), "go")
 
 
-@pytest.mark.parametrize("pattern", ["add(c=1)", "add(a=1, text=x)", "a*(A=1)"])
-def test_a_pattern_of_arguments_that_its_functions_do_not_have_is_refused(pattern: str) -> None:
-    with pytest.raises(FlowInvalid, match=r"those there are: add\(a, b\), blocking\(text\)$"):
-        tools(agent_tools.add, agent_tools.blocking, deny=[pattern])
+def test_a_pattern_of_arguments_that_its_functions_do_not_have_is_refused() -> None:
+    for pattern in ("add(c=1)", "add(a=1, text=x)", "a*(A=1)"):
+        with pytest.raises(FlowInvalid, match="DF2210"):
+            tools(agent_tools.add, agent_tools.blocking, deny=[pattern])
 
 
 def test_a_pattern_of_many_names_needs_one_function_with_its_arguments() -> None:
@@ -175,14 +173,14 @@ def test_a_pattern_of_many_names_needs_one_function_with_its_arguments() -> None
     assert box.names == ("add", "blocking")
 
 
-@pytest.mark.parametrize("setting", ["allow", "ask", "deny"])
-def test_a_text_in_place_of_a_list_of_patterns_is_one_problem(setting: str) -> None:
-    settings: dict[str, Any] = {setting: "add"}
-    ways: list[Callable[[], object]] = [
-        lambda: tools(agent_tools.add, **settings),
-        lambda: mcp("serve", **settings),
-        lambda: Agent("helper").as_tool("helps", **settings),
-    ]
-    for describe in ways:
-        with pytest.raises(ValueError, match=f"^`{setting}` is the text 'add'; expected a list of patterns$"):
-            describe()
+def test_a_text_in_place_of_a_list_of_patterns_is_one_problem() -> None:
+    for setting in ("allow", "ask", "deny"):
+        settings: dict[str, Any] = {setting: "add"}
+        ways: list[Callable[[], object]] = [
+            lambda: tools(agent_tools.add, **settings),
+            lambda: mcp("serve", **settings),
+            lambda: Agent("helper").as_tool("helps", **settings),
+        ]
+        for describe in ways:
+            with pytest.raises(ValueError, match="DF2211"):
+                describe()

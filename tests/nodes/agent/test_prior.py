@@ -103,20 +103,17 @@ async def test_agents_one_after_the_other_see_all_that_came_before() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("steps", "problem"),
-    [
-        ([], "config steps: List should have at least 1 item after validation, not 0"),
-        ([{"name": "a b"}], "config steps: 'a b' is no name of an input; expected letters, digits and _"),
-        ([{"name": "prompt"}], "config steps: 'prompt' is no name of an input; expected letters, digits"),
-        ([{"name": "a"}, {"name": "a"}], "config steps: 'a' is there twice; expected names that differ"),
-    ],
-)
-def test_names_that_cannot_be_ports_are_told_when_the_flow_is_checked(steps: Any, problem: str) -> None:
-    flow = Flow("f")
-    flow.add(prior_outputs, prompt="P", config={"steps": steps})  # type: ignore[arg-type]  # as documents have it
-    (found,) = flow.check()
-    assert problem in found
+def test_names_that_cannot_be_ports_are_told_when_the_flow_is_checked() -> None:
+    for steps, code in (
+        ([], "steps"),
+        ([{"name": "a b"}], "DF2001"),
+        ([{"name": "prompt"}], "DF2001"),
+        ([{"name": "a"}, {"name": "a"}], "DF2002"),
+    ):
+        flow = Flow("f")
+        flow.add(prior_outputs, prompt="P", config={"steps": steps})  # type: ignore[arg-type]  # as documents have it
+        (found,) = flow.check()
+        assert code in str(found)
 
 
 DOCUMENT: Final = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pytest
-
 from dataflow import ExecutionContext, Flow, Image, Message
 from dataflow_agent import Agent, Chat, ModelRequest, ScriptedAnswer, ScriptedCall, chat, scripted, tools
 
@@ -59,11 +57,12 @@ async def test_of_ten_screenshots_the_newest_two_are_sent_and_all_are_kept() -> 
     assert images([one.content for one in context.message_history if one.role == "tool"]) == [*range(10)]
 
 
-@pytest.mark.parametrize(("most", "sent"), [(0, []), (1, [3]), (3, [1, 2, 3]), (None, [0, 1, 2, 3])], ids=str)
-async def test_how_many_images_are_sent_is_a_setting(most: int | None, sent: list[int]) -> None:
-    both = [calling("screenshot", {"number": at}, {"number": at + 1}) for at in (0, 2)]
-    requests, _ = await asked(both, max_images=most, max_tool_calls=20)
-    assert images(results(requests[-1])) == sent
+async def test_how_many_images_are_sent_is_a_setting() -> None:
+    cases: list[Any] = [(0, []), (1, [3]), (3, [1, 2, 3]), (None, [0, 1, 2, 3])]
+    for most, sent in cases:
+        both = [calling("screenshot", {"number": at}, {"number": at + 1}) for at in (0, 2)]
+        requests, _ = await asked(both, max_images=most, max_tool_calls=20)
+        assert images(results(requests[-1])) == sent
 
 
 async def test_a_long_result_is_sent_shortened_with_what_is_left_out_and_kept_whole() -> None:
@@ -78,10 +77,11 @@ async def test_a_long_result_is_sent_shortened_with_what_is_left_out_and_kept_wh
     assert len(kept) == LONG
 
 
-@pytest.mark.parametrize(("most", "length"), [(100, 100), (LONG, LONG), (None, LONG)])
-async def test_how_long_a_result_is_sent_is_a_setting(most: int | None, length: int) -> None:
-    requests, _ = await asked([calling("read", {"length": LONG})], max_result=most)
-    assert [len(sent) for sent in results(requests[-1])] == [length]
+async def test_how_long_a_result_is_sent_is_a_setting() -> None:
+    cases: list[Any] = [(100, 100), (LONG, LONG), (None, LONG)]
+    for most, length in cases:
+        requests, _ = await asked([calling("read", {"length": LONG})], max_result=most)
+        assert [len(sent) for sent in results(requests[-1])] == [length]
 
 
 async def test_of_a_result_in_parts_the_first_texts_are_sent_and_its_images() -> None:

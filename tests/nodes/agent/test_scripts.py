@@ -52,7 +52,7 @@ def chats(*prompts: str) -> Flow:
 async def test_a_list_is_answered_in_order_and_then_there_is_none() -> None:
     script = Script(["one", ModelAnswer("two", model="a/c")])
     assert [(await asked(script))[0].text for _ in range(2)] == ["one", "two"]
-    with pytest.raises(ScriptEnded, match="the script has no answer left to 'one two'"):
+    with pytest.raises(ScriptEnded, match="DF2126 model 'a/b':"):
         await asked(script)
     assert script.requests == [REQUEST] * 3
 
@@ -111,12 +111,12 @@ ERRORS: list[tuple[Any, type[ModelFailed]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind"), ERRORS)
-async def test_an_error_is_raised_by_its_name(name: Any, kind: type[ModelFailed]) -> None:
-    with pytest.raises(ModelFailed) as caught:
-        await asked(Script([ScriptedAnswer(error=name, retry_after=3)]))
-    assert (type(caught.value), caught.value.retry_after) == (kind, 3)
-    assert name.title().replace("_", "") == kind.__name__
+async def test_an_error_is_raised_by_its_name() -> None:
+    for name, kind in ERRORS:
+        with pytest.raises(ModelFailed) as caught:
+            await asked(Script([ScriptedAnswer(error=name, retry_after=3)]))
+        assert (type(caught.value), caught.value.retry_after) == (kind, 3)
+        assert name.title().replace("_", "") == kind.__name__
 
 
 def test_only_errors_that_may_pass_are_tried_again() -> None:
@@ -136,20 +136,22 @@ async def test_run_sync_inside_a_running_loop_has_the_script_too() -> None:
         assert chats("a").run_sync()["texts"] == ["hello"]
 
 
-@pytest.mark.parametrize("given", [{"a": [1]}, MappingProxyType({"a": [1]})])
-async def test_a_mapping_is_written_as_json(given: Any) -> None:
-    assert (await asked(Script([given])))[0].text == '{"a": [1]}'
+async def test_a_mapping_is_written_as_json() -> None:
+    cases: list[Any] = [{"a": [1]}, MappingProxyType({"a": [1]})]
+    for given in cases:
+        assert (await asked(Script([given])))[0].text == '{"a": [1]}'
 
 
 def test_an_error_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValidationError, match=r"expected one of answer_cut, .*, found 'rate_limit'"):
+    with pytest.raises(ValidationError, match="DF2132"):
         ScriptedAnswer(error="rate_limit")
 
 
-@pytest.mark.parametrize("odd", [3, None, object])
-def test_what_is_no_answer_is_refused_at_once(odd: Any) -> None:
-    with pytest.raises(TypeError, match=f"a scripted answer cannot be of type {type(odd).__name__}"):
-        Script([odd])
+def test_what_is_no_answer_is_refused_at_once() -> None:
+    cases: list[Any] = [3, None, object]
+    for odd in cases:
+        with pytest.raises(TypeError, match="DF2128"):
+            Script([odd])
 
 
 async def test_what_a_function_gives_that_is_no_answer_fails_the_node() -> None:
@@ -167,5 +169,5 @@ async def test_a_function_may_raise_the_errors_of_models() -> None:
     def limits(request: ModelRequest) -> Any:
         raise RateLimited(request.model, "too many")
 
-    with pytest.raises(RateLimited, match="too many"):
+    with pytest.raises(RateLimited, match="DF2112 model 'a/b':"):
         await asked(Script(limits))

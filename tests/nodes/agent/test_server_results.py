@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from dataflow import Image
 from dataflow_agent.servers.results import content_of
 
@@ -15,9 +13,8 @@ def part(kind: str, **fields: Any) -> SimpleNamespace:
     return SimpleNamespace(type=kind, **fields)
 
 
-@pytest.mark.parametrize(
-    ("content", "structured", "told"),
-    [
+def test_a_result_is_its_texts_or_its_structure_and_its_images() -> None:
+    cases: list[Any] = [
         ([part("text", text="a"), part("text", text="b")], {"result": "a"}, "a\nb"),
         ([], {"ü": [1]}, '{"ü":[1]}'),
         ([], None, ""),
@@ -35,9 +32,6 @@ def part(kind: str, **fields: Any) -> SimpleNamespace:
         ),
         ([part("resource_link", name="a file", uri="file:///a")], None, "[a file](file:///a)"),
         ([part("audio", data="MQ==")], None, "[audio, which cannot be shown]"),
-    ],
-)
-def test_a_result_is_its_texts_or_its_structure_and_its_images(
-    content: list[Any], structured: Any, told: object
-) -> None:
-    assert content_of(SimpleNamespace(content=content, structured_content=structured)) == told
+    ]
+    for content, structured, told in cases:
+        assert content_of(SimpleNamespace(content=content, structured_content=structured)) == told

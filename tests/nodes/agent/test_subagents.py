@@ -161,7 +161,7 @@ def refuses(request: ModelRequest) -> Any:
 
 
 async def test_a_function_of_a_script_that_fails_below_an_agent_fails_the_run() -> None:
-    told = "the function of the script has raised AssertionError: nobody else is asked"
+    told = "DF2127 .*AssertionError: nobody else is asked"
     with scripted(refuses), pytest.raises(RunFailed, match=told) as caught:
         await room().run()
     assert isinstance(caught.value.__cause__, ScriptFailed)
@@ -169,7 +169,7 @@ async def test_a_function_of_a_script_that_fails_below_an_agent_fails_the_run() 
 
 async def test_a_script_that_ends_below_agents_fails_the_run() -> None:
     first, second = NESTED["large"][0], NESTED["medium"][0]
-    with scripted(first, second), pytest.raises(RunFailed, match="no answer left to 'fox\\?'") as caught:
+    with scripted(first, second), pytest.raises(RunFailed, match="DF2126") as caught:
         await room().run()
     assert isinstance(caught.value.__cause__, ScriptEnded)
 
@@ -310,27 +310,27 @@ async def test_agents_that_come_by_a_port_are_refused_before_the_first_call() ->
 
     with Flow("room") as flow:
         flow.add(lead, prompt="hi", tools=flow.add(gives).out)
-    with scripted("done") as script, pytest.raises(RunFailed, match="'researcher' is known only now"):
+    with scripted("done") as script, pytest.raises(RunFailed, match="DF2005"):
         await flow.run()
     assert script.requests == []
-    with scripted("done"), pytest.raises(RunFailed, match="'researcher' is known only now"):
+    with scripted("done"), pytest.raises(RunFailed, match="DF2005"):
         await agent("hi", tools=TEAM, config=AgentConfig(model="openai/large"))
 
 
 def test_two_subagents_of_one_name_are_refused() -> None:
     twice = tools(researcher.as_tool("a"), Agent("researcher").as_tool("b"))
-    with pytest.raises(ValidationError, match="two subagents have the name 'researcher'"):
+    with pytest.raises(ValidationError, match="DF2002"):
         Agent("lead", tools=twice)
-    with pytest.raises(ValidationError, match="two subagents have the name 'researcher'"):
+    with pytest.raises(ValidationError, match="DF2002"):
         room(box=twice)
 
 
 def test_an_agent_below_itself_is_refused() -> None:
     again = Agent("researcher", tools=tools(Agent("middle", tools=reader.as_tool("reads")).as_tool("b")))
-    circle = "'middle' would have itself below itself: middle > researcher > middle"
+    circle = "DF2004 .*: middle > researcher > middle"
     with pytest.raises(ValidationError, match=circle):
         Agent("middle", tools=again.as_tool("c"))
-    with pytest.raises(ValidationError, match="'lead' would have itself below itself: lead > lead"):
+    with pytest.raises(ValidationError, match=r"DF2004 .*: lead > lead"):
         Agent("lead", tools=Agent("lead").as_tool("c"))
 
 
@@ -347,14 +347,14 @@ async def test_one_description_may_be_of_two_agents() -> None:
     with scripted(answers):
         result = await flow.run()
     assert results(result) == [
-        "left", "right", "error: there is no tool 'reader'; choices: left, right",
+        "left", "right", "error: no tool has the name 'reader'; available: left, right",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["", "two words", "make", "approve", "context", "result"])
-def test_the_name_of_a_subagent_is_one_of_a_node(name: str) -> None:
-    with pytest.raises(ValidationError, match="is no name of a subagent; expected letters, digits and _"):
-        Agent(name).as_tool("helps")
+def test_the_name_of_a_subagent_is_one_of_a_node() -> None:
+    for name in ("", "two words", "make", "approve", "context", "result"):
+        with pytest.raises(ValidationError, match="DF2001"):
+            Agent(name).as_tool("helps")
 
 
 def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
@@ -363,23 +363,21 @@ def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> N
     assert {*TAKEN} == {*wired, *make.type.configured(config).outputs}
 
 
-@pytest.mark.parametrize("vision", ["", "openai/sees"])
-def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called(vision: str) -> None:
-    names = ["told_2", "helper", "told", "merge", "call", "turn", "tools", "answer", "ask", "begin"]
-    below = [Subagent(name=name, description="helps") for name in names]
-    wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
-    types = [node.type for node in map(wired.get, names) if isinstance(node, PlacedNode)]
-    assert [one.name for one in types if isinstance(one, Flow)] == names
+def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called() -> None:
+    for vision in ("", "openai/sees"):
+        names = ["told_2", "helper", "told", "merge", "call", "turn", "tools", "answer", "ask", "begin"]
+        below = [Subagent(name=name, description="helps") for name in names]
+        wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
+        types = [node.type for node in map(wired.get, names) if isinstance(node, PlacedNode)]
+        assert [one.name for one in types if isinstance(one, Flow)] == names
 
 
-@pytest.mark.parametrize("which", ["allow", "ask", "deny"])
-def test_a_pattern_that_does_not_mean_the_subagent_is_refused(which: str) -> None:
-    with pytest.raises(
-        ValidationError, match="the pattern 'raeder' does not mean the agent; expected 'reader'"
-    ):
-        reader.as_tool("reads books", **{which: ["read*", "raeder"]})
-    below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
-    assert len(below.subagents) == 1
+def test_a_pattern_that_does_not_mean_the_subagent_is_refused() -> None:
+    for which in ("allow", "ask", "deny"):
+        with pytest.raises(ValidationError, match="DF2209"):
+            reader.as_tool("reads books", **{which: ["read*", "raeder"]})
+        below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
+        assert len(below.subagents) == 1
 
 
 def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
@@ -396,13 +394,9 @@ def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
 def test_a_subagent_is_described_and_its_agents_are_not_among_its_tools() -> None:
     with pytest.raises(ValidationError, match="at least 1 character"):
         reader.as_tool("")
-    with pytest.raises(
-        ValidationError, match="the tools have agents: researcher; expected them in `subagents`"
-    ):
+    with pytest.raises(ValidationError, match="DF2003"):
         Subagent(name="a", description="b", tools=TEAM)
-    with pytest.raises(
-        ValidationError, match="the tools have agents: researcher; expected them in `subagents`"
-    ):
+    with pytest.raises(ValidationError, match="DF2003"):
         AgentConfig(tools=TEAM)
     with pytest.raises(FlowInvalid):
         tools(look_up, ask=["researcher"])

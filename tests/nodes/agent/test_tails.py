@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from dataflow import Flow, Message, ToolCall
 from dataflow_agent import Conversation, context, scripted
 from dataflow_agent.conversations import with_clean_tail
@@ -17,9 +15,8 @@ CALLS = Message("assistant", "", (ToolCall("c", "look", "{}"),))
 RESULT = Message("tool", "seen", tool_call_id="c")
 
 
-@pytest.mark.parametrize(
-    ("messages", "kept"),
-    [
+def test_what_is_no_whole_turn_is_left_out_at_the_end_alone() -> None:
+    cases: list[Any] = [
         ([], 0),
         ([U, A], 2),
         ([U, A, U], 2),
@@ -37,10 +34,9 @@ RESULT = Message("tool", "seen", tool_call_id="c")
         ([U, CALLS, RESULT, CALLS, RESULT, A, A], 6),
         ([U, Message("assistant", ("", " "))], 0),
         ([A, U, A], 3),
-    ],
-)
-def test_what_is_no_whole_turn_is_left_out_at_the_end_alone(messages: list[Message], kept: int) -> None:
-    assert with_clean_tail(messages) == messages[:kept]
+    ]
+    for messages, kept in cases:
+        assert with_clean_tail(messages) == messages[:kept]
 
 
 DOCUMENT = """
@@ -53,14 +49,14 @@ outputs: {text: chat.text}
 """
 
 
-@pytest.mark.parametrize("tail", ["user", "assistant"])
-async def test_a_start_node_of_a_document_cleans_what_it_is_given(tail: str, tmp_path: Path) -> None:
+async def test_a_start_node_of_a_document_cleans_what_it_is_given(tmp_path: Path) -> None:
     """HF22: u, a, u and u, a, a are sent as u, a."""
-    (tmp_path / "flow.yaml").write_text(DOCUMENT)
-    history = [{"role": role, "content": role} for role in ("user", "assistant", tail)]
-    with scripted("done") as script:
-        await Flow.load(tmp_path / "flow.yaml").run(history=history)
-    assert [message.content for message in script.requests[0].messages] == ["user", "assistant", "p"]
+    for tail in ("user", "assistant"):
+        (tmp_path / "flow.yaml").write_text(DOCUMENT)
+        history = [{"role": role, "content": role} for role in ("user", "assistant", tail)]
+        with scripted("done") as script:
+            await Flow.load(tmp_path / "flow.yaml").run(history=history)
+        assert [message.content for message in script.requests[0].messages] == ["user", "assistant", "p"]
 
 
 async def test_calls_that_were_never_answered_are_no_problem_then() -> None:

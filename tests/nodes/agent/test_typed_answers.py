@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow import ExecutionContext, Flow, RunFailed, ValueMismatch
+from dataflow import Diagnostic, ExecutionContext, Flow, RunFailed, ValueMismatch
 from dataflow.authoring import check_json, json_schema
 from dataflow_agent import AnswerUnfit, Chat, ModelAnswer, chat, scripted
 from dataflow_agent.models.calls import AnswerType
@@ -62,11 +62,12 @@ async def test_what_is_no_object_is_asked_for_in_a_field() -> None:
 FIELD_OF_ITS_OWN = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
 
-@pytest.mark.parametrize("given", ['{"answer": "x"}', {"answer": "x"}])
-async def test_a_field_that_a_schema_calls_answer_is_a_field_like_any_other(given: Any) -> None:
-    with scripted(given) as script:
-        assert (await asking(FIELD_OF_ITS_OWN).run())["answer"] == {"answer": "x"}
-    assert (script.requests[0].schema, script.requests[0].is_wrapped) == (FIELD_OF_ITS_OWN, False)
+async def test_a_field_that_a_schema_calls_answer_is_a_field_like_any_other() -> None:
+    cases: list[Any] = ['{"answer": "x"}', {"answer": "x"}]
+    for answer in cases:
+        with scripted(answer) as script:
+            assert (await asking(FIELD_OF_ITS_OWN).run())["answer"] == {"answer": "x"}
+        assert (script.requests[0].schema, script.requests[0].is_wrapped) == (FIELD_OF_ITS_OWN, False)
 
 
 async def test_the_model_is_given_the_schema() -> None:
@@ -95,30 +96,33 @@ async def test_a_schema_of_a_document_is_checked_in_its_fields() -> None:
     assert script.requests[0].schema == SCHEMA
 
 
-@pytest.mark.parametrize(
-    ("answer", "text", "told"),
-    [
-        (Verdict, "Yes!", "expected an answer in JSON, found 'Yes!': "),
-        (Verdict, "[true]", "expected dict[str, Any], found list [True]; it was '[true]'"),
-        (Verdict, '{"is_approved": 1}', ".is_approved: expected a valid boolean, found int 1"),
-        (Verdict, "{}", ".is_approved: expected a value, found nothing; it was '{}'"),
-        (list[int], "{}", ".answer: expected a value, found nothing"),
-        (list[int], '{"answer": ["1"]}', ".answer[0]: "),
-        (SCHEMA, '{"score": 1}', ".is_approved: expected a value, found nothing"),
-        (SCHEMA, '{"is_approved": true, "score": -1}', ".score: "),
-        (
-            SCHEMA,
-            '{"is_approved": true, "notes": [{"line": "1"}]}',
-            ".notes[0].line: expected integer, found str '1'",
-        ),
-        (SCHEMA, "x" * 1000, f"found '{'x' * 88}... 824 characters ...{'x' * 88}': "),
-    ],
-)
-async def test_an_answer_that_does_not_fit_tells_what_was_found(answer: Any, text: str, told: str) -> None:
+async def test_an_answer_that_does_not_fit_tells_what_was_found() -> None:
+    cases: list[Any] = [
+        (Verdict, "[true]", "", "dict[str, Any]"),
+        (Verdict, '{"is_approved": 1}', ".is_approved", "a valid boolean"),
+        (Verdict, "{}", ".is_approved", "a value"),
+        (list[int], "{}", "", "a value"),
+        (list[int], '{"answer": ["1"]}', "[0]", "a valid integer"),
+        (SCHEMA, '{"score": 1}', ".is_approved", "a value"),
+        (SCHEMA, '{"is_approved": true, "score": -1}', ".score", "at least 0"),
+        (SCHEMA, '{"is_approved": true, "notes": [{"line": "1"}]}', ".notes[0].line", "integer"),
+    ]
+    for answer, text, place, expected in cases:
+        problem = await misfit(answer, text)
+        assert (problem.code, problem.place) == ("DF2119", f"model 'openai/gpt': answer{place}")
+        assert problem.expected == expected
+        assert problem.hint == f"the model has answered {text!r}"
+    for text, shown in (("Yes!", "'Yes!'"), ("x" * 1000, f"'{'x' * 88}... 824 characters ...{'x' * 88}'")):
+        problem = await misfit(SCHEMA, text)
+        assert (problem.code, problem.found) == ("DF2118", shown)
+
+
+async def misfit(answer: Any, text: str) -> Diagnostic:
+    """Return the problem of an answer that does not fit."""
     with pytest.raises(RunFailed) as caught:
         await answered(answer, text)
     assert isinstance(caught.value.__cause__, AnswerUnfit)
-    assert told in str(caught.value.__cause__)
+    return caught.value.__cause__.diagnostics[0]
 
 
 async def test_another_attempt_may_fit() -> None:
@@ -131,17 +135,14 @@ async def test_another_attempt_may_fit() -> None:
     assert len(script.requests) == 2
 
 
-@pytest.mark.parametrize(
-    "answer", ["integer", SCHEMA, list[int], {"type": "array", "items": {"type": "string"}}]
-)
-def test_a_flow_with_a_typed_answer_is_written_as_a_document_and_read_back(
-    answer: Any, tmp_path: Path
-) -> None:
-    with Flow("f") as flow:
-        flow.add(chat, prompt="n?", config=Chat(model="a/b", answer=answer))
-    file = tmp_path / "f.json"
-    file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
-    assert Flow.load(file).to_dict() == flow.to_dict()
+def test_a_flow_with_a_typed_answer_is_written_as_a_document_and_read_back(tmp_path: Path) -> None:
+    cases: list[Any] = ["integer", SCHEMA, list[int], {"type": "array", "items": {"type": "string"}}]
+    for answer in cases:
+        with Flow("f") as flow:
+            flow.add(chat, prompt="n?", config=Chat(model="a/b", answer=answer))
+        file = tmp_path / "f.json"
+        file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+        assert Flow.load(file).to_dict() == flow.to_dict()
 
 
 values = st.recursive(

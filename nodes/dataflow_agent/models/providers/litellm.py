@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import logging
 import math
 import os
@@ -20,6 +19,15 @@ from anyio import move_on_after, to_thread
 
 from dataflow import Secret, SecretMissing, ToolCall
 from dataflow.authoring import shortened
+from dataflow_agent.diagnostics.models import (
+    ANSWER_CUT,
+    ASYNCIO_REQUIRED,
+    KEY_MISSING,
+    LIBRARY_MISSING,
+    OPTION_UNSUPPORTED,
+    PROVIDER_UNKNOWN,
+    STREAM_INTERRUPTED,
+)
 from dataflow_agent.models.errors import (
     AnswerCut,
     ContextWindowExceeded,
@@ -92,7 +100,6 @@ MOST_SHOWN: Final = 500
 _PREFIX: Final = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout): |\w+Exception - )+")
 #: Variables that litellm reads on import, so that it neither fetches prices nor reads `.env`.
 ENVIRONMENT: Final = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
-MISSING: Final = "it is called through litellm, which is not there: pip install 'dataflow-engine[agent]'"
 LOGGERS: Final = ("LiteLLM", "LiteLLM Proxy", "LiteLLM Router")
 _loading: Final = threading.Lock()  # of two concurrent calls the first imports it
 _loaded: Final[list[Any]] = []
@@ -144,7 +151,7 @@ async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) 
         with move_on_after(CLOSING, shield=True):
             await response.aclose()
     if response.received_finish_reason is None:
-        raise StreamInterrupted(request.model, "the answer broke off: it ended without a finish reason")
+        raise StreamInterrupted(request.model, STREAM_INTERRUPTED(error="it ended without a finish reason"))
     return litellm.stream_chunk_builder(chunks)
 
 
@@ -153,7 +160,7 @@ def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer
     choice = response.choices[0]
     finish_reason = WHOLE.get(choice.finish_reason)
     if finish_reason is None:
-        raise AnswerCut(request.model, f"the answer was cut: its finish reason is {choice.finish_reason!r}")
+        raise AnswerCut(request.model, ANSWER_CUT(error=f"its finish reason is {choice.finish_reason!r}"))
     calls = tuple(
         ToolCall(call.id, call.function.name, call.function.arguments)
         for call in choice.message.tool_calls or ()
@@ -186,8 +193,7 @@ def check_event_loop(model: str) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        text = "litellm runs on asyncio only; run the flow there, or have a script answer"
-        raise ModelUnknown(model, text) from None
+        raise ModelUnknown(model, ASYNCIO_REQUIRED()) from None
 
 
 def check_provider(litellm: Any, name: ModelName) -> None:
@@ -196,9 +202,8 @@ def check_provider(litellm: Any, name: ModelName) -> None:
         return
     known = sorted({str(getattr(one, "value", one)) for one in litellm.provider_list})
     if name.provider not in known:
-        near = difflib.get_close_matches(name.provider, known, cutoff=0.5)
-        hint = f"; choices near it: {', '.join(near)}" if near else ""
-        raise ModelUnknown(str(name), f"litellm knows no provider {name.provider!r}{hint}")
+        problem = PROVIDER_UNKNOWN(provider=name.provider, available=known, near=name.provider)
+        raise ModelUnknown(str(name), problem)
 
 
 def check_key(litellm: Any, request: ModelRequest) -> None:
@@ -210,8 +215,8 @@ def check_key(litellm: Any, request: ModelRequest) -> None:
     missing = [variable for variable in found["missing_keys"] if not variable.endswith("_API_BASE")]
     if missing:
         among = " or " if all(one.endswith("_API_KEY") for one in missing) else ", "
-        text = f"there is no key: set {among.join(missing)} in the environment, or name a secret in `key`"
-        raise MissingKey(request.model, text)
+        advice = f"set {among.join(missing)} in the environment, or name a secret in `key`"
+        raise MissingKey(request.model, KEY_MISSING(error=advice))
 
 
 def key_of(request: ModelRequest) -> str | None:
@@ -221,7 +226,7 @@ def key_of(request: ModelRequest) -> str | None:
     try:
         return request.options.key.reveal()
     except SecretMissing as error:
-        raise MissingKey(request.model, str(error)) from error
+        raise MissingKey(request.model, error.diagnostics[0]) from error
 
 
 #: The names of variables that contain keys. Which of them litellm reads is defined only in its code, and most
@@ -264,7 +269,7 @@ def check_options(litellm: Any, request: ModelRequest, name: ModelName) -> None:
         unknown = ["web_search_options"]
     if unknown:
         names = [_NAMES.get(option, option) for option in unknown]
-        raise OptionUnsupported(request.model, f"it does not know the option {', '.join(names)}")
+        raise OptionUnsupported(request.model, OPTION_UNSUPPORTED(error=", ".join(names)))
 
 
 _NAMES = {"web_search_options": "web_search", "response_format": "answer"}
@@ -290,7 +295,7 @@ def translated(model: str, error: Exception, *, has_begun: bool, now: datetime) 
         kind = StreamInterrupted
     text = _PREFIX.sub("", " ".join(str(getattr(error, "message", error)).split()))
     if kind is StreamInterrupted:
-        text = f"the answer broke off: {_PREFIX.sub('', text.partition(' Original exception: ')[0])}"
+        text = _PREFIX.sub("", text.partition(" Original exception: ")[0])
     return kind(model, shortened(text, MOST_SHOWN), retry_after(_headers(error), now))
 
 
@@ -338,7 +343,7 @@ def load(model: str) -> Any:
                 try:
                     import litellm
                 except ImportError as error:
-                    raise ModelUnknown(model, f"{MISSING} ({error})") from error
+                    raise ModelUnknown(model, LIBRARY_MISSING(library="litellm", error=error)) from error
             litellm.suppress_debug_info = True  # else it prints to stdout, which may be a protocol
             _loaded.append(litellm)
         return _loaded[0]

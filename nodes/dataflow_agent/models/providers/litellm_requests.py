@@ -9,7 +9,8 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from dataflow import Image, Message
+from dataflow import ArgumentInvalid, Image, Message
+from dataflow_agent.diagnostics.models import MESSAGE_PART_INVALID
 from dataflow_agent.models.request import ModelName, ModelRequest
 
 __all__ = ["arguments_of", "options_of", "session_of"]
@@ -143,4 +144,4 @@ def _part(part: object) -> dict[str, Any]:
             data = b64encode(part.data).decode()
             return {"type": "image_url", "image_url": {"url": f"data:{part.media_type};base64,{data}"}}
         case _:
-            raise TypeError(f"a message consists of texts and images, found {type(part).__name__}")
+            raise ArgumentInvalid(MESSAGE_PART_INVALID(found=type(part).__name__))

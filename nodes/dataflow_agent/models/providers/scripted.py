@@ -16,8 +16,17 @@ from anyio import to_thread
 from anyio.lowlevel import checkpoint
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from dataflow import Failure, FormatError, Message, ToolCall, this_firing
-from dataflow.authoring import choices, read_data, shortened
+from dataflow import ArgumentInvalid, Diagnostic, Failure, FormatError, Message, ToolCall, this_firing
+from dataflow.authoring import read_data, shortened
+from dataflow_agent.diagnostics.models import (
+    SCRIPT_ENDED,
+    SCRIPT_ERROR_UNKNOWN,
+    SCRIPT_FIELD_INVALID,
+    SCRIPT_FIELD_UNKNOWN,
+    SCRIPT_FUNCTION_FAILED,
+    SCRIPT_NOT_A_LIST,
+    SCRIPTED_ANSWER_INVALID,
+)
 from dataflow_agent.models.calls import FIELD
 from dataflow_agent.models.errors import (
     AnswerCut,
@@ -72,7 +81,7 @@ _provider: Final[ContextVar[Provider | None]] = ContextVar("who answers for ever
 
 def _check_error(name: str) -> str:
     if name not in ERRORS:
-        raise ValueError(f"expected one of {', '.join(ERRORS)}, found {name!r}")
+        raise ArgumentInvalid(SCRIPT_ERROR_UNKNOWN(name=name, available=ERRORS, near=name))
     return name
 
 
@@ -159,7 +168,7 @@ class Script:
                     if not (isinstance(one, ScriptedAnswer) and one.repeat):
                         del self._left[position]
                     return one
-        raise ScriptEnded(request.model, f"the script has no answer left to {shortened(asked, MOST_SHOWN)!r}")
+        raise ScriptEnded(request.model, SCRIPT_ENDED(request=repr(shortened(asked, MOST_SHOWN))))
 
 
 @contextmanager
@@ -181,8 +190,8 @@ async def _made(make: AnswerFunction, request: ModelRequest) -> ScriptedAnswer |
     except ModelFailed:
         raise
     except Exception as error:
-        text = f"the function of the script has raised {type(error).__name__}: {error}".removesuffix(": ")
-        raise ScriptFailed(request.model, text) from error
+        text = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise ScriptFailed(request.model, SCRIPT_FUNCTION_FAILED(error=text)) from error
 
 
 def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
@@ -198,10 +207,7 @@ def _scripted(given: Any) -> ScriptedAnswer | ModelAnswer | Exception:
         case list():
             return ScriptedAnswer(value=given)
         case _:
-            raise TypeError(
-                f"a scripted answer cannot be of type {type(given).__name__}; it is a text, a "
-                "ScriptedAnswer, a ModelAnswer, an exception, a model, a mapping or a list"
-            )
+            raise ArgumentInvalid(SCRIPTED_ANSWER_INVALID(found=type(given).__name__))
 
 
 async def _play(given: ScriptedAnswer, request: ModelRequest, emit: Emit) -> ModelAnswer:
@@ -270,7 +276,7 @@ def read_script(path: str) -> tuple[ScriptedAnswer, ...]:
     """Read a list of answers in YAML or JSON, each a text or the fields of a `ScriptedAnswer`."""
     found = read_data(path)
     if not isinstance(found, list):
-        raise FormatError(path, f"expected a list of scripted answers, found {type(found).__name__}")
+        raise FormatError(path, SCRIPT_NOT_A_LIST(found=type(found).__name__))
     return tuple(_read(path, number, one) for number, one in enumerate(found, start=1))
 
 
@@ -281,24 +287,30 @@ def _read(path: str, number: int, given: object) -> ScriptedAnswer:
     except ValidationError as error:
         faults = error.errors(include_url=False)
         first = min(faults, key=lambda fault: fault["type"] == "missing")  # an unknown field may be misspelt
-        where = ".".join(map(str, first["loc"]))
-        reason = _reason(first)
-        text = f"{where}: {reason}" if where else reason
-        raise FormatError(path, f"scripted answer {number}: {text}") from None
+        raise FormatError(path, _problem(first).within(f"scripted answer {number}")) from None
 
 
-def _reason(fault: ErrorDetails) -> str:
-    """Describe the problem of a field of an answer, or of one of its calls."""
-    if fault["type"] == "extra_forbidden":
-        known = ScriptedAnswer if len(fault["loc"]) == 1 else ScriptedCall
-        return f"is not known here; {choices(known.model_fields)}"
-    return "is missing" if fault["type"] == "missing" else fault["msg"].removeprefix("Value error, ")
+def _problem(fault: ErrorDetails) -> Diagnostic:
+    """Return the problem of a field of an answer, or of one of its calls."""
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault["loc"])
+    match fault["type"]:
+        case "extra_forbidden":
+            known = ScriptedAnswer if len(fault["loc"]) == 1 else ScriptedCall
+            return SCRIPT_FIELD_UNKNOWN(place, available=known.model_fields)
+        case "value_error":
+            problem: Diagnostic = fault["ctx"]["error"].problem
+            return problem.within(place)
+        case "missing":
+            return SCRIPT_FIELD_INVALID(place, problem="is missing")
+        case _:
+            return SCRIPT_FIELD_INVALID(place, problem=fault["msg"])
 
 
 class ScriptFailed(ModelFailed):
     """Raised when the function of a script has raised another error than ModelFailed, which is its cause."""
 
     is_lasting = True
+    kind = None
 
 
 class ScriptEnded(ScriptFailed):
