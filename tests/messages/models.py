@@ -203,6 +203,7 @@ ROWS: Final = [
     ),
     Row("a call for a route", routing({"x": ""}, ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),)))),
     Row("a key in clear", configuring(Chat, key=Secret("sk-live-abcdefgh"))),
+    Row("a route called context", configuring(Router, routes={"context": ""})),
     Row("no name of a route", configuring(Router, routes={"a b": ""})),
     Row("no placeholder", configuring(Prompt, prompt="{{ $steps.a }}")),
     Row("a placeholder of a taken name", configuring(Prompt, prompt="{{ $steps.previous.output }}")),

@@ -116,6 +116,7 @@ ROWS: Final = [
     Row("a server without its library", without_mcp, hide=r"import of .*(?=; pip)"),
     Row("a tool that fails", calling("is_full", {})),
     Row("a tool that does not answer", calling("is_silent", {}, deadline=0.2)),
+    Row("a value with a blank for a variable", lambda: mcp("serve", env={"KEY": "sk 12"})),
     Row("an image without data", calling("pictures", {"data": "", "mimeType": "image/png"})),
     Row("an image of another type", calling("pictures", {"data": "", "mimeType": "text/plain"})),
     Row(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import anyio
 import anyio.lowlevel
 from pydantic import BaseModel, Field
 
 from dataflow import Config, ExecutionContext, Image, NodeOutput, ToolCall, node, this_firing
-from dataflow_agent import Toolbox
+from dataflow_agent import ScriptedAnswer, ScriptedCall, Toolbox
 from dataflow_agent.servers.results import Content
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 
@@ -23,6 +23,22 @@ async def told_of(call: ToolCall, box: Toolbox, allowed: list[str] | None = None
     except CallUnfit as unfit:
         return str(unfit)
     return await result_of(call, tool, arguments)
+
+
+def calling(*calls: tuple[str, Any], text: str = "") -> ScriptedAnswer:
+    """Return an answer that asks for calls of tools, each by its name and arguments."""
+    made = tuple(ScriptedCall(name=name, arguments=given) for name, given in calls)
+    return ScriptedAnswer(text=text, tool_calls=made)
+
+
+def said(context: ExecutionContext) -> list[tuple[str, object]]:
+    """List the messages of a conversation."""
+    return [(message.role, message.content) for message in context.message_history]
+
+
+def results(context: ExecutionContext) -> list[Any]:
+    """List the results of tools in a conversation."""
+    return [content for role, content in said(context) if role == "tool"]
 
 
 #: The calls that really entered a function, in order.

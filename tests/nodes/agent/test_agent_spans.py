@@ -13,8 +13,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from dataflow import Flow, RunFailed, this_firing
 from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, agent, scripted, tools
-from tests.nodes.agent.agent_tools import fails, meet
+from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, agent, scripted, tools
+from tests.nodes.agent.agent_tools import calling, fails, meet
 from tests.support.spans import Spans
 
 lead = Agent("lead", model="mistral/large", system="Be kind.")
@@ -33,10 +33,6 @@ def stare(at: str) -> str:
 
 
 BOX = tools(look, stare, fails, meet)
-
-
-def calling(*calls: tuple[str, dict[str, Any]]) -> ScriptedAnswer:
-    return ScriptedAnswer(tool_calls=tuple(ScriptedCall(name=name, arguments=given) for name, given in calls))
 
 
 def room(**settings: Any) -> Flow:

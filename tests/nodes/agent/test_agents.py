@@ -27,7 +27,6 @@ from dataflow_agent import (
     ModelRequest,
     RateLimited,
     ScriptedAnswer,
-    ScriptedCall,
     Toolbox,
     agent,
     scripted,
@@ -35,23 +34,13 @@ from dataflow_agent import (
 )
 from dataflow_agent.servers import offers
 from dataflow_agent.servers.offers import Offer
-from tests.nodes.agent.agent_tools import ENTERED, add, fails, meet, slow, weather, where
+from tests.nodes.agent.agent_tools import ENTERED, add, calling, fails, meet, said, slow, weather, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")
 
 
-def calling(*calls: tuple[str, Any], text: str = "") -> ScriptedAnswer:
-    return ScriptedAnswer(
-        text=text, tool_calls=tuple(ScriptedCall(name=name, arguments=given) for name, given in calls)
-    )
-
-
 def adding(count: int, text: str = "") -> ScriptedAnswer:
     return calling(*[("add", {"a": number, "b": 1}) for number in range(count)], text=text)
-
-
-def said(context: ExecutionContext) -> list[tuple[str, object]]:
-    return [(message.role, message.content) for message in context.message_history]
 
 
 def room(placed: Agent = lead, box: Toolbox = tools(add, fails, where)) -> Flow:  # noqa: B008 - frozen

@@ -15,6 +15,7 @@ from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, ScriptedCall, Too
 from dataflow_agent.approvals import Decided, Unfit
 from dataflow_agent.steps import make
 from dataflow_agent.turns import Turn
+from tests.nodes.agent.agent_tools import results
 
 MADE: Final[list[str]] = []
 
@@ -50,10 +51,6 @@ def room(placed: Agent = lead, box: Toolbox = FILES, path: Path | None = None, t
                 "second", flow.add(placed, prompt="again", context=step.out.context, tools=box).out.text
             )
     return flow if path is None else flow.using(store=SqliteStore(path / "runs.db"))
-
-
-def results(context: ExecutionContext) -> list[object]:
-    return [message.content for message in context.message_history if message.role == "tool"]
 
 
 def asked(result: Result) -> list[str]:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, RunFailed
+from dataflow import Flow, Image, RunFailed
 from dataflow.authoring import InstalledNode
-from dataflow_agent import ServerDied, ToolFailed, ToolOutput, call_server_tool, sessions, tools
+from dataflow_agent import (
+    CallTool,
+    ServerDied,
+    Toolbox,
+    ToolFailed,
+    ToolOutput,
+    call_server_tool,
+    call_tool,
+    sessions,
+    tools,
+)
 from tests.nodes.agent.agent_tools import add
 from tests.nodes.agent.serving import ON_ASYNCIO, children, serve
 from tests.support.installed import install
@@ -89,17 +100,6 @@ async def test_a_function_of_the_toolbox_is_called_too() -> None:
     assert await call_server_tool(tools(serve(), add), "add", {"a": 1, "b": 2}) == ToolOutput("3", [])
 
 
-async def test_a_name_that_no_tool_has_is_refused() -> None:
-    with pytest.raises(FlowInvalid, match="DF2207") as caught:
-        await call_server_tool(serve(), "sing", {})
-    assert caught.value.flow == "tools"
-
-
-async def test_a_call_that_needs_an_approval_is_not_made() -> None:
-    with pytest.raises(ToolFailed, match="DF2212 tool 'echo' of server 'served':"):
-        await call_server_tool(serve(ask=["echo"]), "echo", {"text": "hi"})
-
-
 async def test_a_server_that_ends_during_a_call_is_not_asked_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,3 +109,36 @@ async def test_a_server_that_ends_during_a_call_is_not_asked_twice(
     with pytest.raises(ServerDied, match="DF2235 tool server 'served':"):
         await call_server_tool(serve(env=["CALLS"]), "die", {})
     assert calls.read_text() == "die\n"
+
+
+async def called(box: Toolbox, tool: str, **arguments: Any) -> tuple[str, list[Image]]:
+    with Flow("one") as flow:
+        step = flow.add(call_tool, arguments=arguments, tools=box, config=CallTool(tool=tool))
+        for port in ("text", "images"):
+            flow.output(port, getattr(step.out, port))
+    result = await flow.run()
+    return result["text"], result["images"]
+
+
+async def test_the_texts_and_the_images_of_a_tool_are_given() -> None:
+    text, images = await called(serve(), "picture")
+    assert (text, [image.media_type for image in images]) == ("one pixel", ["image/png"])
+
+
+async def test_a_function_is_a_tool_too() -> None:
+    assert (await called(tools(add), "add", a=1, b=2))[0] == "3"
+
+
+async def test_an_answer_that_is_an_error_fails_the_node() -> None:
+    with pytest.raises(RunFailed, match="no shelf for bears"):
+        await called(serve(), "fails")
+
+
+async def test_what_is_no_toolbox_is_an_error() -> None:
+    from dataflow import Tools
+
+    class Others(Tools):
+        pass
+
+    with pytest.raises(RunFailed, match="DF2201"):
+        await called(Others(), "echo")  # type: ignore[arg-type]  # which is the mistake

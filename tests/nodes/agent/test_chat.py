@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
+from pydantic import BaseModel
 
 from dataflow import (
     ConversationInvalid,
@@ -14,6 +16,7 @@ from dataflow import (
     Flow,
     Limit,
     Message,
+    ProcessMemo,
     Retry,
     RunFailed,
     ToolCall,
@@ -22,18 +25,23 @@ from dataflow import (
     fallback,
     node,
 )
+from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import (
     AnswerUnfit,
     Chat,
+    Emit,
+    ModelAnswer,
     ModelRequest,
     ModelUnknown,
     RateLimited,
     ScriptedAnswer,
     ScriptedCall,
     StreamInterrupted,
+    answered_by,
     chat,
     scripted,
 )
+from tests.nodes.agent.agent_tools import said
 
 MODEL = Chat(model="openai/gpt")
 
@@ -51,10 +59,6 @@ def talk(config: Chat = MODEL, context: ExecutionContext | None = None, **settin
         flow.output("text", step.out.text)
         flow.output("context", step.out.context)
     return flow
-
-
-def said(context: ExecutionContext) -> list[tuple[str, object]]:
-    return [(message.role, message.content) for message in context.message_history]
 
 
 def test_its_ports_are_prompt_and_context_text_context_and_a_typed_answer() -> None:
@@ -157,13 +161,6 @@ async def test_a_model_without_a_provider_fails_before_any_call() -> None:
             failure = await failed(talk(Chat(), ExecutionContext("c", model=model)))
         assert isinstance(failure.__cause__, ModelUnknown)
         assert script.requests == []
-
-
-def test_a_config_with_a_name_that_is_no_model_is_told_when_the_flow_is_checked() -> None:
-    flow = Flow("f")
-    flow.add(chat, prompt="hi", config={"model": "gpt"})
-    (problem,) = flow.check()
-    assert "DF2101" in str(problem)
 
 
 async def test_the_pieces_of_an_answer_are_passed_on_as_they_come() -> None:
@@ -281,3 +278,71 @@ async def test_chat_can_be_called_without_a_flow() -> None:
     with scripted("hello"):
         output = await chat({"prompt": "hi"}, None, MODEL)
     assert output.outputs == {"text": "hello"}
+
+
+class Verdict(BaseModel):
+    is_good: bool
+
+
+def judged() -> Flow:
+    with Flow("judged") as flow:
+        main = flow.context("main", model="openai/gpt")
+        first = flow.add(chat, prompt="Write.", context=main, config=Chat(answer=Verdict))
+        second = flow.add(chat, prompt="Go on.", context=first.out.context)
+        flow.output("verdict", first.out.answer)
+        flow.output("context", second.out.context)
+    return flow
+
+
+async def test_a_run_goes_on_behind_the_turns_that_were_whole(tmp_path: Path) -> None:
+    flow = judged().using(store=SqliteStore(tmp_path / "runs.db"))
+    broken = ScriptedAnswer(pieces=("half",), error="stream_interrupted")
+    with scripted(Verdict(is_good=True), broken), pytest.raises(RunFailed) as caught:
+        await flow.run()
+    with scripted("whole") as script:
+        result = await flow.resume(caught.value.result.run_id)
+    assert result["verdict"] == Verdict(is_good=True)
+    told = [message.content for message in result["context"].message_history]
+    assert told == ["Write.", '{"is_good": true}', "Go on.", "whole"]
+    assert len(script.requests) == 1
+    assert [one.content for one in script.requests[0].messages] == told[:3]
+
+
+async def test_what_a_script_has_answered_is_not_remembered() -> None:
+    with Flow("dry") as flow:
+        step = flow.add(node(chat).with_(memo="process"), prompt="hi", config=Chat(model="a/b"))
+        flow.output("text", step.out.text)
+    flow = flow.using(memo=ProcessMemo())
+    for text in ("one", "two"):
+        with scripted(text):
+            result = await flow.run()
+        assert result["text"] == text
+    assert "not memoized (process): the node says" in result.why("chat")
+
+
+class Calling:
+    """A provider that counts its calls, and is no script."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
+        self.calls += 1
+        emit("hello")
+        return ModelAnswer("hello", model=request.model)
+
+
+async def test_a_remembered_answer_begins_a_conversation_of_its_own() -> None:
+    remembered, provider = node(chat).with_(memo="process"), Calling()
+    with Flow("twice") as flow:
+        for name in ("left", "right"):
+            step = flow.add(remembered.with_(name=name), prompt="hi", config=Chat(model="a/b"))
+            flow.output(name, step.out.context)
+    flow = flow.using(memo=ProcessMemo())
+    with answered_by(provider):
+        results = [await flow.run() for _ in range(2)]
+    assert provider.calls == 1
+    for result in results:
+        assert [one.context_id for one in result.outputs.values()] == [
+            f"{result.run_id}/left", f"{result.run_id}/right",
+        ]  # fmt: skip

@@ -39,12 +39,9 @@ from dataflow_agent import (
     tools,
     trim_context,
 )
+from tests.nodes.agent.agent_tools import said
 
 MODEL = "openai/gpt"
-
-
-def said(context: ExecutionContext) -> list[tuple[str, object]]:
-    return [(message.role, message.content) for message in context.message_history]
 
 
 def pair(text: str) -> list[tuple[str, str]]:

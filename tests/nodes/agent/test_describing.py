@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from dataflow import Flow, Image, NodeState, RunFailed, Secret
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Agent, ModelRequest, Options, ScriptedAnswer, ScriptedCall, scripted, tools
+from tests.nodes.agent.agent_tools import results
 
 DOT: Final = Image("image/png", b"\x89PNG dot")
 MADE: Final[list[str]] = []
@@ -49,10 +50,6 @@ def answers(request: ModelRequest) -> Any:
     if request.model == "openai/eyes":
         return "a black dot"
     return BOTH if request.messages[-1].role == "user" else "done"
-
-
-def results(context: Any) -> list[Any]:
-    return [message.content for message in context.message_history if message.role == "tool"]
 
 
 async def test_images_are_described_by_a_firing_of_its_own_and_not_passed_on() -> None:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from dataflow import Flow, Limit, Message, Result, Retry, RunFailed, Secret, ToolCall, collect, each, node
 from dataflow.secrets.known import redacted
 from dataflow_agent import (
+    Agent,
     AnswerCut,
     Chat,
     ContextWindowExceeded,
@@ -24,17 +25,19 @@ from dataflow_agent import (
     ModelFailed,
     ModelRequest,
     ModelUnavailable,
-    ModelUnknown,
     Options,
     OptionUnsupported,
     RateLimited,
+    Reply,
     RequestRefused,
     StreamInterrupted,
     ToolSpec,
     Usage,
     chat,
+    tools,
 )
 from dataflow_agent.models.providers.litellm import LITELLM, LOGGERS, key_variables
+from tests.nodes.agent.agent_tools import add
 from tests.nodes.agent.fake_openai import KEY, FakeServer
 from tests.support.known_secrets import forgetting
 
@@ -220,13 +223,6 @@ def test_a_key_that_is_missing_is_told_before_any_request(
     assert server.asked == []
 
 
-def test_a_secret_that_is_missing_is_too(server: FakeServer) -> None:
-    error = failure_of(talk(server, "plain", key=Secret("NO_SUCH_KEY")))
-    assert type(error) is MissingKey
-    assert "DF1003" in str(error)
-    assert server.asked == []
-
-
 def test_a_key_that_is_refused_is_not_shown(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-key-of-the-test")
     error = failure_of(talk(server, "plain", policy={"retries": 3}))
@@ -275,15 +271,6 @@ def test_an_option_that_the_model_does_not_know_is_told_before_any_request(serve
         assert type(error) is OptionUnsupported
         assert option in str(error)
         assert server.asked == []
-
-
-def test_a_provider_that_nobody_knows_is_told(litellm: Any) -> None:
-    with Flow("f") as flow:
-        flow.add(chat, prompt="hi", config=Chat(model="opnai/gpt"))
-    error = failure_of(flow)
-    assert isinstance(error, ModelUnknown)
-    assert error.diagnostics[0].available is not None
-    assert error.diagnostics[0].available[0] == "openai"
 
 
 def test_a_server_that_cannot_be_reached_is_told(server: FakeServer) -> None:
@@ -337,3 +324,21 @@ def test_no_task_but_the_one_of_litellm_outlives_a_run(server: FakeServer) -> No
         return [*map(name_of, lasting)]
 
     assert anyio.run(main) == []
+
+
+def test_what_a_tool_gave_is_sent_to_the_provider(server: FakeServer) -> None:
+    lead = Agent("lead", model="openai/tools", base_url=server.url, max_tool_calls=1)
+
+    async def ask() -> Reply:
+        return await lead("Add.", tools=tools(add))
+
+    reply = asyncio.run(ask())
+    assert (reply.text, reply.stopped_by) == ("", "max_tool_calls")
+    first, second = server.asked
+    assert first["tools"][0]["function"]["name"] == "add"
+    assert [message["role"] for message in second["messages"]] == ["user", "assistant", "tool"]
+    assert second["messages"][1]["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"a": 1}'}
+    assert second["messages"][2]["tool_call_id"] == "call_1"
+    assert second["messages"][2]["content"].startswith(
+        "error: the arguments do not fit: .b: expected a value"
+    )

@@ -1,21 +1,30 @@
+# ruff: noqa: ASYNC240 - files of a test
 """Tool servers that end, do not start or say nothing: what is told, and that none is left (S10.6, B38)."""
 
 from __future__ import annotations
 
 import logging
+import shutil
+import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
-from dataflow import Secret
+from dataflow import Flow, Result, RunFailed, Secret, Store
 from dataflow_agent import (
+    Agent,
+    ScriptedAnswer,
+    ScriptedCall,
     ServerFailed,
+    Toolbox,
     listed,
     mcp,
+    scripted,
     sessions,
 )
 from tests.nodes.agent.serving import (
+    ON_ASYNCIO,
     call,
     children,
     end_of,
@@ -78,10 +87,6 @@ class TestDeath:
             await listed(serve("--hang", connect_deadline=0.5))
         assert children() == before
 
-    async def test_a_command_that_is_not_there_is_told(self) -> None:
-        with pytest.raises(ServerFailed, match=r"DF2231 .*: No such file or directory: 'no-such-command'"):
-            await listed(mcp("no-such-command", name="nowhere"))
-
     async def test_lines_that_are_no_messages_are_warnings(self, caplog: pytest.LogCaptureFixture) -> None:
         box = serve("--rubbish")
         async with sessions(box):
@@ -92,3 +97,50 @@ class TestDeath:
             f"tool server 'served' wrote a line that is not a message: {line!r}"
             for line in ("A banner", "of several", "lines")
         ]
+
+
+SERVER = Path(__file__).with_name("odd_server.py")
+ASKS = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The file of a server, which may go away."""
+    return Path(shutil.copy(SERVER, tmp_path / "server.py"))
+
+
+def served(file: Path) -> Toolbox:
+    return mcp(sys.executable, str(file), name="odd", ask=["pid"])
+
+
+def told_in(result: Result) -> list[object]:
+    return [one.content for one in result["context"].message_history if one.role == "tool"]
+
+
+@ON_ASYNCIO
+async def test_a_call_that_was_allowed_is_made_once_the_server_is_there_again(file: Path) -> None:
+    with Flow("desk") as desk:
+        lead = Agent("lead", model="openai/gpt")
+        desk.output("context", desk.add(lead, prompt="hi", tools=served(file)).out.context)
+    stored = desk.using(store=Store.memory())
+    with scripted(ASKS, "done"):
+        paused = await stored.run()
+        [ask] = paused.asks
+        away = file.rename(file.with_suffix(".away"))
+        with pytest.raises(RunFailed) as caught:
+            await stored.resume(paused.run_id, {ask.id: "allow"})
+        [failure] = caught.value.failures
+        assert (failure.path, failure.type) == ("lead/turn[0]/call[0]/make", "ServerFailed")
+        assert "tool server 'odd': could not be started: exit code 2" in failure.message
+        away.rename(file)
+        result = await stored.resume(paused.run_id)
+    assert result.status == "completed"
+    [told] = told_in(result)
+    assert str(told).isdigit()
+
+
+async def test_a_call_that_nobody_is_asked_about_fails_like_one_that_was_allowed(file: Path) -> None:
+    box = served(file)
+    file.unlink()
+    with pytest.raises(ServerFailed, match="DF2231 tool server 'odd':"):
+        await call(box, "pid")

@@ -103,19 +103,6 @@ async def test_agents_one_after_the_other_see_all_that_came_before() -> None:
     ]
 
 
-def test_names_that_cannot_be_ports_are_told_when_the_flow_is_checked() -> None:
-    for steps, code in (
-        ([], "steps"),
-        ([{"name": "a b"}], "DF2001"),
-        ([{"name": "prompt"}], "DF2001"),
-        ([{"name": "a"}, {"name": "a"}], "DF2002"),
-    ):
-        flow = Flow("f")
-        flow.add(prior_outputs, prompt="P", config={"steps": steps})  # type: ignore[arg-type]  # as documents have it
-        (found,) = flow.check()
-        assert code in str(found)
-
-
 DOCUMENT: Final = {
     "dataflow": 1,
     "inputs": {"prompt": {"type": "string"}},

@@ -209,21 +209,6 @@ async def test_an_answer_off_the_list_may_be_asked_for_again() -> None:
     assert len(script.requests) == 2
 
 
-def test_routes_that_cannot_be_ports_are_told_when_the_flow_is_checked() -> None:
-    cases: list[Any] = [
-        ({}, "routes"),
-        ({"a b": ""}, "DF2001"),
-        ({"context": ""}, "DF2001"),
-        ({"a": "", "a_context": ""}, "DF2002"),
-        ({"a": 3}, "routes.a"),
-    ]
-    for routes, code in cases:
-        flow = Flow("f")
-        flow.add(intent_router, prompt="hi", config={"routes": routes})
-        (problem,) = flow.check()
-        assert code in str(problem)
-
-
 DOCUMENT: Final = {
     "dataflow": 1,
     "inputs": {"prompt": {"type": "string"}},

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from pydantic import ValidationError
 
-from dataflow import EventKind, Flow, FlowInvalid, NodeState, Result, RunFailed
+from dataflow import EventKind, Flow, NodeState, RunFailed
 from dataflow.core.wiring import PlacedNode
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import (
@@ -18,12 +18,10 @@ from dataflow_agent import (
     AgentConfig,
     ModelRequest,
     ScriptedAnswer,
-    ScriptedCall,
     ScriptEnded,
     ScriptFailed,
     Subagent,
     Toolbox,
-    agent,
     scripted,
     tools,
 )
@@ -31,6 +29,7 @@ from dataflow_agent.agents import call_flow
 from dataflow_agent.config import TAKEN
 from dataflow_agent.steps import make
 from dataflow_agent.toolkit.toolboxes import Functions
+from tests.nodes.agent.agent_tools import calling, results
 
 MADE: Final[list[str]] = []
 
@@ -41,12 +40,6 @@ async def look_up(word: str) -> str:
     if word == "broken":
         raise OSError("no book")
     return f"{word} is a word"
-
-
-def calling(*calls: tuple[str, dict[str, Any]], text: str = "") -> ScriptedAnswer:
-    return ScriptedAnswer(
-        text=text, tool_calls=tuple(ScriptedCall(name=name, arguments=given) for name, given in calls)
-    )
 
 
 def task(name: str, prompt: str) -> ScriptedAnswer:
@@ -74,10 +67,6 @@ def by_model(**answers: list[Any]) -> Callable[[ModelRequest], Any]:
     return lambda request: answers[request.model.partition("/")[2]].pop(0)
 
 
-def results(result: Result) -> list[object]:
-    return [one.content for one in result["context"].message_history if one.role == "tool"]
-
-
 NESTED: Final[dict[str, list[Any]]] = {
     "large": [task("researcher", "foxes?"), "So it is."],
     "medium": [task("reader", "fox?"), "A fox is red."],
@@ -93,7 +82,7 @@ async def test_agents_call_agents_each_in_a_conversation_of_its_own() -> None:
     MADE.clear()
     with scripted(nested()) as script:
         result = await room().run()
-    assert (result["text"], results(result), MADE) == ("So it is.", ["A fox is red."], ["fox"])
+    assert (result["text"], results(result["context"]), MADE) == ("So it is.", ["A fox is red."], ["fox"])
     assert result.warnings == ()
     sent = {request.model: [one.content for one in request.messages] for request in script.requests}
     assert sent == {
@@ -148,7 +137,7 @@ async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
     broken = ScriptedAnswer(error="rate_limited")
     with scripted(by_model(large=[task("researcher", "foxes?"), "Sorry."], medium=[broken])):
         result = await room().run()
-    [text] = results(result)
+    [text] = results(result["context"])
     assert str(text).startswith("error: RateLimited: ")
     assert (result["text"], result.status) == ("Sorry.", "completed")
     told = result.metadata["lead/turn[0]/call[0]/told"]
@@ -188,8 +177,8 @@ async def test_parallel_calls_of_subagents_have_a_result_each_in_order() -> None
 
     with scripted(answers):
         result = await room().run()
-    assert results(result)[:3] == ["about one", "two is a word", "about three"]
-    assert str(results(result)[3]).startswith("error: the arguments do not fit")
+    assert results(result["context"])[:3] == ["about one", "two is a word", "about three"]
+    assert str(results(result["context"])[3]).startswith("error: the arguments do not fit")
 
 
 async def test_a_subagent_without_a_model_has_that_of_the_agent_above() -> None:
@@ -204,7 +193,7 @@ async def test_a_subagent_that_a_limit_stops_says_so() -> None:
     wants = calling(("look_up", {"word": "a"}), text="I will.")
     with scripted(task("short", "hm?"), wants, "done"):
         result = await room(box=short.as_tool("hurries")).run()
-    assert results(result) == ["I will.\n\n[stopped by max_tool_calls]"]
+    assert results(result["context"]) == ["I will.\n\n[stopped by max_tool_calls]"]
 
 
 async def test_the_time_of_the_agent_above_bounds_its_subagents() -> None:
@@ -313,16 +302,6 @@ async def test_agents_that_come_by_a_port_are_refused_before_the_first_call() ->
     with scripted("done") as script, pytest.raises(RunFailed, match="DF2005"):
         await flow.run()
     assert script.requests == []
-    with scripted("done"), pytest.raises(RunFailed, match="DF2005"):
-        await agent("hi", tools=TEAM, config=AgentConfig(model="openai/large"))
-
-
-def test_two_subagents_of_one_name_are_refused() -> None:
-    twice = tools(researcher.as_tool("a"), Agent("researcher").as_tool("b"))
-    with pytest.raises(ValidationError, match="DF2002"):
-        Agent("lead", tools=twice)
-    with pytest.raises(ValidationError, match="DF2002"):
-        room(box=twice)
 
 
 def test_an_agent_below_itself_is_refused() -> None:
@@ -330,8 +309,6 @@ def test_an_agent_below_itself_is_refused() -> None:
     circle = "DF2004 .*: middle > researcher > middle"
     with pytest.raises(ValidationError, match=circle):
         Agent("middle", tools=again.as_tool("c"))
-    with pytest.raises(ValidationError, match=r"DF2004 .*: lead > lead"):
-        Agent("lead", tools=Agent("lead").as_tool("c"))
 
 
 async def test_one_description_may_be_of_two_agents() -> None:
@@ -346,7 +323,7 @@ async def test_one_description_may_be_of_two_agents() -> None:
     )
     with scripted(answers):
         result = await flow.run()
-    assert results(result) == [
+    assert results(result["context"]) == [
         "left", "right", "error: no tool has the name 'reader'; available: left, right",
     ]  # fmt: skip
 
@@ -389,17 +366,6 @@ def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
     assert len({tool.reference for tool in found}) == 4
     assert [tool.own_name for tool in found if tool.subagent is None] == ["helper", "reader"]
     assert [tool.own_name for tool in found if tool.subagent is not None] == ["helper", "reader"]
-
-
-def test_a_subagent_is_described_and_its_agents_are_not_among_its_tools() -> None:
-    with pytest.raises(ValidationError, match="at least 1 character"):
-        reader.as_tool("")
-    with pytest.raises(ValidationError, match="DF2003"):
-        Subagent(name="a", description="b", tools=TEAM)
-    with pytest.raises(ValidationError, match="DF2003"):
-        AgentConfig(tools=TEAM)
-    with pytest.raises(FlowInvalid):
-        tools(look_up, ask=["researcher"])
 
 
 DOCUMENT: Final = """

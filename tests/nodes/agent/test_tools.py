@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, ToolCall, Tools
+from dataflow import Flow, FlowInvalid, ToolCall
 from dataflow_agent import Toolbox, tools
 from dataflow_agent.servers import offers
 from dataflow_agent.servers.offers import Offer
@@ -188,45 +186,6 @@ async def test_what_goes_wrong_is_told_and_nothing_is_guessed() -> None:
         assert ENTERED == []
 
 
-async def test_a_tool_that_is_not_there_is_told_with_those_that_are() -> None:
-    box = tools(add, weather)
-    assert await told_of(ToolCall("c", "sub", "{}"), box, None) == (
-        "error: no tool has the name 'sub'; available: add, weather"
-    )
-    assert await told_of(ToolCall("c", "add", "{}"), box, ["weather"]) == (
-        "error: no tool has the name 'add'; available: weather"
-    )
-    assert str(await told_of(ToolCall("c", "add", "{}"), tools(), None)).endswith("none are available")
-
-
-class Hammer(Tools):
-    """Tools of another kind."""
-
-
-REFUSED: Final[list[tuple[Any, str]]] = [
-    (lambda: 1, "DF2203"),
-    (agent_tools.with_context, "DF2205"),
-    (agent_tools.with_many, "DF2205"),
-    (agent_tools.with_lock, "DF2206"),
-    (agent_tools.with_function, "DF2206"),
-    (agent_tools.raw, "DF2205"),
-    (3, "DF2202"),
-    (Hammer(), "DF2201"),
-]
-
-
-def test_what_no_model_can_call_is_refused_at_once() -> None:
-    for item, text in REFUSED:
-        with pytest.raises(FlowInvalid, match=text):
-            tools(item)
-
-
-def test_a_name_that_no_tool_has_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(FlowInvalid, match="DF2207"):
-        tools(add).specs(["add", "sub"])
-    assert [spec.name for spec in tools(add, weather).specs(["weather"])] == ["weather"]
-
-
 async def test_a_node_offers_functions_by_their_names() -> None:
     with Flow("offer") as flow:
         step = flow.add(offers.tools, config=Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
@@ -234,21 +193,6 @@ async def test_a_node_offers_functions_by_their_names() -> None:
         flow.output("names", step.out.tool_names)
     result = await flow.run()
     assert result.outputs == {"tools": tools(add), "names": ["add"]}
-
-
-def test_a_document_with_a_pattern_that_means_no_call_does_not_pass_the_check(tmp_path: Path) -> None:
-    def offering_without(pattern: str) -> Flow:
-        config = {"functions": [f"{MODULE}:add"], "deny": [pattern]}
-        file = tmp_path / "offer.json"
-        nodes = {"box": {"type": "agent.tools", "config": config}}
-        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": {"tools": "box.tools"}}))
-        return Flow.load(file)
-
-    with pytest.raises(FlowInvalid, match=r"DF2209 node 'box' \(agent\.tools\): config:"):
-        offering_without("weahter").check()
-    with pytest.raises(FlowInvalid, match=r"DF2210 node 'box' \(agent\.tools\): config:"):
-        offering_without("add(c=1)").check()
-    assert offering_without("add(a=1)").check() == []
 
 
 async def test_a_tool_that_cannot_be_imported_is_refused() -> None:
