@@ -59,8 +59,8 @@ ROWS: Final = [
     Row("two turns", turn(USER, USER)),
     Row("a turn without an answer", turn(USER)),
     Row("nothing to merge", lambda: merged_context([], "append")),
-    Row("a branch without a name", merging({"how": "append", "branches": ["a b"]}), "node 'merge_contexts' (agent:merge_contexts): config branches: 'a b' is no name of an input; expected letters, digits and _, and not config"),
-    Row("a branch called config", merging({"how": "append", "branches": ["config"]}), "node 'merge_contexts' (agent:merge_contexts): config branches: 'config' is no name of an input; expected letters, digits and _, and not config"),
-    Row("a branch twice", merging({"how": "append", "branches": ["a", "a"]}), "node 'merge_contexts' (agent:merge_contexts): config branches: 'a' is there twice; expected names that differ"),
+    Row("a branch without a name", merging({"how": "append", "branches": ["a b"]})),
+    Row("a branch called config", merging({"how": "append", "branches": ["config"]})),
+    Row("a branch twice", merging({"how": "append", "branches": ["a", "a"]})),
 ]
 # fmt: on

@@ -160,7 +160,6 @@ INSTALLED: Final = [
     Row(
         "a config of an installed type that has none",
         lambda: InstalledNode("control.read_text").config(encoding="utf-8"),
-        "control.read_text: has no config",
     ),
 ]
 ROWS: Final = [*TYPES, *POLICIES, *INSTALLED]
