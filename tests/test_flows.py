@@ -46,13 +46,13 @@ async def test_wrong_inputs_are_refused_together() -> None:
     built.input("n", int)
     built.input("style", Style, Style())
     cases: list[tuple[dict[str, Any], list[str]]] = [
-        ({}, ["DF0506 inputs.n"]),
-        ({"n": MISSING}, ["DF0506 inputs.n"]),
-        *(({"n": value}, ["DF0601 inputs.n"]) for value in ("1", None, SKIP)),
-        ({"m": 1}, ["DF0505 inputs.m", "DF0506 inputs.n"]),
+        ({}, ["DF0820 input 'n'"]),
+        ({"n": MISSING}, ["DF0820 input 'n'"]),
+        *(({"n": value}, ["DF0601 input 'n'"]) for value in ("1", None, SKIP)),
+        ({"m": 1}, ["DF0821 input 'm'", "DF0820 input 'n'"]),
         (
             {"a": 1, "n": 1.5, "b": 2, "style": 3},
-            ["DF0505 inputs.a", "DF0505 inputs.b", "DF0601 inputs.n", "DF0601 inputs.style"],
+            ["DF0821 input 'a'", "DF0821 input 'b'", "DF0601 input 'n'", "DF0601 input 'style'"],
         ),
     ]
     for inputs, problems in cases:
@@ -134,7 +134,7 @@ def test_an_invalid_setting_is_refused() -> None:
 
 async def test_runs_of_a_store_need_a_store() -> None:
     for call in (Flow().resume("r"), Flow().fork("r", changes={}), Flow().diff("r", "s")):
-        with pytest.raises(DataflowError, match="DF0507 run r:"):
+        with pytest.raises(DataflowError, match="DF0505 run r:"):
             await call
 
 

@@ -111,7 +111,7 @@ async def test_wrong_arguments_are_refused() -> None:
         await double_inc(1, True, 3)  # type: ignore[call-arg]
     with pytest.raises(FlowInvalid) as caught:
         await double_inc("1")  # type: ignore[arg-type]
-    assert codes(caught.value) == ["DF0601 inputs.n"]
+    assert codes(caught.value) == ["DF0601 input 'n'"]
 
 
 def test_a_function_that_is_no_flow_is_a_problem() -> None:

@@ -36,23 +36,8 @@ LIMIT_EMPTY: Final = Kind(
     example="Limit()",
     cure="Write `Limit(4)` for four concurrent calls, or `Limit(per_second=2)` for a rate.",
 )
-NAME_UNKNOWN: Final = Kind(
-    "DF0505",
-    "there is no such {what}",
-    meaning="A run was given an input that the flow does not have, or an answer for a port that does not "
-    "wait for one.",
-    example='flow.run_sync(ulr="https://example.org")',
-    cure="Correct the name, or declare it as an input of the flow.",
-)
-VALUE_REQUIRED: Final = Kind(
-    "DF0506",
-    "a value is required",
-    meaning="A run was started without an input that has no default, or an answer does not fill a port.",
-    example="flow.run_sync()   # flow.input('url', str) has no default",
-    cure="Pass the value, or give the input a default.",
-)
 STORE_REQUIRED: Final = Kind(
-    "DF0507",
+    "DF0505",
     "the flow has no store to find the run in",
     hint="use flow.using(store=...)",
     meaning="A run was given by its id, or two runs are compared, and the flow has no store with runs.",

@@ -179,20 +179,21 @@ SCHEMA_TYPE_UNKNOWN: Final = Kind(
     example="inputs: {url: {type: text}}",
     cure="Use one of the available names; dates, paths and secrets are strings with a `format`.",
 )
-ASK_INVALID: Final = Kind(
+PUBLIC_NAME_INVALID: Final = Kind(
     "DF0424",
-    "the node paused with an invalid ask",
-    meaning="A raw node returned the status `paused` with an ask (a human-in-the-loop request) that has a "
-    "field of another type.",
-    example='NodeOutput(status="paused", metadata={"ask": {"expires": "soon"}})',
-    cure="Correct the field of `metadata['ask']`.",
+    "`__stored_as__` is not the name of a pack",
+    expected="letters, digits and _",
+    meaning="A package gives its classes and functions a public name that cannot be one.",
+    example='__stored_as__ = "my tools"',
+    cure="Use the name of the pack.",
 )
-ASK_FIELD_UNKNOWN: Final = Kind(
+PUBLIC_NAME_RESERVED: Final = Kind(
     "DF0425",
-    "the node paused with an ask that has a field {name!r}",
-    meaning="A raw node returned the status `paused` with an ask that has a field that asks do not have.",
-    example='NodeOutput(status="paused", metadata={"ask": {"question": "Publish?"}})',
-    cure="Rename or remove the field.",
+    "`__stored_as__` = {name!r} is reserved for the engine",
+    hint="use the name of its own pack",
+    meaning="A package gives its classes and functions the public name of the engine or one of its packs.",
+    example='__stored_as__ = "control"   # in a package that is not part of the engine',
+    cure="Use the name of the pack.",
 )
 PICKED_NO_CASE: Final = Kind(
     "DF0426",
@@ -223,20 +224,4 @@ IMPORTED_NOT_CALLABLE: Final = Kind(
     meaning="A name that should lead to a function leads to something else.",
     example="nodes: {a: {type: 'math:pi'}}",
     cure="Name a function or a node.",
-)
-PUBLIC_NAME_INVALID: Final = Kind(
-    "DF0430",
-    "`__stored_as__` is not the name of a pack",
-    expected="letters, digits and _",
-    meaning="A package gives its classes and functions a public name that cannot be one.",
-    example='__stored_as__ = "my tools"',
-    cure="Use the name of the pack.",
-)
-PUBLIC_NAME_RESERVED: Final = Kind(
-    "DF0431",
-    "`__stored_as__` = {name!r} is reserved for the engine",
-    hint="use the name of its own pack",
-    meaning="A package gives its classes and functions the public name of the engine or one of its packs.",
-    example='__stored_as__ = "control"   # in a package that is not part of the engine',
-    cure="Use the name of the pack.",
 )

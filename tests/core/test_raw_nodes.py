@@ -112,27 +112,26 @@ def test_what_a_raw_node_returns_is_given_to_its_ports() -> None:
     assert given == {"text": "t", "context": context}
 
 
-def test_outputs_that_break_the_declared_ports_are_an_error() -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
-        ({}, "'text'"),
-        ({"text": "", "other": 1}, "'other'"),
-        ({"text": "", "context": 1}, "'context'"),
+def test_outputs_that_break_the_declared_ports_and_other_results_are_failures() -> None:
+    outputs: list[tuple[dict[str, Any], str]] = [
+        ({}, "DF0807 n.text"),
+        ({"text": "", "other": 1}, "DF0806 n.other"),
+        ({"text": "", "context": 1}, "DF0806 n.context"),
     ]
-    for outputs, port in wrong:
-        with pytest.raises(NodeFailed, match=port):
-            outputs_of("n", NAMED, NodeOutput(outputs))
-
-
-def test_a_result_that_is_not_a_success_is_a_failure() -> None:
-    wrong: list[tuple[object, str]] = [
-        (NodeOutput(status="error", metadata={"error": "no paper"}), "no paper"),
-        (NodeOutput(status="error"), "failed"),
-        ({"text": ""}, "dict"),
-        (None, "NoneType"),
+    for given, problem in outputs:
+        with pytest.raises(NodeFailed) as caught:
+            outputs_of("n", NAMED, NodeOutput(given))
+        assert codes(caught.value) == [problem]
+    results: list[tuple[object, str]] = [
+        (NodeOutput(status="error", metadata={"error": "no paper"}), "DF0809 n"),
+        (NodeOutput(status="error"), "DF0809 n"),
+        ({"text": ""}, "DF0805 n"),
+        (None, "DF0805 n"),
     ]
-    for result, words in wrong:
-        with pytest.raises(NodeFailed, match=words):
+    for result, problem in results:
+        with pytest.raises(NodeFailed) as caught:
             check_status("n", result)
+        assert codes(caught.value) == [problem]
 
 
 def test_a_node_output_is_frozen_and_has_one_of_three_statuses() -> None:
