@@ -54,7 +54,7 @@ async def test_a_used_module_is_imported_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "flow.yaml").write_text(
         "dataflow: 1\nuses: {digest: tests.docs.pages}\nnodes: {a: {type: digest.nothing}}\n"
     )
-    with pytest.raises(FlowInvalid, match=r"DF0144 digest\.nothing:"):
+    with pytest.raises(FlowInvalid, match=r"DF0144 a: digest\.nothing:"):
         Flow.load(tmp_path / "flow.yaml")
 
 

@@ -23,7 +23,8 @@ from dataflow.core.nodetype import IF_ID, SWITCH_ID, VALUE, NodeType, checked_an
 from dataflow.core.ports import MISSING, InPort, NodeOutput, OutPort, Port, PortKind, Ports
 from dataflow.core.signature import Parameters, Shape
 from dataflow.core.wiring import node_of_path
-from dataflow.diagnostics.node_types import DECISION_INVALID, DEFAULT_WITHOUT_EXPIRY, PICKED_NO_CASE
+from dataflow.diagnostics.node_types import DECISION_INVALID, DEFAULT_WITHOUT_EXPIRY
+from dataflow.diagnostics.runs import CASE_UNKNOWN
 from dataflow.errors import ArgumentInvalid, NodeFailed, ValueMismatch
 from dataflow.types.validation import check_json, check_value, described
 
@@ -115,7 +116,7 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
         return {case: value}
     if "default" in config.cases:
         return {"default": value}
-    problem = PICKED_NO_CASE(found=described(case), available=[*config.cases, "None"])
+    problem = CASE_UNKNOWN(found=described(case), available=config.cases)
     raise NodeFailed(node_of_path(this_firing().path), problem)
 
 

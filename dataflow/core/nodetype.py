@@ -32,7 +32,6 @@ from dataflow.diagnostics.node_types import (
     CONFIG_NOT_TAKEN,
     CONFIG_REFUSED,
     COROUTINE_ADDED,
-    DECISION_NOT_BOOL,
     FUNCTION_NOT_ASYNC,
     PORT_NAME_TAKEN,
     PORTS_FUNCTION_FAILED,
@@ -41,6 +40,7 @@ from dataflow.diagnostics.node_types import (
     SIGNATURE_UNREADABLE,
     THREADED_IS_ASYNC,
 )
+from dataflow.diagnostics.runs import ANSWER_MISMATCH
 from dataflow.errors import FlowInvalid, NodeFailed, problem_of
 from dataflow.types.mismatches import PREFIX, requirement
 from dataflow.types.validation import described
@@ -298,5 +298,5 @@ async def never_called() -> None:
 def checked_answer(answer: object, node: str, source: str) -> bool:
     """Return the result of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
     if not isinstance(answer, bool):
-        raise NodeFailed(node, DECISION_NOT_BOOL(source=source, found=described(answer)))
+        raise NodeFailed(node, ANSWER_MISMATCH(function=source, expected="bool", found=described(answer)))
     return answer

@@ -195,22 +195,6 @@ PUBLIC_NAME_RESERVED: Final = Kind(
     example='__stored_as__ = "control"   # in a package that is not part of the engine',
     cure="Use the name of the pack.",
 )
-PICKED_NO_CASE: Final = Kind(
-    "DF0426",
-    "picked {found}, which is not a case",
-    meaning="The function of a switch returned something other than the name of one of its cases.",
-    example="flow.switch(size, lambda size: 'medium', ['small', 'large'])",
-    cure="Return one of the cases or None, or add a case `default` for everything else.",
-)
-DECISION_NOT_BOOL: Final = Kind(
-    "DF0427",
-    "the {source} returned {found}",
-    expected="a bool",
-    meaning="A function that decides a branch, ends a loop or compares values must return True or False; "
-    "numbers and strings are not converted.",
-    example="flow.when(text, lambda text: text.strip())",
-    cure="Return a comparison, such as `text.strip() != ''`.",
-)
 IMPORT_FAILED: Final = Kind(
     "DF0428",
     "cannot be imported: {error}",

@@ -32,7 +32,7 @@ async def test_a_branch_that_cannot_be_decided_fails_by_its_name() -> None:
     with pytest.raises(RunFailed) as caught:
         await built.run()
     failures = [failure.message.partition(":")[0] for failure in caught.value.failures]
-    assert failures == ["DF0427 is_big", "DF0426 sizes"]
+    assert failures == ["DF0812 is_big", "DF0813 sizes"]
 
 
 def test_a_branch_may_be_named() -> None:

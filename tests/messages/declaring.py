@@ -108,6 +108,10 @@ async def counts(rules: Rules) -> int:
     return 1
 
 
+async def sized(sized: Sized) -> int:
+    return 1
+
+
 # fmt: off
 TYPES: Final = [
     Row("no async function", wired(lambda f: f.add(plain))),
@@ -129,6 +133,7 @@ TYPES: Final = [
     Row("no config", wired(lambda f: f.add(closed, 3))),
     Row("a config field", config(size='a')),
     Row("an unknown config field", config(sizes=1)),
+    Row("a config that its class refuses", wired(lambda f: f.add(sized, {"size": -1}))),
     Row("a config port", wired(lambda f: f.add(closed, f.input('c', Any)))),
     Row("the status of an output", lambda: NodeOutput(status='done')),
     Row("a marker as a condition", lambda: bool(SKIP), "SKIP is neither true nor false; compare it with `is`"),

@@ -115,7 +115,7 @@ async def cancels_itself() -> None:
 
 # fmt: off
 ROWS: Final = [
-    Row("FlowInvalid", whole('FlowInvalid', invalid)),
+    Row("FlowInvalid", whole('FlowInvalid', invalid), hide=r"/\S+\.py:\d+"),
     Row("PortMisuse", whole('PortMisuse', lambda: bool(Flow().input('x', int)))),
     Row("ValueMismatch", whole('ValueMismatch', lambda: check_value([1, 'x'], list[int]))),
     Row("NodeFailed", whole('NodeFailed', run(cancels_itself))),
