@@ -13,15 +13,12 @@ from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import Block, Literally, PlacedNode, Reference, Wiring
+from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
 
 
 class Style(Config):
     words: int = 3
-
-
-async def inc(n: int) -> int:
-    return n + 1
 
 
 async def broken(n: int) -> int:
@@ -30,7 +27,7 @@ async def broken(n: int) -> int:
 
 def adding() -> Flow:
     with Flow("adding") as built:
-        built.output("y", built.add(inc, n=built.input("n", int)).out)
+        built.output("y", built.add(inc, x=built.input("n", int)).out)
     return built
 
 
@@ -76,9 +73,9 @@ async def test_inputs_have_defaults_and_int_is_a_float() -> None:
 async def test_a_flow_with_problems_does_not_run() -> None:
     built = Flow("f")
     built.add(inc)  # type: ignore[call-arg]
-    with pytest.raises(FlowInvalid, match=r"DF0301 inc\.n:"):
+    with pytest.raises(FlowInvalid, match=r"DF0301 inc\.x:"):
         await built.run()
-    with pytest.raises(FlowInvalid, match=r"DF0301 inc\.n:"):
+    with pytest.raises(FlowInvalid, match=r"DF0301 inc\.x:"):
         built.run_sync()
 
 
@@ -106,8 +103,8 @@ async def test_a_failure_that_nobody_awaited_is_raised_at_the_end() -> None:
 def going_on() -> Flow:
     with Flow("f") as built:
         built.add(broken, n=1)
-        second = built.add(inc, n=1)
-        built.add(inc, n=second.out)
+        second = built.add(inc, x=1)
+        built.add(inc, x=second.out)
     return built
 
 
@@ -140,7 +137,7 @@ async def test_runs_of_a_store_need_a_store() -> None:
 
 async def test_what_is_wired_later_is_in_both() -> None:
     built = Flow("f")
-    step = built.add(inc, n=1)
+    step = built.add(inc, x=1)
     other = built.using(errors="continue")
     assert dict((await other.run()).outputs) == {}
     built.output("y", step.out)
@@ -157,7 +154,7 @@ async def test_a_flow_is_written_as_a_document_and_loaded(tmp_path: Path) -> Non
 
 
 async def test_a_flow_is_made_of_a_wiring() -> None:
-    nodes = {"a": PlacedNode("a", type="t.inc", inputs={"n": Literally(1, is_json=True)})}
+    nodes = {"a": PlacedNode("a", type="t.inc", inputs={"x": Literally(1, is_json=True)})}
     wiring = Wiring("read", block=Block(dict(nodes), outputs={"y": Reference("a")}))
     made = Flow.from_wiring(wiring, lambda id: derive(inc, id=id), import_function)
     assert (made.name, made.wiring) == ("read", wiring)

@@ -10,16 +10,13 @@ import anyio
 import pytest
 
 from dataflow import Diagnostic, Flow, FlowInvalid, NodeState, PortMisuse, TypedFlow, flow, merge, node
+from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
 
 
 class Parts(NamedTuple):
     title: str
     size: int
-
-
-async def inc(n: int) -> int:
-    return n + 1
 
 
 calls: list[str] = []
@@ -29,13 +26,13 @@ calls: list[str] = []
 def double_inc(f: Flow, n: int, again: bool = True) -> int:
     """Add two."""
     calls.append("double_inc")
-    first = f.add(inc, n=n)
-    return f.add(inc, n=first.out).out
+    first = f.add(inc, x=n)
+    return f.add(inc, x=first.out).out
 
 
 @flow
 def parted(f: Flow, n: int) -> Parts:
-    step = f.add(inc, n=n)
+    step = f.add(inc, x=n)
     return Parts(merge("title", "x"), step.out)
 
 
@@ -116,13 +113,13 @@ async def test_wrong_arguments_are_refused() -> None:
 
 def test_a_function_that_is_no_flow_is_a_problem() -> None:
     def unresolved(f: Flow, n: Nowhere) -> int:  # type: ignore[name-defined]  # noqa: F821 - as users may
-        return f.add(inc, n=n).out
+        return f.add(inc, x=n).out
 
     functions: dict[str, Callable[..., Any]] = {
-        "Step": lambda f: f.add(inc, n=1),
+        "Step": lambda f: f.add(inc, x=1),
         "NoneType": lambda _f: None,
         "int": lambda _f: 3,
-        "tuple": lambda f: (f.add(inc, n=1).out, 3),
+        "tuple": lambda f: (f.add(inc, x=1).out, 3),
     }
     for kind, function in functions.items():
         [problem] = flow(function).check()
@@ -136,7 +133,7 @@ def test_a_function_that_is_no_flow_is_a_problem() -> None:
 def test_a_misuse_of_a_port_is_told_each_time() -> None:
     @flow
     def misused(f: Flow, n: int) -> int:
-        return f.add(inc, n=n + 1).out
+        return f.add(inc, x=n + 1).out
 
     for _ in range(2):
         with pytest.raises(PortMisuse):
@@ -148,7 +145,7 @@ def test_a_misuse_of_a_port_is_told_each_time() -> None:
 async def test_a_parameter_by_position_only_is_an_input() -> None:
     @flow
     def positional(f: Flow, n: int, /) -> int:
-        return f.add(inc, n=n).out
+        return f.add(inc, x=n).out
 
     assert await positional(1) == 2
 
@@ -186,7 +183,7 @@ def test_threads_may_use_a_flow_for_the_first_time_together() -> None:
 async def test_a_disabled_node_of_a_typed_flow_skips_its_output() -> None:
     @flow
     def off(f: Flow, n: int) -> int:
-        return f.add(node(inc).with_(enabled=False), n=n).out
+        return f.add(node(inc).with_(enabled=False), x=n).out
 
     result = await off.run(n=1)
     assert dict(result.outputs) == {}

@@ -8,16 +8,13 @@ import pytest
 
 from dataflow import Diagnostic, Flow, Step, collect, each, gather, merge, node
 from dataflow.core.wiring import Literally, LoopBlock, Many, Merge, Reference
+from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
 
 
 class Parts(NamedTuple):
     title: str
     size: int
-
-
-async def inc(n: int) -> int:
-    return n + 1
 
 
 async def split(n: int) -> Parts:
@@ -48,9 +45,9 @@ def body_of(flow: Flow, loop: str) -> LoopBlock:
 
 def test_nodes_are_named_after_their_function_and_numbered() -> None:
     flow = Flow()
-    steps = [flow.add(inc, n=1), flow.add(split, n=1), flow.add(inc, n=1), flow.add(named("inc_4"), n=1)]
+    steps = [flow.add(inc, x=1), flow.add(split, n=1), flow.add(inc, x=1), flow.add(named("inc_4"), x=1)]
     renamed = node(name="raise")(inc)
-    steps += [flow.add(inc, n=1), flow.add(inc, n=1), flow.add(renamed, n=1), flow.add(renamed, n=1)]
+    steps += [flow.add(inc, x=1), flow.add(inc, x=1), flow.add(renamed, x=1), flow.add(renamed, x=1)]
     assert ids(*steps) == ["inc", "split", "inc_2", "inc_4", "inc_3", "inc_5", "raise", "raise_2"]
     assert list(flow.wiring.block.nodes) == ids(*steps)
     assert flow.check() == []
@@ -59,8 +56,8 @@ def test_nodes_are_named_after_their_function_and_numbered() -> None:
 @pytest.mark.parametrize("name", ["a.b", "a/b[0]", "größe", "$done", "$x", " ", "'", "a\nb", "~2", "%41"])
 async def test_any_text_is_a_name(name: str) -> None:
     with Flow() as flow:
-        first = flow.add(named(name), n=1)
-        flow.output("y", flow.add(inc, n=first.out).out)
+        first = flow.add(named(name), x=1)
+        flow.output("y", flow.add(inc, x=first.out).out)
     result = await flow.run()
     assert (result["y"], result.get(first.out)) == (3, 2)
 
@@ -68,10 +65,10 @@ async def test_any_text_is_a_name(name: str) -> None:
 def test_reserved_names_and_names_that_are_taken_are_problems() -> None:
     for name in ("", "$in", "$carry", "$item"):
         flow = Flow()
-        flow.add(named(name), n=1)
+        flow.add(named(name), x=1)
         assert codes(flow.check()) == [f"DF0312 {name}".rstrip()]
     flow = Flow()
-    first, second = flow.add(named("a"), n=1), flow.add(named("a"), n=1)
+    first, second = flow.add(named("a"), x=1), flow.add(named("a"), x=1)
     with flow.loop(name="a", limit=1) as it:
         carry = it.carry(0)
         carry.next(carry.out)
@@ -81,13 +78,13 @@ def test_reserved_names_and_names_that_are_taken_are_problems() -> None:
 
 def test_loops_and_their_nodes_are_named_apart_from_those_around() -> None:
     flow = Flow()
-    steps = [flow.add(inc, n=1)]
+    steps = [flow.add(inc, x=1)]
     for name in ("", "", "refine", ""):
         with flow.loop(name=name, limit=1) as it:
             carry = it.carry(0)
-            steps.append(flow.add(inc, n=carry.out))
+            steps.append(flow.add(inc, x=carry.out))
             carry.next(steps[-1].out)
-    steps.append(flow.add(inc, n=1))
+    steps.append(flow.add(inc, x=1))
     assert ids(*steps) == ["inc", "inc_2", "inc_2", "inc_2", "inc_2", "inc_3"]
     assert list(flow.wiring.block.nodes) == ["inc", "loop", "loop_2", "refine", "loop_3", "inc_3"]
 
@@ -115,8 +112,8 @@ async def test_a_port_of_a_loop_can_be_read_outside() -> None:
         with flow.loop(limit=3) as it:
             carry = it.carry(0)
             parts = flow.add(split, n=carry.out)
-            carry.next(flow.add(inc, n=parts.out.size).out)
-        flow.output("size", flow.add(inc, n=parts.out.size).out)
+            carry.next(flow.add(inc, x=parts.out.size).out)
+        flow.output("size", flow.add(inc, x=parts.out.size).out)
         flow.output("again", parts.out.size)
         flow.output("whole", parts.out)
         flow.output("last", it.result(parts.out.title))
@@ -130,7 +127,7 @@ async def test_a_port_of_an_inner_loop_can_be_read_two_blocks_out() -> None:
             total = outer.carry(0)
             with flow.loop(name="inner", limit=2) as inner:
                 carry = inner.carry(total.out)
-                step = flow.add(inc, n=carry.out)
+                step = flow.add(inc, x=carry.out)
                 carry.next(step.out)
             total.next(carry.final)
         flow.output("step", step.out)
@@ -139,14 +136,14 @@ async def test_a_port_of_an_inner_loop_can_be_read_two_blocks_out() -> None:
 
 async def test_a_port_of_one_loop_can_be_read_in_another_and_one_from_around_in_both() -> None:
     with Flow() as flow:
-        base = flow.add(inc, n=flow.input("n", int))
+        base = flow.add(inc, x=flow.input("n", int))
         with flow.loop(name="first", limit=2) as first:
             carry = first.carry(0)
             step = flow.add(sums, carry.out, base.out)
             carry.next(step.out)
         with flow.loop(name="second", limit=1) as second:
             other = second.carry(0)
-            other.next(flow.add(inc, n=step.out).out)
+            other.next(flow.add(inc, x=step.out).out)
             again = flow.add(sums, step.out, base.out)
         flow.output("again", again.out)
     assert (await flow.run(n=9))["again"] == 30
@@ -154,7 +151,7 @@ async def test_a_port_of_one_loop_can_be_read_in_another_and_one_from_around_in_
 
 def test_ports_of_another_flow_are_problems() -> None:
     other, flow = Flow("other"), Flow("flow")
-    flow.add(inc, n=other.add(inc, n=1).out)
+    flow.add(inc, x=other.add(inc, x=1).out)
     [problem] = [one for one in flow.check() if isinstance(one, Diagnostic) and one.code == "DF0213"]
     assert (problem.place, dict(problem.details)) == ("inc.out", {"flow": "other"})
     assert other.check() == []
@@ -162,7 +159,7 @@ def test_ports_of_another_flow_are_problems() -> None:
 
 def test_what_is_neither_a_port_nor_a_constant_is_a_problem() -> None:
     flow = Flow()
-    step = flow.add(inc, n=1)
+    step = flow.add(inc, x=1)
     with flow.loop(limit=1) as it:
         carry = it.carry(0)
         carry.next(carry.out)
@@ -189,10 +186,10 @@ def test_what_is_neither_a_port_nor_a_constant_is_a_problem() -> None:
 
 def test_ports_become_edges_and_other_sources_are_kept_with_the_node() -> None:
     flow = Flow()
-    first = flow.add(inc, n=1)
+    first = flow.add(inc, x=1)
     flow.add(sums, first.out, first.out)
     flow.add(sums, first.out, 3)
-    flow.add(inc, n=merge(first.out, first.out))
+    flow.add(inc, x=merge(first.out, first.out))
     block = flow.wiring.block
     assert [(str(edge.source), edge.target, edge.target_port) for edge in block.edges] == [
         ("inc.out", "sums", "numbers"),
@@ -204,13 +201,13 @@ def test_ports_become_edges_and_other_sources_are_kept_with_the_node() -> None:
     assert isinstance(source, Many)
     assert source.sources[0] == Reference("inc")
     assert isinstance(source.sources[1], Literally)
-    assert joined.inputs["n"] == Merge((Reference("inc"), Reference("inc")))
+    assert joined.inputs["x"] == Merge((Reference("inc"), Reference("inc")))
 
 
 async def test_joins_can_be_nested() -> None:
     with Flow() as flow:
         xs = flow.input("xs", list[int])
-        step = flow.add(inc, n=each(xs))
+        step = flow.add(inc, x=each(xs))
         flow.output("y", flow.add(total, numbers=merge(collect(step.out), gather(1, 2))).out)
     assert (await flow.run(xs=[1, 2]))["y"] == 5
 
@@ -218,7 +215,7 @@ async def test_joins_can_be_nested() -> None:
 def test_one_item_is_read_in_one_block() -> None:
     flow = Flow()
     item = each(flow.input("xs", list[int]))
-    flow.add(inc, n=item)
+    flow.add(inc, x=item)
     with flow.loop(limit=1) as it:
         carry = it.carry(0)
         carry.next(flow.add(sums, carry.out, item).out)
@@ -227,7 +224,7 @@ def test_one_item_is_read_in_one_block() -> None:
 
 async def test_joins_are_nested_up_to_a_depth() -> None:
     flow = Flow()
-    step = flow.add(inc, n=1)
+    step = flow.add(inc, x=1)
     joined = step.out
     for _ in range(100):
         joined = merge(joined, step.out)

@@ -8,6 +8,7 @@ from typing import Any
 from dataflow import SKIP, Config, Flow, Maybe, Port, Ports, flow, merge, node, threaded
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import FlowInput
+from tests.behaviour.flow_parts import fetch, inc, summarise
 from tests.support.codes import codes
 
 
@@ -15,20 +16,8 @@ class Style(Config):
     words: int = 10
 
 
-async def inc(n: int) -> int:
-    return n + 1
-
-
 async def shorten(text: str, style: Style, *more: str, limit: int = 3) -> str:
     return f"{text}-{style.words}-{''.join(more)}-{limit}"
-
-
-async def summarise(text: str, style: str = "short") -> str:
-    return text
-
-
-async def fetch(url: str) -> str:
-    return url
 
 
 class Caller:
@@ -80,7 +69,7 @@ def test_inputs_and_outputs_may_be_declared_inside_a_loop() -> None:
     built = Flow()
     with built.loop(limit=1) as it:
         carry = it.carry(built.input("n", int))
-        carry.next(built.add(inc, n=carry.out).out)
+        carry.next(built.add(inc, x=carry.out).out)
         built.output("began", carry.out)
     assert built.check() == []
     assert list(built.inputs) == ["n"]
@@ -123,7 +112,7 @@ def lambda_node() -> Callable[..., Any]:
 
 @flow
 def typed(f: Flow, n: int) -> int:
-    return f.add(inc, n=n).out
+    return f.add(inc, x=n).out
 
 
 async def open_ended(style: Style, **values: object) -> dict[str, int]:
@@ -167,10 +156,10 @@ async def test_ports_follow_from_the_config() -> None:
 
 async def test_after_reaches_out_of_a_loop() -> None:
     with Flow() as built:
-        first = built.add(inc, n=1)
+        first = built.add(inc, x=1)
         with built.loop(limit=2) as it:
             carry = it.carry(0)
-            step = built.add(inc, n=carry.out)
+            step = built.add(inc, x=carry.out)
             built.after(step, first.done)
             carry.next(step.out)
         built.output("y", carry.final)
@@ -179,11 +168,11 @@ async def test_after_reaches_out_of_a_loop() -> None:
 
 def test_after_is_checked() -> None:
     built = Flow()
-    outside = built.add(inc, n=1)
+    outside = built.add(inc, x=1)
     with built.loop(limit=1) as it:
         carry = it.carry(0)
         carry.next(carry.out)
-        inner = built.add(inc, n=1)
+        inner = built.add(inc, x=1)
         built.after(outside, inner.done)
     wrong: Any = outside.out
     built.after(outside, wrong)
@@ -192,8 +181,8 @@ def test_after_is_checked() -> None:
 
 async def test_a_flow_can_be_wired_on_after_it_was_run() -> None:
     with Flow() as built:
-        step = built.add(inc, n=1)
+        step = built.add(inc, x=1)
         built.output("a", step.out)
     assert dict((await built.run()).outputs) == {"a": 2}
-    built.output("b", built.add(inc, n=step.out).out)
+    built.output("b", built.add(inc, x=step.out).out)
     assert dict((await built.run()).outputs) == {"a": 2, "b": 3}

@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from dataflow import Config, Diagnostic, Flow, Maybe, Pack, collect, each, flow
 from dataflow.packs.pack import type_of
+from tests.behaviour.flow_parts import inc, length
 from tests.support.codes import codes
 
 T = TypeVar("T")
@@ -29,14 +30,6 @@ class Parted(NamedTuple, Generic[T]):
     note: str
 
 
-async def inc(n: int) -> int:
-    return n + 1
-
-
-async def length(text: str) -> int:
-    return len(text)
-
-
 async def same(value: T) -> T:
     return value
 
@@ -49,7 +42,7 @@ async def word(value: Any) -> str:
 def counting(f: Flow, n: int, config: Steps = Steps()) -> int:  # noqa: B008 - frozen
     """Add one as often as the config says."""
     for _ in range(config.count):
-        n = f.add(inc, n=n).out
+        n = f.add(inc, x=n).out
     return n
 
 
@@ -117,7 +110,7 @@ def test_problems_inside_are_told_where_it_is_placed() -> None:
 
     @flow
     def both(f: Flow, n: int, config: Steps, other: Needed) -> int:
-        return f.add(inc, n=n).out
+        return f.add(inc, x=n).out
 
     f = Flow()
     f.add(faulty, n=1, config=Steps())
@@ -142,7 +135,7 @@ def test_what_it_passes_on_has_the_type_that_came_in() -> None:
     f = Flow()
     n = f.input("n", int)
     parted = f.add(parting, value=n, config=Steps())
-    f.add(inc, n=parted.out.low)
+    f.add(inc, x=parted.out.low)
     f.add(length, text=parted.out.high)  # type: ignore[arg-type]  # on purpose
     f.add(length, text=f.add(inner, value=n).out.value)
     problems = [one for one in f.check() if isinstance(one, Diagnostic)]
@@ -176,7 +169,7 @@ def test_a_pack_may_offer_a_flow_without_a_config() -> None:
     @flow
     def twice(f: Flow, n: int) -> int:
         """Add two."""
-        return f.add(inc, n=f.add(inc, n=n).out).out
+        return f.add(inc, x=f.add(inc, x=n).out).out
 
     found = Pack("steps", version="1", api=1, nodes=[twice]).find("twice")
     assert (found.id, found.text, list(found.inputs)) == ("steps.twice", "Add two.", ["n"])

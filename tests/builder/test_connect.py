@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from dataflow import Flow
 from dataflow.core.wiring import Edge, Reference
+from tests.behaviour.flow_parts import inc, split, summarise
 from tests.support.codes import codes
-
-
-class Parts(NamedTuple):
-    title: str
-    chunks: list[str]
-
-
-async def inc(n: int) -> int:
-    return n + 1
-
-
-async def split(doc: str) -> Parts:
-    return Parts(doc, [doc])
-
-
-async def summarise(text: str, style: str = "short") -> str:
-    return text
 
 
 def test_edges_are_wired_by_name() -> None:
@@ -47,7 +31,7 @@ def test_edges_inside_a_loop_are_wired_by_name() -> None:
     with built.loop(limit=2) as it:
         carry = it.carry(0)
         step = built.add(inc)  # type: ignore[call-arg]
-        built.connect("$carry.carry", "inc.n")
+        built.connect("$carry.carry", "inc.x")
         carry.next(step.out)
     built.output("y", carry.final)
     assert built.check() == []

@@ -22,11 +22,8 @@ from dataflow.core.wiring import (
     Wiring,
 )
 from dataflow.packs.registry import find_type
+from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
-
-
-async def inc(n: int) -> int:
-    return n + 1
 
 
 async def wait(go: Signal) -> int:
@@ -48,7 +45,7 @@ def loop_of(flow: Flow, name: str = "loop") -> LoopBlock:
 
 
 def test_a_step_has_a_result_a_signal_and_a_failure() -> None:
-    step = Flow().add(inc, n=1)
+    step = Flow().add(inc, x=1)
     assert isinstance(step, Step)
     assert (repr(step), repr(step.out), repr(step.done), repr(step.error)) == (
         "<step inc>",
@@ -61,7 +58,7 @@ def test_a_step_has_a_result_a_signal_and_a_failure() -> None:
 async def test_the_signal_and_the_failure_of_a_step_can_be_wired() -> None:
     with Flow() as flow:
         fails = flow.add(broken, n=1)
-        flow.output("waited", flow.add(wait, go=flow.add(inc, n=1).done).out)
+        flow.output("waited", flow.add(wait, go=flow.add(inc, x=1).done).out)
         flow.output("handled", flow.add(handle, failure=fails.error).out)
         flow.output("missed", flow.add(wait, go=fails.done).out)
     result = await flow.run()
@@ -90,7 +87,7 @@ def test_a_carried_port_has_a_first_and_a_next_value() -> None:
     first = flow.input("n", int)
     with flow.loop() as it:
         carry = it.carry(first)
-        step = flow.add(inc, n=carry.out)
+        step = flow.add(inc, x=carry.out)
         carry.next(step.out)
     assert isinstance(carry, Carry)
     assert repr(carry.out) == "'$carry.carry'"
@@ -110,7 +107,7 @@ def test_outputs_of_a_loop_are_named_apart() -> None:
     flow = Flow()
     with flow.loop() as it:
         carry = it.carry(0)
-        step = flow.add(inc, n=carry.out)
+        step = flow.add(inc, x=carry.out)
         carry.next(step.out)
         named = [
             it.result(step.out),
@@ -140,7 +137,7 @@ def both(*wires: Wire) -> Wire:
 
 
 def begins_inside(flow: Flow, it: Loop, _: Any) -> None:
-    it.carry(flow.add(inc, n=1).out).next(1)
+    it.carry(flow.add(inc, x=1).out).next(1)
 
 
 def test_a_loop_is_checked() -> None:
@@ -153,7 +150,7 @@ def test_a_loop_is_checked() -> None:
         (both(same, begins_inside), ["DF0218 loop.carry.carry_2"]),
         (both(same, lambda _flow, it, carry: it.until(carry.out, decide)), ["DF0503 loop.until"]),
         (
-            lambda flow, _it, carry: carry.next(flow.add(inc, n=carry.out)),
+            lambda flow, _it, carry: carry.next(flow.add(inc, x=carry.out)),
             ["DF0216 loop.carry.carry.next", "DF0308 loop.carry.carry.next"],
         ),
     ]
@@ -168,7 +165,7 @@ def test_a_loop_ends_even_if_its_wiring_fails() -> None:
     flow = Flow()
     with pytest.raises(ZeroDivisionError), flow.loop(limit=1):
         raise ZeroDivisionError
-    assert repr(flow.add(inc, n=1)) == "<step inc>"
+    assert repr(flow.add(inc, x=1)) == "<step inc>"
     assert "inc" in flow.wiring.block.nodes
 
 
@@ -176,7 +173,7 @@ def test_all_is_the_same_port_as_often_as_it_is_asked_for() -> None:
     with Flow() as flow:
         with flow.loop(limit=2) as it:
             v = it.carry(0)
-            step = flow.add(inc, n=v.out)
+            step = flow.add(inc, x=v.out)
             v.next(step.out)
         ports = [it.all(step.out), it.all(step.out), it.all(v.out), it.all(merge(step.out, 1))]
     assert [repr(port) for port in ports] == [
@@ -185,7 +182,7 @@ def test_all_is_the_same_port_as_often_as_it_is_asked_for() -> None:
 
 
 def test_all_anywhere_but_at_the_end_of_a_loop_is_a_problem() -> None:
-    nodes: dict[str, Placed] = {"inc": PlacedNode("inc", type=derive(inc), inputs={"n": Literally(1)})}
+    nodes: dict[str, Placed] = {"inc": PlacedNode("inc", type=derive(inc), inputs={"x": Literally(1)})}
     wiring = Wiring("f", block=Block(nodes, outputs={"o": All(Reference("inc"))}))
     flow = Flow.from_wiring(wiring, find_type, import_function)
     assert codes(flow.check()) == ["DF0329 outputs.o"]

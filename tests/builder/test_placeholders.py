@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import pytest
 
 from dataflow import Flow, FlowInvalid, PortMisuse, collect, each, fallback, gather, merge
 from dataflow.builder.sources import Expression, PortRef, literally, ports_within
 from dataflow.core.wiring import Literally
+from tests.behaviour.flow_parts import split
 from tests.support.codes import codes
 
 BRANCH = "decide with f.when(port, predicate) or inside a node"
@@ -19,15 +20,6 @@ NODE = "do it inside a node and wire the port into it"
 EACH = "wire each(port) into a node to run it once per item"
 AWAIT = "a port is wired, not awaited; its value is in the result of the run"
 ITEM = "give the node a result with named fields, or take the item inside a node"
-
-
-class Parts(NamedTuple):
-    title: str
-    chunks: list[str]
-
-
-async def split(doc: str) -> Parts:
-    return Parts(doc, [doc])
 
 
 class Counts(TypedDict):

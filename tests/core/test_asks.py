@@ -8,7 +8,7 @@ import math
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
+from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed
 from dataflow.core.inputs import Request, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
@@ -82,34 +82,11 @@ class TestAnswers:
 class TestInMemory:
     """A paused run without a store lives in its result."""
 
-    async def test_it_goes_on_once(self) -> None:
-        flow = asking_flow()
-        paused = await flow.run()
-        await flow.resume(paused, {"ask": 22})
-        with pytest.raises(RunTaken, match="DF0824"):
-            await flow.resume(paused, {"ask": 22})
-
     async def test_it_belongs_to_its_flow(self) -> None:
         with Flow("other") as other:
             other.output("o", other.add(one_ask).out)
         with pytest.raises(DataflowError, match="DF0823"):
             await other.resume(await asking_flow().run(), {"ask": 22})
-
-    async def test_one_that_has_ended_lives_nowhere(self) -> None:
-        async def one() -> int:
-            return 1
-
-        with Flow("one") as f:
-            f.output("o", f.add(one).out)
-        with pytest.raises(DataflowError, match="DF0822"):
-            await f.resume(await f.run())
-
-    async def test_a_wrong_answer_leaves_it_as_it_was(self) -> None:
-        flow = asking_flow()
-        paused = await flow.run()
-        with pytest.raises(AnswerRefused):
-            await flow.resume(paused, {"ask": "many"})
-        assert (await flow.resume(paused, {"ask": 22}))["o"] == 42
 
 
 class TestGone:

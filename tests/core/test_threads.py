@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextvars
 import functools
 import threading
-from typing import Any
 
 import anyio
 import pytest
 
-from dataflow import Flow, node, this_firing, threaded
+from dataflow import Flow, this_firing, threaded
 from dataflow.core.threads import call_in_thread
 
 NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="outside")
@@ -134,20 +133,3 @@ async def test_a_threaded_node_runs_in_a_thread_and_knows_its_firing() -> None:
 
 async def test_a_threaded_node_can_be_called_outside_a_run() -> None:
     assert await where(2) == "2x dataflow where "
-
-
-async def test_a_threaded_node_overlaps_with_an_async_one() -> None:
-    released = threading.Event()
-
-    @threaded
-    def blocks() -> bool:
-        return released.wait()
-
-    @node
-    async def releases() -> Any:
-        released.set()
-
-    with Flow() as flow:
-        flow.output("released", flow.add(blocks).out)
-        flow.add(releases)
-    assert (await flow.run())["released"] is True
