@@ -28,58 +28,39 @@ class Clock:
         return self.now
 
 
-def test_as_many_pass_as_there_are_slots() -> None:
-    gate = Gate(2)
-    assert [gate.take(Waiting()) for _ in range(3)] == [TAKEN, TAKEN, math.inf]
+def full(slots: int) -> tuple[Gate, Waiting, Waiting]:
+    """Return a gate without a free slot, and two that wait in its queue."""
+    gate, first, second = Gate(slots), Waiting(), Waiting()
+    assert [gate.take(Waiting()) for _ in range(slots)] == [TAKEN] * slots
+    assert [gate.take(one) for one in (first, second)] == [math.inf] * 2
+    return gate, first, second
 
 
-def test_a_slot_given_back_wakes_the_first_of_the_line_alone() -> None:
-    gate, first, second = Gate(1), Waiting(), Waiting()
-    gate.take(Waiting())
-    gate.take(first)
-    gate.take(second)
+def test_a_released_slot_wakes_the_first_of_the_queue_alone_and_is_for_it() -> None:
+    gate, first, second = full(1)
     gate.release()
     assert (first.woken, second.woken) == (1, 0)
-    assert gate.take(first) == TAKEN
-
-
-def test_nobody_passes_who_is_not_the_first_of_the_line() -> None:
-    gate, first = Gate(1), Waiting()
-    gate.take(Waiting())
-    gate.take(first)
-    gate.release()
     assert gate.take(Waiting()) == math.inf
     assert gate.take(first) == TAKEN
 
 
-def test_who_leaves_the_line_lets_the_next_one_come() -> None:
-    gate, first, second = Gate(1), Waiting(), Waiting()
-    gate.take(Waiting())
-    gate.take(first)
-    gate.take(second)
+def test_one_that_leaves_the_queue_lets_the_next_one_take() -> None:
+    gate, first, second = full(1)
+    gate.leave(Waiting())
+    assert first.woken == 0
     gate.release()
     gate.leave(first)
     assert second.woken == 1
     assert gate.take(second) == TAKEN
 
 
-def test_two_slots_given_back_are_taken_by_two() -> None:
-    gate, first, second = Gate(2), Waiting(), Waiting()
-    for one in (Waiting(), Waiting(), first, second):
-        gate.take(one)
+def test_two_released_slots_are_taken_by_two() -> None:
+    gate, first, second = full(2)
     gate.release()
     gate.release()
     assert gate.take(first) == TAKEN
     assert second.woken == 1
     assert gate.take(second) == TAKEN
-
-
-def test_leaving_a_line_that_one_does_not_stand_in_changes_nothing() -> None:
-    gate, first = Gate(1), Waiting()
-    gate.take(Waiting())
-    gate.take(first)
-    gate.leave(Waiting())
-    assert first.woken == 0
 
 
 def test_starts_are_apart_counted_from_when_one_has_begun() -> None:
