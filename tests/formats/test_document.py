@@ -18,75 +18,60 @@ from tests.support.json_schemas import is_valid
 SCHEMA: Final[dict[str, Any]] = json_schema()
 DIGEST: Final = Path("docs/examples/digest.yaml").read_text("utf-8")
 
-# Every field that the format has, with a value that is not its default.
-FULL: Final[dict[str, Any]] = {
-    "dataflow": 1,
-    "name": "full",
-    "uses": {"text": "./nodes.py"},
-    "inputs": {"a": {"type": "string"}, "b": {"type": {"type": "array"}, "default": []}, "c": {}},
-    "outputs": {"x": "page.text", "y": {"merge": ["a", "b"]}},
-    "using": {
-        "errors": "continue",
-        "max_concurrency": 2,
-        "limits": {"llm": {"slots": 1, "per_second": 0.5}},
-        "timeout": 60,
-    },
-    "edges": [
-        {"source": "a", "target": "b", "target_port": "c"},
-        {
-            "source": "$in", "source_port": "a", "target": "b", "target_port": "c", "feedback": True,
-            "limit": None, "on_limit": "fail", "each_round": True, "leave": "all", "id": "e1",
-            "meta": {"color": "red"},
-        },
-    ],
-    "nodes": {
-        "typed": {
-            "type": "m:f",
-            "config": {"x": [1]},
-            "inputs": {
-                "one": "a",
-                "several": ["a.b", {"value": None}],
-                "error": "a.$error",
-                "gather": {"gather": ["a"]},
-                "race": {"race": ["a", "b"]},
-                "fallback": {"fallback": ["a", {"value": 1}]},
-                "each": {"each": "a", "key": "m:f", "max_concurrency": 3, "on_error": "skip"},
-                "collect": {"collect": {"each": "a"}},
-                "every": {"every": ["a", "b"]},
-                "contexts": {"merge_contexts": ["a", "b"], "how": "append"},
-            },
-            "values": {"limit": {"deep": [1.5, "x"]}},
-            "policy": {
-                "retry": {"retries": 0, "on": ["timeout"], "backoff": "fixed", "first": 2, "jitter": True},
-                "timeout": None, "deadline": 10.5, "memo": "run", "on_error": "route", "default": None,
-                "limit": "llm", "effect": True, "enabled": False, "errors": "collect",
-            },
-            "after": ["page"],
-            "meta": {"x": 1},
-        },
-        "flow": {"flow": {"dataflow": 1}, "inputs": {"a": "b"}, "values": {"c": 1}, "policy": {}},
-        "path": {"flow": "./other.yaml"},
-        "loop": {
-            "loop": {
-                "limit": None,
-                "on_limit": "fail",
-                "carry": {"x": {"first": {"value": 1}, "next": "a"}},
-                "until": {"source": "a", "test": "m:f"},
-                "nodes": {"inner": {"type": "x"}},
-                "edges": [],
-                "outputs": {"x": {"all": "inner"}},
-            },
-            "after": ["typed"],
-            "meta": {},
-        },
-        "loop_2": {"loop": {"while": "$carry.x"}},
-        "map": {
-            "map": {"over": {"x": "a"}, "key": "m:f", "max_concurrency": 1, "on_error": "collect"},
-            "after": [],
-        },
-    },
-    "meta": {"position": [1, 2]},
-}  # fmt: skip
+#: Every field of the format, with a value that is not its default.
+FULL: Final[dict[str, Any]] = read(
+    """\
+dataflow: 1
+name: full
+uses: {text: ./nodes.py}
+inputs: {a: {type: string}, b: {type: {type: array}, default: []}, c: {}}
+outputs: {x: page.text, y: {merge: [a, b]}}
+using: {errors: continue, max_concurrency: 2, limits: {llm: {slots: 1, per_second: 0.5}}, timeout: 60}
+edges:
+  - {source: a, target: b, target_port: c}
+  - {source: $in, source_port: a, target: b, target_port: c, feedback: true, limit: null, on_limit: fail,
+     each_round: true, leave: all, id: e1, meta: {color: red}}
+nodes:
+  typed:
+    type: m:f
+    config: {x: [1]}
+    inputs:
+      one: a
+      several: [a.b, {value: null}]
+      error: a.$error
+      gather: {gather: [a]}
+      race: {race: [a, b]}
+      fallback: {fallback: [a, {value: 1}]}
+      each: {each: a, key: m:f, max_concurrency: 3, on_error: skip}
+      collect: {collect: {each: a}}
+      every: {every: [a, b]}
+      contexts: {merge_contexts: [a, b], how: append}
+    values: {limit: {deep: [1.5, x]}}
+    policy:
+      {retry: {retries: 0, on: [timeout], backoff: fixed, first: 2, jitter: true}, timeout: null,
+       deadline: 10.5, memo: run, on_error: route, default: null, limit: llm,
+       effect: true, enabled: false, errors: collect}
+    after: [page]
+    meta: {x: 1}
+  flow: {flow: {dataflow: 1}, inputs: {a: b}, values: {c: 1}, policy: {}}
+  path: {flow: ./other.yaml}
+  loop:
+    loop:
+      limit: null
+      on_limit: fail
+      carry: {x: {first: {value: 1}, next: a}}
+      until: {source: a, test: m:f}
+      nodes: {inner: {type: x}}
+      edges: []
+      outputs: {x: {all: inner}}
+    after: [typed]
+    meta: {}
+  loop_2: {loop: {while: $carry.x}}
+  map: {map: {over: {x: a}, key: m:f, max_concurrency: 1, on_error: collect}, after: []}
+meta: {position: [1, 2]}
+""",
+    "full.yaml",
+)[0]
 
 
 def parts(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:

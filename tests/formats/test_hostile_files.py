@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow import DataflowError, Flow, FlowInvalid, PackError
-from dataflow.cli.targets import find_flow
+from dataflow import DataflowError, Flow, FlowInvalid
 from dataflow.formats.reader import MOST_BYTES
 from dataflow.inspection.drawing import dot, mermaid, outline
 from dataflow.loading import read_document
@@ -57,13 +56,6 @@ def test_a_pipe_without_a_writer_is_not_read(tmp_path: Path) -> None:
     assert located(refusal(tmp_path / "flow.yaml")) == [f"2:13 DF0101 nodes.a.flow: {tmp_path / 'pipe'}"]
 
 
-def test_a_device_or_a_cycle_of_links_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to("b")
-    (tmp_path / "b").symlink_to("a")
-    for path in (Path("/dev/zero"), tmp_path / "a"):
-        assert refusal(path).code == "DF0101"
-
-
 def test_any_error_of_a_used_file_is_a_problem(tmp_path: Path) -> None:
     long = "ValueError: one two \\x1b[2J" + 227 * "x" + "... 34 characters ..." + 239 * "x"
     for number, (python, problem) in enumerate(
@@ -75,9 +67,6 @@ def test_any_error_of_a_used_file_is_a_problem(tmp_path: Path) -> None:
             ),
             "raise ValueError('one\\n two \\x1b[2J' + 500 * 'x')": f"imported: {long}",
             "def f(): f()\nf()": "imported: RecursionError: maximum recursion depth exceeded",
-            "class C:\n    def __call__(self): pass\n    def __getattr__(self, name): raise KeyError(name)\n"
-            "f = C()": "DF0146",
-            "def f() -> int: ...": "3:13",
         }.items()
     ):
         folder = tmp_path / str(number)
@@ -103,23 +92,9 @@ def test_a_file_that_empties_the_path_of_modules_is_imported(
     assert sys.path == before
 
 
-def test_uses_of_neither_a_file_nor_a_module_are_problems(tmp_path: Path) -> None:
-    for uses, code in (("..own", "DF0143"), (f"./{'x' * 300}.py", "DF0142"), ("./.", "DF0143")):
-        (tmp_path / "flow.yaml").write_text(USES.replace("./own.py", uses))
-        assert code in str(refusal(tmp_path / "flow.yaml"))
-
-
-def test_a_file_that_loads_the_flow_that_uses_it_is_a_problem(tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(
-        "from pathlib import Path\nfrom dataflow import Flow\n"
-        "f = Flow.load(Path(__file__).parent / 'flow.yaml')\n"
-    )
-    (tmp_path / "flow.yaml").write_text(USES)
-    with pytest.raises(PackError) as raised:
-        find_flow(str(tmp_path / "own.py"))
-    assert isinstance(raised.value.__cause__, FlowInvalid)
-    [problem] = raised.value.__cause__.problems
-    assert "DF0145" in str(problem)
+def test_a_file_with_a_name_too_long_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "flow.yaml").write_text(USES.replace("./own.py", f"./{'x' * 300}.py"))
+    assert "DF0142" in str(refusal(tmp_path / "flow.yaml"))
 
 
 def test_invisible_characters_in_names_are_escaped(tmp_path: Path) -> None:

@@ -183,67 +183,71 @@ def wired() -> Wiring:
     return replace(flow.wiring, settings=Settings("continue", 4, limits, 60))
 
 
-def test_a_flow_from_python_comes_back_the_same() -> None:
+WRITTEN: Final = """\
+dataflow: 1
+name: all of it
+inputs:
+  text: {type: string}
+  day: {type: {format: date, type: string}, default: "2020-01-01"}
+  size: {type: integer, default: 3}
+  any: {}
+  names: {type: {items: {type: string}, type: array}}
+nodes:
+  head: {type: HERE:head, config: {size: 2, names: [a]}}
+  split: {type: HERE:split}
+  when: {type: control.if, config: {predicate: HERE:is_short}}
+  switch: {type: control.switch, config: {pick: HERE:name_of, cases: [a, default]}}
+  each head:
+    type: HERE:head
+    config: {size: 1, names: []}
+    inputs:
+      text: {each: split, key: HERE:name_of, max_concurrency: 2, on_error: skip}
+  join:
+    type: HERE:join
+    inputs: {parts: [{merge: [when.yes, when.no]}, {value: constant}, switch.a]}
+    values: {sep: "-"}
+  again:
+    loop:
+      limit: null
+      on_limit: fail
+      carry: {carry: {first: join, next: join_2}}
+      while: {source: $carry.carry, test: HERE:is_short}
+      nodes:
+        join_2: {type: HERE:join}
+      edges:
+        - {source: $carry, source_port: carry, target: join_2, target_port: parts}
+        - {source: $carry, source_port: carry, target: join_2, target_port: parts}
+      outputs: {join_2: join_2, carry: $carry.carry}
+  maybe:
+    type: HERE:maybe
+    policy:
+      retry: {retries: 2, "on": [ValueError, timeout], backoff: fixed, first: 2.5}
+      timeout: 3
+      on_error: skip
+    after: [head, split]
+edges:
+  - {source: $in, source_port: text, target: head, target_port: text}
+  - {source: $in, source_port: day, target: head, target_port: day}
+  - {source: $in, source_port: text, target: split, target_port: text}
+  - {source: head, target: when, target_port: value}
+  - {source: $in, source_port: text, target: switch, target_port: value}
+  - {source: again, source_port: join_2, target: maybe, target_port: text}
+outputs:
+  text: {fallback: [maybe, {value: none}]}
+  items: {collect: each%20head}
+  final: {gather: [again.carry]}
+using: {errors: continue, max_concurrency: 4, limits: {a: {slots: 2}, b: {per_second: 0.5}}, timeout: 60}
+"""
+
+
+def test_a_flow_from_python_is_written_and_read_back_the_same() -> None:
     document = dump(wired())
+    assert dump_yaml(wired()).replace(HERE, "HERE") == WRITTEN
     again = load(json.dumps(document), "flow.json", nest)
     assert dump(again) == document
     assert dump(load(dump_yaml(again), "flow.yaml", nest)) == document
     graph, _ = examine(again, found)
     assert not graph.problems
-
-
-def test_a_flow_from_python_is_written_whole() -> None:
-    document: Any = dump(wired())
-    assert document["dataflow"] == 1
-    assert document["name"] == "all of it"
-    assert document["inputs"] == {
-        "text": {"type": "string"},
-        "day": {"type": {"type": "string", "format": "date"}, "default": "2020-01-01"},
-        "size": {"type": "integer", "default": 3},
-        "any": {},
-        "names": {"type": {"type": "array", "items": {"type": "string"}}},
-    }
-    nodes = document["nodes"]
-    edge = {"source": "$carry", "source_port": "carry", "target": "join_2", "target_port": "parts"}
-    assert nodes["head"] == {"type": f"{HERE}:head", "config": {"size": 2, "names": ["a"]}}
-    assert nodes["when"] == {"type": "control.if", "config": {"predicate": f"{HERE}:is_short"}}
-    assert nodes["each head"]["inputs"] == {
-        "text": {"each": "split", "key": f"{HERE}:name_of", "max_concurrency": 2, "on_error": "skip"}
-    }
-    assert nodes["join"] == {
-        "type": f"{HERE}:join",
-        "inputs": {"parts": [{"merge": ["when.yes", "when.no"]}, {"value": "constant"}, "switch.a"]},
-        "values": {"sep": "-"},
-    }
-    assert nodes["again"]["loop"] == {
-        "limit": None,
-        "on_limit": "fail",
-        "carry": {"carry": {"first": "join", "next": "join_2"}},
-        "while": {"source": "$carry.carry", "test": f"{HERE}:is_short"},
-        "nodes": {"join_2": {"type": f"{HERE}:join"}},
-        "edges": [edge, edge],
-        "outputs": {"join_2": "join_2", "carry": "$carry.carry"},
-    }
-    assert nodes["maybe"] == {
-        "type": f"{HERE}:maybe",
-        "policy": {
-            "retry": {"retries": 2, "on": ["ValueError", "timeout"], "backoff": "fixed", "first": 2.5},
-            "timeout": 3,
-            "on_error": "skip",
-        },
-        "after": ["head", "split"],
-    }
-    assert document["outputs"] == {
-        "text": {"fallback": ["maybe", {"value": "none"}]},
-        "items": {"collect": "each%20head"},
-        "final": {"gather": ["again.carry"]},
-    }
-    assert document["using"] == {
-        "errors": "continue",
-        "max_concurrency": 4,
-        "limits": {"a": {"slots": 2}, "b": {"per_second": 0.5}},
-        "timeout": 60,
-    }
 
 
 def test_a_written_document_is_a_copy() -> None:
@@ -267,17 +271,20 @@ def test_plain_sources_of_a_node_are_written_as_edges_in_order() -> None:
         )
     )
     wiring.block.edges.append(Edge(Reference("c"), "a", "x", "id", {"m": 1}))
-    assert dump(wiring) == {
-        "dataflow": 1,
-        "name": "flow",
-        "nodes": {"a": {"type": "t", "inputs": {"z": ["b", {"value": 1}]}}},
-        "edges": [
-            {"source": "b", "source_port": "p", "target": "a", "target_port": "x"},
-            {"source": "b", "target": "a", "target_port": "y"},
-            {"source": "c", "target": "a", "target_port": "y"},
-            {"source": "c", "target": "a", "target_port": "x", "id": "id", "meta": {"m": 1}},
-        ],
-    }
+    assert (
+        dump_yaml(wiring)
+        == """\
+dataflow: 1
+name: flow
+nodes:
+  a: {type: t, inputs: {z: [b, {value: 1}]}}
+edges:
+  - {source: b, source_port: p, target: a, target_port: x}
+  - {source: b, target: a, target_port: "y"}
+  - {source: c, target: a, target_port: "y"}
+  - {source: c, target: a, target_port: x, id: id, meta: {m: 1}}
+"""
+    )
 
 
 def test_a_map_is_written() -> None:
@@ -287,17 +294,24 @@ def test_a_map_is_written() -> None:
         options=EachOptions(name_of, 2, "collect"),
         body=Block({"inner": PlacedNode("inner", type="t")}, [Edge(Reference("$item", "x"), "inner", "x")]),
     )
-    document: Any = dump(Wiring(block=Block({"per": block})))
-    assert document["nodes"]["per"] == {
-        "map": {
-            "over": {"x": "$in.xs"},
-            "key": f"{HERE}:name_of",
-            "max_concurrency": 2,
-            "on_error": "collect",
-            "nodes": {"inner": {"type": "t"}},
-            "edges": [{"source": "$item", "source_port": "x", "target": "inner", "target_port": "x"}],
-        }
-    }
+    assert (
+        dump_yaml(Wiring(block=Block({"per": block}))).replace(HERE, "HERE")
+        == """\
+dataflow: 1
+name: flow
+nodes:
+  per:
+    map:
+      over: {x: $in.xs}
+      key: HERE:name_of
+      max_concurrency: 2
+      on_error: collect
+      nodes:
+        inner: {type: t}
+      edges:
+        - {source: $item, source_port: x, target: inner, target_port: x}
+"""
+    )
 
 
 def test_constants_are_written_by_the_type_of_their_port() -> None:

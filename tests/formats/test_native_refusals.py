@@ -19,74 +19,27 @@ NO_DOCUMENTS: Final = {
     "dataflow: 1\ndataflow: 1": "2:1 DF0112",
     "nodes:\n  a: {type: t}\n  a: {type: t}": "3:3 DF0112",
 }
-#: Places of `all`, which is only an output of a loop.
-ALL: Final = {
-    "nodes: {a: {type: t, inputs: {p: {all: b}}}}": "2:35 DF0128 nodes.a.inputs.p.all",
-    "nodes: {a: {map: {over: {x: b}, outputs: {y: {all: b}}}}}": "2:47 DF0128 nodes.a.map.outputs.y.all",
-    "nodes: {a: {loop: {outputs: {y: {merge: [{all: b}]}}}}}": (
-        "2:43 DF0128 nodes.a.loop.outputs.y.merge[0].all"
-    ),
-    "nodes: {a: {loop: {until: {all: b}}}}": "2:28 DF0128 nodes.a.loop.until.all",
+#: Documents with one problem, with its location, code and place.
+ONE_PROBLEM: Final = {
+    "name: x": "1:1 DF0120 dataflow",
+    "dataflow: true": "1:1 DF0122 dataflow",
+    "dataflow: 0": "1:1 DF0122 dataflow",
+    "dataflow: 1\nnodes: {$in: {type: t}}": "2:9 DF0127 nodes.$in",
+    'dataflow: 1\nnodes: {"": {type: t}}': "2:9 DF0122 nodes.",
+    "dataflow: 1\nnodes: yyy": "2:1 DF0122 nodes",
+    "dataflow: 1\nnodes: {a: {flow: {}}}": "2:13 DF0120 nodes.a.flow.dataflow",
 }
-#: Documents, and below the rule the problems of each.
-CASES: Final = [
-    """\
-name: x
----
-1:1 DF0120 dataflow
-""",
-    """\
-dataflow: true
----
-1:1 DF0122 dataflow
-""",
-    """\
-dataflow: 0
----
-1:1 DF0122 dataflow
-""",
-    """\
+#: A document with problems of its form, and below the rule the problems.
+FORM: Final = """\
 dataflow: 1
 node: {}
----
-2:1 DF0121 node
-""",
-    """\
-dataflow: 1
-nodes: {$in: {type: t}}
----
-2:9 DF0127 nodes.$in
-""",
-    """\
-dataflow: 1
-nodes: {"": {type: t}}
----
-2:9 DF0122 nodes.
-""",
-    """\
-dataflow: 1
-nodes:
-  page: {type: 5}
-  b: []
-  c: {type: t, loop: {}}
----
-3:10 DF0122 nodes.page.type
-4:3 DF0124 nodes.b
-5:3 DF0124 nodes.c
-""",
-    """\
-dataflow: 1
-nodes:
-  my node: {type: t, polcy: {}, policy: {limit: 1.5, retry: {retries: -1, ons: 1}, on_error: x}}
----
-3:22 DF0121 nodes.my%20node.polcy
-3:42 DF0122 nodes.my%20node.policy.limit
-3:62 DF0122 nodes.my%20node.policy.retry.retries
-3:75 DF0121 nodes.my%20node.policy.retry.ons
-3:84 DF0122 nodes.my%20node.policy.on_error
-""",
-    """\
-dataflow: 1
+uses: {a: [1, 2, 3]}
+using: {limits: {a: {}, b: {slots: 0, per_second: .inf}}, errors: ignore}
+inputs:
+  a: {type: strng}
+  b: {typ: string}
+  c: string
+  d: {type: secret}
 outputs:
   a: a.
   b: {mrge: [a]}
@@ -96,107 +49,89 @@ outputs:
   f: {fallback: [a]}
   g: $x.y
   h: {merge: [$in]}
----
-3:3 DF0123 outputs.a
-4:3 DF0125 outputs.b
-5:7 DF0122 outputs.c.merge
-6:7 DF0126 outputs.d.each
-7:16 DF0121 outputs.e.ky
-8:7 DF0122 outputs.f.fallback
-9:3 DF0123 outputs.g
-10:15 DF0123 outputs.h.merge[0]
-""",
-    """\
-dataflow: 1
 edges:
   - {source: a, target: b}
   - 5
   - {source: a, target: b, target_port: c, limit: 3}
   - {source: a, target: b, target_port: c, to: d, leave: 1}
----
-3:5 DF0120 edges[0].target_port
-4:5 DF0122 edges[1]
-5:5 DF0128 edges[2].limit
-6:44 DF0121 edges[3].to
-6:51 DF0122 edges[3].leave
-""",
-    """\
-dataflow: 1
 nodes:
-  a:
-    loop: {limit: 0, carry: {x: {first: a}}, until: {source: a, test: 3.25}, nodes: {b: {}}}
-  b: {loop: {until: a, while: b}}
-  c: {map: {over: {}}}
-  d: {map: {keys: 1}}
+  page: {type: 5}
+  b: []
+  c: {type: t, loop: {}}
+  my node: {type: t, polcy: {}, policy: {limit: 1.5, retry: {retries: -1, ons: 1}, on_error: x}}
+  loop: {loop: {limit: 0, carry: {x: {first: a}}, until: {source: a, test: 3.25}, nodes: {b: {}}}}
+  tests: {loop: {until: a, while: b}}
+  over: {map: {over: {}}}
+  keys: {map: {keys: 1}}
 ---
-4:12 DF0122 nodes.a.loop.limit
-4:30 DF0120 nodes.a.loop.carry.x.next
-4:65 DF0122 nodes.a.loop.until.test
-4:86 DF0124 nodes.a.loop.nodes.b
-5:7 DF0130 nodes.b.loop
-6:13 DF0122 nodes.c.map.over
-7:7 DF0120 nodes.d.map.over
-7:13 DF0121 nodes.d.map.keys
-""",
-    """\
-dataflow: 1
-using: {limits: {a: {}, b: {slots: 0, per_second: .inf}}, errors: ignore}
----
-2:18 DF0129 using.limits.a
-2:29 DF0122 using.limits.b.slots
-2:39 DF0122 using.limits.b.per_second
-2:59 DF0122 using.errors
-""",
-    """\
-dataflow: 1
-inputs:
-  a: {type: strng}
-  b: {typ: string}
-  c: string
-  d: {type: secret}
----
-3:7 DF0122 inputs.a.type
-4:7 DF0121 inputs.b.typ
-5:3 DF0122 inputs.c
-6:7 DF0132 inputs.d.type
-""",
-    """\
+2:1 DF0121 node
+3:8 DF0122 uses.a
+4:18 DF0129 using.limits.a
+4:29 DF0122 using.limits.b.slots
+4:39 DF0122 using.limits.b.per_second
+4:59 DF0122 using.errors
+6:7 DF0122 inputs.a.type
+7:7 DF0121 inputs.b.typ
+8:3 DF0122 inputs.c
+9:7 DF0132 inputs.d.type
+11:3 DF0123 outputs.a
+12:3 DF0125 outputs.b
+13:7 DF0122 outputs.c.merge
+14:7 DF0126 outputs.d.each
+15:16 DF0121 outputs.e.ky
+16:7 DF0122 outputs.f.fallback
+17:3 DF0123 outputs.g
+18:15 DF0123 outputs.h.merge[0]
+20:5 DF0120 edges[0].target_port
+21:5 DF0122 edges[1]
+22:5 DF0128 edges[2].limit
+23:44 DF0121 edges[3].to
+23:51 DF0122 edges[3].leave
+25:10 DF0122 nodes.page.type
+26:3 DF0124 nodes.b
+27:3 DF0124 nodes.c
+28:22 DF0121 nodes.my%20node.polcy
+28:42 DF0122 nodes.my%20node.policy.limit
+28:62 DF0122 nodes.my%20node.policy.retry.retries
+28:75 DF0121 nodes.my%20node.policy.retry.ons
+28:84 DF0122 nodes.my%20node.policy.on_error
+29:17 DF0122 nodes.loop.loop.limit
+29:35 DF0120 nodes.loop.loop.carry.x.next
+29:70 DF0122 nodes.loop.loop.until.test
+29:91 DF0124 nodes.loop.loop.nodes.b
+30:11 DF0130 nodes.tests.loop
+31:16 DF0122 nodes.over.map.over
+32:10 DF0120 nodes.keys.map.over
+32:16 DF0121 nodes.keys.map.keys
+"""
+#: A document of the right form, with problems of what it says.
+MEANING: Final = """\
 dataflow: 1
 inputs:
   a: {type: {type: strng}}
   b: {type: {type: array, items: 5}}
   c: {type: integer, default: true}
+  d: {type: string, default: null}
+nodes:
+  a: {type: t, policy: {errors: fail}, inputs: {p: {merge: [a]}}, values: {p: 1}}
+  b: {type: t, inputs: {p: {all: b}}}
+  c: {map: {over: {x: b}, outputs: {y: {all: b}}}}
+  d: {loop: {outputs: {y: {merge: [{all: b}]}}}}
+  e: {loop: {until: {all: b}}}
+outputs: {x: {all: b}}
 ---
 3:7 DF0123 inputs.a.type
 4:7 DF0123 inputs.b.type
 5:22 DF0601 inputs.c.default
-""",
-    """\
-dataflow: 1
-nodes:
-  a: {type: t, policy: {errors: fail}, inputs: {p: {merge: [a]}}, values: {p: 1}}
----
-3:25 DF0128 nodes.a.policy.errors
-3:76 DF0131 nodes.a.values.p
-""",
-    """\
-dataflow: 1
-inputs:
-  a: {type: string, default: null}
----
-3:21 DF0601 inputs.a.default
-""",
-    """\
-dataflow: 1
-uses: {a: [1, 2, 3]}
-meta: {}
-name: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
-nodes: 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
----
-2:8 DF0122 uses.a
-5:1 DF0122 nodes
-""",
-]
+6:21 DF0601 inputs.d.default
+8:25 DF0128 nodes.a.policy.errors
+8:76 DF0131 nodes.a.values.p
+9:29 DF0128 nodes.b.inputs.p.all
+10:41 DF0128 nodes.c.map.outputs.y.all
+11:37 DF0128 nodes.d.loop.outputs.y.merge[0].all
+12:22 DF0128 nodes.e.loop.until.all
+13:15 DF0128 outputs.x.all
+"""
 
 
 def refusal(text: str) -> FlowInvalid:
@@ -219,32 +154,21 @@ def test_a_file_that_is_not_a_document_of_this_format_is_refused() -> None:
 
 
 def test_all_problems_are_reported_with_their_locations() -> None:
-    for case in CASES:
-        text, _, found = case.partition("\n---\n")
+    assert {text: problems(text) for text in ONE_PROBLEM} == {
+        text: [found] for text, found in ONE_PROBLEM.items()
+    }
+    for case in (FORM, MEANING):
+        text, _, found = case.partition("---\n")
         assert "\n".join(problems(text)) + "\n" == found
-    assert problems("dataflow: 1\nnodes: {a: {flow: {}}}") == ["2:13 DF0120 nodes.a.flow.dataflow"]
-    for text, found in ALL.items():
-        assert problems(f"dataflow: 1\n{text}") == [found]
 
 
 def test_an_unknown_key_is_reported_with_those_of_its_part() -> None:
-    found = refusal(
-        """\
-dataflow: 1
-outputs: {e: {each: a, ky: 1}}
-edges: [{source: a, target: b, target_port: c, to: d}]
-nodes:
-  a: {type: t, polcy: {}, policy: {retry: {ons: 1}}}
-  b: {map: {over: {x: a}, keys: 1}}
-"""
-    ).diagnostics
-    assert {problem.place: problem.available for problem in found} == {
+    found = {problem.place: problem.available for problem in refusal(FORM.partition("---\n")[0]).diagnostics}
+    known = {
         "outputs.e.ky": ("key", "each", "max_concurrency", "on_error"),
-        "edges[0].to": (
-            *("each_round", "feedback", "id", "leave", "limit", "meta", "on_limit", "source", "source_port"),
-            *("target", "target_port"),
-        ),
-        "nodes.a.polcy": ("policy", "after", "config", "inputs", "meta", "type", "values"),
-        "nodes.a.policy.retry.ons": ("on", "backoff", "first", "jitter", "retries"),
-        "nodes.b.map.keys": ("key", "edges", "max_concurrency", "nodes", "on_error", "outputs", "over"),
+        "nodes.my%20node.polcy": ("policy", "after", "config", "inputs", "meta", "type", "values"),
+        "nodes.my%20node.policy.retry.ons": ("on", "backoff", "first", "jitter", "retries"),
+        "nodes.keys.map.keys": ("key", "edges", "max_concurrency", "nodes", "on_error", "outputs", "over"),
+        "inputs.b.typ": ("type", "default"),
     }
+    assert {place: found[place] for place in known} == known
