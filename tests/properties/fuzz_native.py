@@ -45,7 +45,8 @@ MOST_GROWTH: Final = 300_000
 WARM: Final = 500
 KINDS: Final = 40
 
-_PLACE: Final = re.compile(r"\d+:\d+ ")
+_PLACE: Final = re.compile(r"(?:^|:)\d+:\d+[: ]")
+_CODE: Final = re.compile(r"\bDF\d{4}\b")
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -71,10 +72,10 @@ def examine(path: Path, *, imports: bool) -> list[str]:
     Raises DataflowError for what is no flow document.
     """
     flow = Flow.from_wiring(*read_document(path, Flow.from_wiring, imports=imports))
-    problems = flow.check()
+    problems = [str(problem) for problem in flow.check()]
     for problem in problems:
         assert not _UNSEEN.search(problem), f"it could steer a terminal: {problem!r}"
-        assert _PLACE.match(problem), f"no place: {problem!r}"
+        assert _PLACE.search(problem), f"no place: {problem!r}"
     for draw in (outline, mermaid, dot):
         assert not _UNSEEN.search(draw(flow.wiring).replace("\n", ""))
     _write_and_read(flow.wiring, path, may_refuse=bool(problems))
@@ -102,11 +103,11 @@ def _refused(error: DataflowError) -> list[str]:
     match error:
         case FlowInvalid():
             assert error.problems, "it tells no problem"
-            assert all(map(_PLACE.match, error.problems)), f"no place: {text}"
-            return [problem.partition(": ")[2] for problem in error.problems]
+            assert all(_PLACE.search(str(problem)) for problem in error.problems), f"no place: {text}"
+            return [str(problem) for problem in error.problems]
         case FormatError():
             assert min(error.line or 0, error.column or 0) >= 1, f"no place: {text}"
-            return [error.reason]
+            return [text]
         case _:
             raise error
 
@@ -155,7 +156,9 @@ def _try(path: Path, report: Report, examine: Callable[..., list[str]], *, impor
 
 
 def _kind(problem: str) -> str:
-    """Return what is left of a problem without what it is about."""
+    """Return the code of a problem, or what is left of one without a code and what it is about."""
+    if (code := _CODE.search(problem)) is not None:
+        return code[0]
     problem = _PLACE.sub("", problem, count=1)
     plain = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[\w.$%\[\]-]*[\d.$%\[\]_][\w.$%\[\]-]*", "_", problem[:300])
     return " ".join(re.split(r"[;:,]|found|reads", plain)[0].split()[:8])

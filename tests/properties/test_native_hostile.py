@@ -70,8 +70,8 @@ def read_or_refused(text: str, name: str) -> None:
         assert min(refused.line or 0, refused.column or 0) >= 1
         assert len(str(refused)) < 1000
     elif refused is not None:
-        assert refused.problems
-        assert all(problem.split(" ")[0].count(":") == 1 for problem in refused.problems)
+        assert len(refused.diagnostics) == len(refused.problems) > 0
+        assert all(problem.location.line and problem.location.column for problem in refused.diagnostics)
     else:
         written = dump(wiring)
         again = dump(load(dump_yaml(wiring), "flow.yaml", nest))

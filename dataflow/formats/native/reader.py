@@ -220,7 +220,7 @@ class _DocumentReader:
             self._wire(placed, port, given, (*path, "inputs", port), block)
         for port, value in node.values.items():
             if port in placed.inputs:
-                self.problem((*path, "values", port), SOURCE_AND_VALUE())
+                self.problem((*path, "values", port), SOURCE_AND_VALUE(port=port))
             placed.give(port, Literally(value, is_json=True))
 
     def _wire(
