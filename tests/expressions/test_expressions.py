@@ -103,27 +103,20 @@ FILLED: Final = {
     "{% if n > 3 %}{% if n < 9 %}a{% endif %}b{% endif %}": "ab",
     "a {%- if true -%} b {%- endif -%} c": "abc", "{{ 1 if n > 3 else 2 }}": "1",
 }
-#: Code and place of the problem of each expression.
+#: Expressions in addition to those of tests/messages, by the code and place of their problem.
 REFUSED: Final = {
-    "DF0702": ["", " "],
-    "DF0703": ["n" * 10_001],
-    "DF0704": ["n.", "[n n]", "n n"],
+    "DF0702": [" "],
     "DF0704 column 3": ["n }} {{ 1"],
     "DF0704 line 3": ["n\n+\n|"],
-    "DF0705 column 1": ["(n"],
-    "DF0706": ["n +", "1 +", "not"],
+    "DF0706": ["1 +", "not"],
     "DF0709 line 2, column 3": ["n +\n  __import__"],
     "DF0710 column 1": ["$", "$1"],
     "DF0710 column 2": ["n$x"],
     "DF0710 column 3": ["n.$x"],
-    "DF0711 column 1": ["'\\d'"],
     "DF0712": ["not " * 21 + "true", "- " * 21 + "1", "1 if true else " * 21 + "1"],
     "DF0712 column 21": ["(" * 21 + "true" + ")" * 21],
-    "DF0713": ["n|upper", "n is defined", "text[0:1]", "(1, 2)"],
-    "DF0714": ["range(3)", "text.upper()"],
-    "DF0715": ["len()", "len(n, n)", "len(n, x=n)", "len(n, *n)", "len(n, **n)", "round(1, 2, 3)"],
-    "DF0716": ["n if true"],
-    "DF0717": ["missing > 90"],
+    "DF0713": ["(1, 2)"],
+    "DF0715": ["len()", "len(n, x=n)", "len(n, *n)", "len(n, **n)"],
     "DF0718": [
         "'false' and true", "not n", "1 if none else 2", "- text", "(-8) ** 0.5", "[] in row", "{[]: 1}",
         "row[[]]", "round(text)",
@@ -140,7 +133,7 @@ REFUSED: Final = {
     "DF0718 round()": ["round(n, 1000)", "round(n, 1.0)"],
     "DF0718 int()": ["int('x')", "int(true)"],
     "DF0718 float()": [f"float('{'0' * 1_201}')"],
-    "DF0719": ["9" * 4400, "9" * 2000, "10 ** (10 ** 10)"],
+    "DF0719": ["10 ** (10 ** 10)"],
     "DF0722": [
         "row.missing > 90", "row[1]", "point.z", "point.count", "score.double", "score['_hidden']",
         "model.model_dump", "plain.attribute", "text.upper", "n.real", "text[2]", "text[-3]", "text[true]",
@@ -150,18 +143,14 @@ REFUSED: Final = {
     "DF0727": ["str(plain)", "str([colour])", "str(made)"],
 }
 NOT_FILLED: Final = {
-    "DF0703": ["x" * 10_001],
     "DF0704": ["{% if n > 3 %}{% endif n %}"],
     "DF0704 column 6": ["{{ n }"],
     "DF0705 line 2, column 1": ["a\n{{ n"],
-    "DF0706": ["{% if n > 3 %}"],
-    "DF0706 {{ }}": ["{{ }}", "{{ n + }}"],
-    "DF0706 {% %}": ["{% if %}{% endif %}"],
+    "DF0706 {{ }}": ["{{ n + }}"],
     "DF0707 column 1": [
-        "{# note #}", "{% for x in row %}{% endfor %}", "{% set x = 1 %}", "{% include 'a' %}",
+        "{% set x = 1 %}", "{% include 'a' %}",
         "{% macro a() %}{% endmacro %}", "{%- raw %}{{ n }}{% endraw %}", "{%%}",
     ],
-    "DF0708": ["{% endif %}"],
     "DF0710 column 9": ["{% if n.$x %}{% endif %}"],
     "DF0712": ["{% if true %}" * 21 + "{% endif %}" * 21],
     "DF0713": ["{{ n, n }}", "{{ n|upper }}"],
