@@ -379,10 +379,3 @@ TYPE_WITHOUT_SCHEMA: Final = Kind(
     example='flow.input("client", Client); flow.to_dict()',
     cure="Use a JSON type, a dataclass or a pydantic model.",
 )
-CARRY_WITHOUT_NEXT: Final = Kind(
-    "DF0152",
-    "has no next value",
-    meaning="A loop variable has a first value, and nothing sets it for the next iteration.",
-    example="with flow.loop(limit=3) as it: it.carry(count=0)",
-    cure="Set its next value in the loop.",
-)

@@ -345,7 +345,7 @@ def test_what_a_document_cannot_have_is_refused_with_its_place() -> None:
         "DF0147 nodes.policy.policy.retry",
         "DF0147 nodes.policy.policy",
         "DF0147 nodes.policy.policy",
-        "DF0152 nodes.loop.loop.carry.c",
+        "DF0327 nodes.loop.loop.carry.c",
         "DF0149 nodes.loop.loop.until",
         "DF0147 nodes.loop.loop.outputs.o",
         "DF0147 outputs.o",

@@ -74,14 +74,14 @@ nodes:
 7:7 DF0121 inputs.b.typ
 8:3 DF0122 inputs.c
 9:7 DF0132 inputs.d.type
-11:3 DF0123 outputs.a
+11:3 DF0212 outputs.a
 12:3 DF0125 outputs.b
 13:7 DF0122 outputs.c.merge
 14:7 DF0126 outputs.d.each
 15:16 DF0121 outputs.e.ky
 16:7 DF0122 outputs.f.fallback
-17:3 DF0123 outputs.g
-18:15 DF0123 outputs.h.merge[0]
+17:3 DF0212 outputs.g
+18:15 DF0212 outputs.h.merge[0]
 20:5 DF0120 edges[0].target_port
 21:5 DF0122 edges[1]
 22:5 DF0128 edges[2].limit
@@ -120,8 +120,8 @@ nodes:
   e: {loop: {until: {all: b}}}
 outputs: {x: {all: b}}
 ---
-3:7 DF0123 inputs.a.type
-4:7 DF0123 inputs.b.type
+3:7 DF0423 inputs.a.type
+4:7 DF0421 inputs.b.type
 5:22 DF0601 inputs.c.default
 6:21 DF0601 inputs.d.default
 8:25 DF0128 nodes.a.policy.errors

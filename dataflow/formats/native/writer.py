@@ -16,7 +16,8 @@ from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
 from dataflow.core.signature import qualified_id
 from dataflow.core.wiring import Edge, Literally, LoopBlock, Many, MapBlock, PlacedNode, Reference, Rounds
-from dataflow.diagnostics.documents import CARRY_WITHOUT_NEXT, FUNCTION_UNNAMED, TYPE_WITHOUT_SCHEMA
+from dataflow.diagnostics.documents import FUNCTION_UNNAMED, TYPE_WITHOUT_SCHEMA
+from dataflow.diagnostics.graphs import CARRY_WITHOUT_NEXT
 from dataflow.errors import FlowInvalid, PackError, ValueMismatch
 from dataflow.formats.native.document import FORMAT, FlowDocument
 from dataflow.formats.native.settings import SourceWriter, write_policy, write_settings
