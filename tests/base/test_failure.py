@@ -11,7 +11,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 import dataflow
-from dataflow import Failure, Flow, PackError, RunFailed, node
+from dataflow import Failure, Flow, NodeTimeout, PackError, RunFailed, node
 from dataflow.base.failure import failure_of, takes_failure
 from dataflow.core.functions import import_function
 from dataflow.stores import Store
@@ -34,6 +34,12 @@ def raised(error: Exception) -> Exception:
 def test_a_failure_names_node_path_attempt_and_error() -> None:
     failure = failure_of(ValueError("too long"), "check", "loop[0]/check", 2)
     assert failure == Failure("check", "loop[0]/check", 2, "ValueError", "too long", "ValueError: too long\n")
+    assert failure.code == ""
+
+
+def test_a_failure_has_the_code_of_an_error_of_the_engine() -> None:
+    assert failure_of(NodeTimeout("a", 1), "a", "a", 1).code == "DF0802"
+    assert failure_of(ValueError("no DF0802 at the beginning"), "a", "a", 1).code == ""
 
 
 def test_the_traceback_begins_in_the_code_that_raised() -> None:

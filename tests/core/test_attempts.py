@@ -9,9 +9,10 @@ from typing import Any, get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow import NodeTimeout, Retry
+from dataflow import ArgumentInvalid, NodeTimeout, Retry
 from dataflow.core.attempts import Bounds, bounds_of, wait_before_next
 from dataflow.core.policy import Backoff, policy_of
+from dataflow.diagnostics.conversations import NOTHING_TO_MERGE
 
 
 class RateLimitError(Exception):
@@ -148,6 +149,8 @@ MATCHES: list[tuple[Any, BaseException]] = [
     ("ValueError", ValueError("no")),
     ("value_error", ValueError("no")),
     ("value error", ValueError("no")),
+    ("ValueError", ArgumentInvalid(NOTHING_TO_MERGE())),
+    (TypeError, ArgumentInvalid(NOTHING_TO_MERGE())),
     ("LookupError", KeyError("no")),
     ("Connection reset", OSError("CONNECTION_RESET by peer")),
     ("timeout", TimeoutError()),
