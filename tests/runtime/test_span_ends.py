@@ -11,7 +11,7 @@ from opentelemetry.trace import StatusCode
 
 from dataflow import Flow, NodeTimeout, Retry, RunFailed, Secret, Store, collect, each, node, this_firing
 from tests.support.known_secrets import forgetting
-from tests.support.spans import Spans
+from tests.support.spans import Spans, traced
 
 
 async def inc(x: int) -> int:
@@ -73,8 +73,7 @@ async def test_each_attempt_at_a_flow_node_has_a_span_around_its_calls() -> None
         inner.output("y", inner.add(flaky(1), inner.add(inc, inner.input("x", int)).out).out)
     with Flow("f") as flow:
         flow.output("y", flow.add(inner.with_(retries=1), x=1).out.y)
-    spans = Spans()
-    await flow.using(**spans.settings).run()
+    spans, _ = await traced(flow)
     assert spans.parents() == {
         "inner/inc": "inner",
         "inner/shaky": "inner",
@@ -158,8 +157,7 @@ async def test_a_flow_node_that_waits_for_an_answer_ends_paused_with_the_run() -
         inner.output("y", inner.ask(int, "more?", show=inner.add(inc, x=1).out).out)
     with Flow("f") as flow:
         flow.output("y", flow.add(inner).out.y)
-    spans = Spans()
-    await flow.using(**spans.settings).run()
+    spans, _ = await traced(flow)
     assert spans.states() == {
         "inner/inc": "done", "inner/ask": "paused", "inner": "paused", "run f": "paused",
     }  # fmt: skip
@@ -172,8 +170,8 @@ async def test_what_is_remembered_has_no_span() -> None:
             x = flow.add(node(halved).with_(memo="run", name=name), x=x).out
             x = flow.add(inc, x=x).out
         flow.output("y", x)
-    spans = Spans()
-    assert (await flow.using(**spans.settings).run()).outputs == {"y": 1}
+    spans, result = await traced(flow)
+    assert result.outputs == {"y": 1}
     assert spans.names() == ["inc", "a", "inc_2", "inc_3", "run f"]
     assert spans.links("inc_3") == []
 

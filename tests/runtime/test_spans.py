@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
 from dataflow import Firing, Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
 from tests.support.processes import modules_after
-from tests.support.spans import Spans
+from tests.support.spans import Spans, traced
 
 
 async def inc(x: int) -> int:
@@ -37,8 +37,7 @@ async def test_a_run_and_each_of_its_calls_have_a_span() -> None:
     with Flow("sum") as flow:
         x = flow.input("x", int)
         flow.output("s", flow.add(add, a=flow.add(inc, x=x).out, b=x).out)
-    spans = Spans()
-    result = await flow.using(**spans.settings).run(x=1)
+    spans, result = await traced(flow, x=1)
     assert spans.parents() == {"inc": "run sum", "add": "run sum", "run sum": None}
     assert dict(spans.one("add").attributes or {}) == {
         "dataflow.run.id": result.run_id,
@@ -81,8 +80,8 @@ async def test_parallel_branches_each_see_their_own_span_and_joins_link_to_them(
         a, b, late = (flow.add(node(turns).with_(name=f"turn_{name}"), name=name) for name in "abc")
         c = fallback(late.out, "none")
         flow.output("o", flow.add(both, a=a.out, b=b.out, c=c).out)
-    spans = Spans()
-    assert (await flow.using(**spans.settings).run()).outputs == {"o": "abc"}
+    spans, result = await traced(flow)
+    assert result.outputs == {"o": "abc"}
     assert seen == {name: [f"turn_{name}"] * 3 for name in "abc"}
     assert sorted(map(str, spans.links("both"))) == ["turn_a", "turn_b", "turn_c"]
     assert spans.links("turn_a") == []
@@ -96,8 +95,8 @@ async def test_a_thread_sees_the_span_of_its_node() -> None:
 
     with Flow("f") as flow:
         flow.output("seen", flow.add(blocking, x=1).out)
-    spans = Spans()
-    assert (await flow.using(**spans.settings).run()).outputs == {"seen": None}  # `mine` has no path
+    spans, result = await traced(flow)
+    assert result.outputs == {"seen": None}  # `mine` has no path
     assert spans.parents() == {"mine": "blocking", "blocking": "run f", "run f": None}
     assert dict(spans.one("mine").attributes or {}) == {"x": 1}
 
@@ -118,8 +117,8 @@ async def test_what_a_node_starts_itself_is_inside_its_span_and_no_span_is_left_
 
     with Flow("f") as flow:
         flow.output("seen", flow.add(next_one, x=flow.add(starting, x=1).out).out)
-    spans = Spans()
-    assert (await flow.using(**spans.settings).run()).outputs == {"seen": ("next_one", None)}
+    spans, result = await traced(flow)
+    assert result.outputs == {"seen": ("next_one", None)}
     assert spans.parents()["child"] == "starting"
 
 
@@ -131,8 +130,8 @@ async def test_maps_loops_and_flow_nodes_have_a_span_around_what_is_in_them() ->
         first = flow.add(inner, x=1)
         items = flow.add(listing, n=first.out.y)
         flow.output("ys", collect(flow.add(inner, x=each(items.out)).out.y))
-    spans = Spans()
-    assert (await flow.using(**spans.settings).run()).outputs == {"ys": [1, 2]}
+    spans, result = await traced(flow)
+    assert result.outputs == {"ys": [1, 2]}
     parents = spans.parents()
     assert parents == {
         "inner/inc": "inner",
@@ -164,8 +163,7 @@ async def test_the_rounds_of_a_loop_are_inside_one_span() -> None:
             x.next(more.out)
         flow.output("x", x.final)
         flow.output("y", flow.add(inc, x=x.final).out)
-    spans = Spans()
-    await flow.using(**spans.settings).run(x=1)
+    spans, _ = await traced(flow, x=1)
     assert spans.parents() == {
         **{f"loop[{n}]/{name}": "loop" for n in range(2) for name in ("inc", "double")},
         "loop": "run f",
@@ -200,8 +198,7 @@ async def test_a_node_may_tell_of_the_flow_node_around_it_or_of_the_run() -> Non
     with Flow("outer") as flow:
         first = flow.add(tell, x=1)
         flow.output("xs", collect(flow.add(inner, x=each(flow.add(listing, n=first.out).out)).out.x))
-    spans = Spans()
-    await flow.using(**spans.settings).run()
+    spans, _ = await traced(flow)
     assert [span.name for span in spans.all if span.name.startswith("about")] == [
         "about inner",
         "about outer",
@@ -241,8 +238,7 @@ async def test_a_thread_that_outlasts_its_flow_node_tells_nobody() -> None:
         inner.output("y", inner.add(keep_firing, x=inner.input("x", int)).out)
     with Flow("f") as flow:
         flow.output("y", flow.add(inner, x=1).out.y)
-    spans = Spans()
-    await flow.using(**spans.settings).run()
+    spans, _ = await traced(flow)
     kept[0].flow_span.note({"late": True})
     assert kept[0].flow_span.name == ""
     assert "late" not in spans.text()

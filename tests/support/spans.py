@@ -9,9 +9,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from dataflow import Telemetry
+from dataflow import Flow, Result, Telemetry
 
-__all__ = ["Spans"]
+__all__ = ["Spans", "traced"]
 
 
 class Spans:
@@ -69,3 +69,9 @@ class Spans:
     def text(self) -> str:
         """Write all that the spans tell."""
         return "\n".join(span.to_json() for span in self.all)
+
+
+async def traced(flow: Flow, **inputs: Any) -> tuple[Spans, Result]:
+    """Run a flow and return its spans and its result."""
+    spans = Spans()
+    return spans, await flow.using(**spans.settings).run(**inputs)
