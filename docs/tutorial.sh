@@ -155,7 +155,7 @@ done       squeeze[2]/join  0.00 s
 done       squeeze[2]/fits  0.00 s
 done       squeeze  0.00 s
 line: A. L., G. H., E. D.
-warning: loop squeeze ended at its limit of 3 rounds, and its test still asked for another
+warning: DF0834 squeeze: ended at its limit of 3 rounds, and its test still asked for another
 completed in 0.00 s
 END OF OUTPUT
 
