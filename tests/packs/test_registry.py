@@ -103,10 +103,10 @@ def test_an_unknown_id_is_refused() -> None:
         "no-such-thing:good.fetch": "DF1307 no-such-thing:good.fetch",
         "nothing.x": "DF1306 nothing.x",
         "control.iff": "DF1305 control.iff",
+        "nowhere_at_all:x": "DF0428 nowhere_at_all:x",
+        "math:pi": "DF0429 math:pi",
     }.items():
         assert codes(refused(id)) == [problem]
-    for id in ("nowhere_at_all:x", "math:pi"):
-        assert f"{id}: " in str(refused(id))
     assert refused("nothing.x").diagnostics[0].available == tuple(sorted({offer.pack for offer in offers()}))
     assert "if" in (refused("control.iff").diagnostics[0].available or ())
 
@@ -139,14 +139,11 @@ def test_a_pack_that_cannot_be_used_does_not_affect_the_others(installs: Install
         "newer.x": "DF1313 newer.x: pack 'newer' of shots 2.1",
         "wrong.x": "DF1311 wrong.x: pack 'wrong' of shots 2.1",
         "called.x": "DF1312 called.x: pack 'called' of shots 2.1",
+        "broken.x": "DF0428 broken.x: pack 'broken' of shots 2.1: made_up_packs:nothing",
+        "missing.x": "DF0428 missing.x: pack 'missing' of shots 2.1: made_up_nowhere:pack",
+        "lazy.far": "DF0428 lazy.far of shots 2.1: made_up_nowhere:far",
     }.items():
         assert codes(refused(id)) == [problem]
-    for id, place in {
-        "broken.x": "broken.x: pack 'broken' of shots 2.1: made_up_packs:nothing",
-        "missing.x": "missing.x: pack 'missing' of shots 2.1: made_up_nowhere:pack",
-        "lazy.far": "lazy.far of shots 2.1: made_up_nowhere:far",
-    }.items():
-        assert place in str(refused(id))
     assert find_type("good.fetch").id == "good.fetch"
     good = Offer("good", "made_up_packs:good", "shots", "2.1")
     assert listed("good") == InstalledPack(good, PackStatus.OK, ["good.fetch"])
@@ -195,7 +192,9 @@ def test_a_broken_pack_does_not_hide_another_of_its_name(installs: Install) -> N
     installs("shots", "good = made_up_packs:good")
     installs("another", "good = made_up_nowhere:good")
     assert find_type("good.fetch").id == "good.fetch"
-    assert "good.scan: pack 'good' of another 1.0: made_up_nowhere:good" in str(refused("good.scan"))
+    assert codes(refused("good.scan")) == [
+        "DF0428 good.scan: pack 'good' of another 1.0: made_up_nowhere:good"
+    ]
 
 
 def test_a_pack_of_the_engine_is_not_replaced(installs: Install) -> None:

@@ -164,22 +164,22 @@ def test_a_distribution_picks_one_of_two(environment: Environment) -> None:
 
 
 def test_a_pack_that_cannot_be_used_is_reported_by_name(environment: Environment) -> None:
-    for id, problem in {
-        "broken.x": "broken.x: pack 'broken' of broken-pack 1.0: ",
-        "half.half": "DF1309 half.half: ",
-        "good.far": "good.far of good-pack 1.5: good_pack.far:far: ",
-        "usurper:control.half": "DF1316 usurper:control.half: pack 'control' of usurper 1.0: ",
-        "left.half": "DF1318 left.half: pack 'left' of left-twin 1.0: ",
-        "right.half": "DF1318 right.half: pack 'right' of right-twin 1.0: ",
-    }.items():
-        code, out, err = run(environment, id)
-        assert (code, out) == (1, "")
-        assert problem in err
+    for id, code, place in [
+        ("broken.x", "DF0428", "broken.x: pack 'broken' of broken-pack 1.0: "),
+        ("half.half", "DF1309", "half.half: "),
+        ("good.far", "DF0428", "good.far of good-pack 1.5: good_pack.far:far: "),
+        ("usurper:control.half", "DF1316", "usurper:control.half: pack 'control' of usurper 1.0: "),
+        ("left.half", "DF1318", "left.half: pack 'left' of left-twin 1.0: "),
+        ("right.half", "DF1318", "right.half: pack 'right' of right-twin 1.0: "),
+    ]:
+        exit_code, out, err = run(environment, id)
+        assert (exit_code, out) == (1, "")
+        assert f": {code} it: {place}" in err
         assert "Traceback" not in err
     for disabled in ("good", "*"):
-        code, _, err = run(environment, "good.double", disabled)
-        assert code == 1
-        assert "DF1315 good.double: pack 'good' of good-pack 1.5: " in err
+        exit_code, _, err = run(environment, "good.double", disabled)
+        assert exit_code == 1
+        assert ": DF1315 it: good.double: pack 'good' of good-pack 1.5: " in err
 
 
 def test_every_entry_point_of_the_engine_works(environment: Environment) -> None:
