@@ -8,7 +8,7 @@ import math
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed
+from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
 from dataflow.core.inputs import Request, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
@@ -82,11 +82,34 @@ class TestAnswers:
 class TestInMemory:
     """A paused run without a store lives in its result."""
 
+    async def test_it_goes_on_once(self) -> None:
+        flow = asking_flow()
+        paused = await flow.run()
+        await flow.resume(paused, {"ask": 22})
+        with pytest.raises(RunTaken, match="DF0824"):
+            await flow.resume(paused, {"ask": 22})
+
     async def test_it_belongs_to_its_flow(self) -> None:
         with Flow("other") as other:
             other.output("o", other.add(one_ask).out)
         with pytest.raises(DataflowError, match="DF0823"):
             await other.resume(await asking_flow().run(), {"ask": 22})
+
+    async def test_one_that_has_ended_lives_nowhere(self) -> None:
+        async def one() -> int:
+            return 1
+
+        with Flow("one") as f:
+            f.output("o", f.add(one).out)
+        with pytest.raises(DataflowError, match="DF0822"):
+            await f.resume(await f.run())
+
+    async def test_a_wrong_answer_leaves_it_as_it_was(self) -> None:
+        flow = asking_flow()
+        paused = await flow.run()
+        with pytest.raises(AnswerRefused):
+            await flow.resume(paused, {"ask": "many"})
+        assert (await flow.resume(paused, {"ask": 22}))["o"] == 42
 
 
 class TestGone:
@@ -103,7 +126,7 @@ class TestGone:
         store = Store.memory()
         async with flow(store, "o").start("o") as run:
             paused = await run
-        with pytest.raises(DataflowError, match="DF0302"):
+        with pytest.raises(DataflowError, match=r"DF0302 .* 'o\.out'"):
             await flow(store, "other").resume(paused.run_id, {"ask": 1})
         store.hold(paused.run_id).release()  # nobody owns it
         assert (await flow(store, "o").resume(paused.run_id, {"ask": 1}))["o"] == 2

@@ -211,7 +211,7 @@ MUTANTS: Final = (
         "the last item does not end its map",
         "            self.end(frame, node, opened)\n",
         "            return\n",
-        (SETTLING.format("the_last_item_ends_the_map"),),
+        (SETTLING.format("the_value_of_its_last_node_ends_an_item"),),
     ),
     Mutant(
         "an item holds its values when it has ended",

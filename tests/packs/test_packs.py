@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -26,15 +26,6 @@ def blocking(x: int) -> int:
 
 
 HERE = __name__
-INVALID: Final[list[tuple[str, Any, str]]] = [
-    ("sho.ts", [], "DF1301 sho.ts"),
-    ("", [], "DF1301"),
-    ("shots", {"a b": "m:f"}, "DF1301 shots: node type 'a b'"),
-    ("shots", [lambda: None], "DF1301 shots: node type '<lambda>'"),
-    ("shots", [fetch, node(name="fetch")(fetch)], "DF1302 shots: node type 'fetch'"),
-    ("shots", {"a": "m.f"}, "DF1303 shots: node type 'a'"),
-    ("shots", {"a": 3}, "DF1303 shots: node type 'a'"),
-]
 
 
 def pack_of(nodes: Any) -> Pack:
@@ -60,17 +51,18 @@ def test_a_pack_may_name_what_it_imports_on_first_use() -> None:
         assert list(pack.find("ocr").inputs) == ["image"]
 
 
-def test_an_invalid_pack_is_refused() -> None:
-    for name, nodes, problem in INVALID:
+def test_a_name_without_letters_or_of_a_lambda_is_refused() -> None:
+    nodes: Any
+    for name, nodes, problem in [
+        ("", [], "DF1301"),
+        ("shots", [lambda: None], "DF1301 shots: node type '<lambda>'"),
+    ]:
         with pytest.raises(PackError) as caught:
             Pack(name, version="1.0", api=1, nodes=nodes)
         assert codes(caught.value) == [problem]
 
 
-def test_a_type_that_cannot_be_used_is_refused() -> None:
-    with pytest.raises(PackError, match=r"DF1305 shots\.scan:") as caught:
-        pack_of([ocr, fetch]).find("scan")
-    assert caught.value.diagnostics[0].available == ("fetch", "ocr")
+def test_a_type_that_cannot_be_imported_is_refused() -> None:
     with pytest.raises(PackError, match=r"DF1304 shots\.blocking of shots-extra 1\.2:"):
         pack_of([blocking]).find("blocking", "shots-extra 1.2")
     for place, code in (("nowhere_at_all:x", "DF0428"), ("math:nothing", "DF0428"), ("math:pi", "DF0429")):

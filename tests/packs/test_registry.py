@@ -206,11 +206,6 @@ def test_a_pack_of_the_engine_is_not_replaced(installs: Install) -> None:
     assert find_type("control.read_text").id == "control.read_text"
 
 
-def test_an_entry_point_that_names_no_object_is_reported(installs: Install) -> None:
-    installs("shots", "good = made_up_packs.good")
-    assert codes(refused("good.fetch")) == ["DF1317 good.fetch: pack 'good' of shots 1.0"]
-
-
 def test_a_module_that_two_distributions_have_installed_is_reported(installs: Install) -> None:
     installs("shots", "good = made_up_packs:good", files=("made_up_packs.py", "space/one.py"))
     installs("third", "far = made_up_nowhere:pack", files=("space/two.py",))  # they share a namespace

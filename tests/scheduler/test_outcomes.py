@@ -251,23 +251,20 @@ def test_a_node_that_waits_for_more_is_not_ready_yet() -> None:
     assert [playing.fire(), playing.fire()] == [[], ["add"]]
 
 
-def test_a_value_is_told_without_a_work_list() -> None:
+def test_a_value_is_passed_on_without_a_work_list_and_the_last_ends_the_run() -> None:
     playing = Playing(flow_of(a_chain))
+    advance = playing.scheduler.advance
     playing.scheduler.advance = nothing_to_do  # type: ignore[method-assign]
     assert playing.fire() == ["inc"]
-
-
-def nothing_to_do() -> list[FiringId]:
-    raise AssertionError("the work list was looked at")
-
-
-def test_the_last_value_ends_the_run() -> None:
-    playing = Playing(flow_of(a_chain))
-    playing.fire()
+    playing.scheduler.advance = advance  # type: ignore[method-assign]
     playing.fire()
     assert not playing.scheduler.has_ended
     playing.fire()
     assert playing.scheduler.has_ended
+
+
+def nothing_to_do() -> list[FiringId]:
+    raise AssertionError("the work list was used")
 
 
 def test_a_value_that_is_not_kept_is_let_go() -> None:
@@ -320,21 +317,15 @@ def test_the_value_of_its_last_node_ends_an_item() -> None:
     assert STATES[first.states[1]].value == "done"
     assert (*first.values,) == ()
     assert list(opened.live.values()) == [second]
+    assert playing.root.values[playing.scheduler.plan.outputs["o"]] is UNSETTLED
+    playing.fire()  # the last item ends the map
+    assert playing.root.values[playing.scheduler.plan.outputs["o"]] == [3, 4]
+    assert playing.root.states[0] == DONE
 
 
 def test_an_item_that_has_ended_makes_room_for_the_next() -> None:
     playing = a_map_of(1, 2, max_concurrency=1)
     assert [playing.fire(), playing.fire()] == [["inc[0]/inc_2"], ["inc[1]"]]
-
-
-def test_the_last_item_ends_the_map() -> None:
-    playing = a_map_of(1, 2)
-    for _ in range(3):
-        playing.fire()
-    assert playing.root.values[playing.scheduler.plan.outputs["o"]] is UNSETTLED
-    playing.fire()
-    assert playing.root.values[playing.scheduler.plan.outputs["o"]] == [3, 4]
-    assert playing.root.states[0] == DONE
 
 
 def test_items_that_end_in_another_order_are_listed_in_theirs() -> None:
