@@ -122,7 +122,7 @@ async def test_messages_that_cannot_be_read() -> None:
 
 async def test_messages_that_do_not_belong_together_begin_nothing() -> None:
     result = [{"role": "tool", "content": "a", "tool_call_id": "t"}]
-    with pytest.raises(ConversationInvalid, match="is the result of the call 't', which is not made"):
+    with pytest.raises(ConversationInvalid):
         await context(messages=result)
 
 

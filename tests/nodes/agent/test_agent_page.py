@@ -19,7 +19,7 @@ OPEN: Final = {
     "agent.call_tool": "`arguments`, `tools`",
     "agent.agent": "`prompt`, `context`, `tools`, of which only the first has to be wired",
 }
-#: As do the outputs of these: test_chat.py, test_routing.py and test_call_tool.py in tests/nodes/agent.
+#: As do the outputs of these: test_chat.py, test_routing.py and test_call_server_tool.py beside this file.
 OUTPUTS: Final = {
     "agent.call_tool": "`text: str`, `images: list[Image]`",
     "agent.chat": "`text: str`, `context: ExecutionContext`, `answer` of its `answer`",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import pytest
@@ -37,6 +37,7 @@ from dataflow_agent.servers.offers import Offer
 from tests.nodes.agent.agent_tools import ENTERED, add, calling, fails, meet, said, slow, weather, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")
+OVER: Final = {"may_overshoot": True}
 
 
 def adding(count: int, text: str = "") -> ScriptedAnswer:
@@ -154,6 +155,10 @@ async def test_a_limit_ends_the_turn_with_the_text_so_far() -> None:
         ),
         ({"max_turns": 1}, ("done",), "answer", "done", "uA"),
         ({}, (adding(10), adding(1)), "max_tool_calls", "", "ua" + 10 * "t" + "A"),
+        ({"max_tool_calls": 1, **OVER}, (adding(2, "1"),), "max_tool_calls", "1", "uattA"),
+        ({"max_tool_calls": 2, **OVER}, (adding(1), adding(2, "2")), "max_tool_calls", "2", "uatattA"),
+        ({"max_tool_calls": 0, **OVER}, (), "max_tool_calls", "", "uA"),
+        ({"max_tool_calls": 2, **OVER}, (adding(1), "Done."), "answer", "Done.", "uatA"),
     ]  # fmt: skip
     for settings, answers, stopped_by, text, roles in cases:
         with scripted(*answers):

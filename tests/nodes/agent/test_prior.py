@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from textwrap import indent
 from typing import Any, Final
 
-import pytest
-
 from dataflow import SKIP, Flow, Maybe, node
-from dataflow.cli.app import main
 from dataflow_agent import Chat, Prior, PriorStep, chat, prior_outputs, scripted
 
 MODEL: Final = Chat(model="openai/gpt")
@@ -101,42 +95,3 @@ async def test_agents_one_after_the_other_see_all_that_came_before() -> None:
         before_p("[a (agent: x)]:\nA"),
         before_p("[a (agent: x)]:\nA", "[b (agent: x)]:\nB"),
     ]
-
-
-DOCUMENT: Final = {
-    "dataflow": 1,
-    "inputs": {"prompt": {"type": "string"}},
-    "nodes": {
-        "first": {
-            "type": "agent.chat",
-            "config": {"model": "openai/gpt"},
-            "inputs": {"prompt": "$in.prompt"},
-        },
-        "told": {
-            "type": "agent.prior_outputs",
-            "config": {"steps": [{"name": "first", "agent": "writer"}]},
-            "inputs": {"prompt": "$in.prompt", "first": "first.text"},
-        },
-        "short": {
-            "type": "agent.fill_prompt",
-            "config": {"prompt": "Shorten: {{ $steps.told.output }}"},
-            "inputs": {"told": "told"},
-        },
-    },
-    "outputs": {"text": "short"},
-}
-
-FIRST: Final = "[first (agent: writer)]:\nA"
-
-
-def test_a_document_is_run_from_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file, answers = tmp_path / "told.json", tmp_path / "answers.yaml"
-    file.write_text(json.dumps(DOCUMENT), encoding="utf-8")
-    file.write_text(json.dumps(Flow.load(file).to_dict()), encoding="utf-8")
-    answers.write_text("[{text: A}]", encoding="utf-8")
-    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(answers))
-    assert main(["run", "--no-store", str(file), "P"]) == 0
-    written = indent(f"Shorten: {before_p(FIRST)}", "  ")
-    assert written in capsys.readouterr().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,6 @@ ANSWERS = """
 - text: again
   repeat: true
 """
-#: Each line stands for twenty of the one before.
-BOMB = "- &a [x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"- &{name} [{', '.join(20 * ['*' + before])}]\n" for before, name in ("ab", "bc", "cd", "de")
-)
 
 
 def talk(model: str, *prompts: str) -> Flow:
@@ -102,15 +97,7 @@ async def test_the_environment_names_it_for_every_model(
 
 def test_a_file_that_is_no_script_is_told(tmp_path: Path) -> None:
     cases: list[Any] = [
-        (None, " cannot be read: No such file or directory"),
-        ("{", "2:1: is no YAML: "),
-        ("", "1:1: is empty"),
-        ("? [a]\n: b", "1:3: a key must be text, found a list"),
         ("- !!python/name:os.system", "1:3: "),
-        ("- " * 200, "1:201: nests deeper than 100 levels"),
-        (f"- {'9' * 5000}", "1:3: a number has more than 1000 digits"),
-        (BOMB, "5:23: the aliases up to here expand to more than 10 MB"),
-        ("- hello".ljust(10_000_001), "1:10000001: is larger than 10 MB"),
         ("- hello\n- 3", " DF2131 scripted answer 2:"),
         ("- {text: true}", " DF2131 scripted answer 1.text:"),
         ("- {error: rate_limited, retry_after: -1}", " DF2131 scripted answer 1.retry_after:"),
@@ -118,29 +105,7 @@ def test_a_file_that_is_no_script_is_told(tmp_path: Path) -> None:
     ]
     for text, told in cases:
         file = tmp_path / "answers.yaml"
-        if text is not None:
-            file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
         with pytest.raises(FormatError) as caught:
             read_script(str(file))
         assert str(caught.value).startswith(f"{file}:{told}")
-
-
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
-    file = tmp_path / "answers.yaml"
-    file.write_bytes(b"\xff\xfe\xfa")
-    with pytest.raises(FormatError, match="1:1: is no UTF-8 text: found the byte 0xff"):
-        read_script(str(file))
-
-
-def test_only_regular_files_are_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path, reason in {
-        str(tmp_path / "pipe"): "it is no regular file",
-        "/dev/zero": "it is no regular file",
-        str(tmp_path): "Is a directory",
-    }.items():
-        with pytest.raises(FormatError) as caught:
-            read_script(path)
-        assert str(caught.value) == f"{path}: cannot be read: {reason}"
-    with pytest.raises(FormatError, match=r"^a\\x00b: cannot be read: embedded null byte$"):
-        read_script("a\0b")

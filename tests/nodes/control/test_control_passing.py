@@ -147,7 +147,7 @@ async def test_of_sets_in_sets_little_is_written(caplog: pytest.LogCaptureFixtur
 
 
 async def test_a_log_whose_message_cannot_be_filled_fails_also_when_nobody_reads_it() -> None:
-    with pytest.raises(ExpressionError, match="no key 'a'"):
+    with pytest.raises(ExpressionError):
         await log({}, Log(level="debug", message=Template("{{ value.a }}")))
 
 
@@ -201,7 +201,7 @@ def test_configs_that_cannot_be() -> None:
         ),
     ):
         (found,) = problems_of(function, config, value=1)
-        assert f"config {place}" in str(found)
+        assert place in str(found)
 
 
 async def number() -> int:
