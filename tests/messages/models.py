@@ -130,7 +130,7 @@ def with_key(name: str) -> ModelRequest:
 def without_litellm() -> object:
     """Call a model where the library is not installed."""
     with patch.dict(sys.modules, {"litellm": None}), patch.object(litellm_provider, "_loaded", []):
-        return litellm_provider.load("openai/gpt")
+        return anyio.run(litellm_provider.loaded, "openai/gpt")
 
 
 ROWS: Final = [

@@ -44,7 +44,7 @@ def calling(tool: str, arguments: dict[str, Any], *options: str, **server: Any) 
 def without_mcp() -> object:
     """Start a server where the library is not installed."""
     with patch.dict(sys.modules, {"mcp": None}), patch.object(connection, "_loaded", []):
-        return connection.load("files")
+        return anyio.run(connection.loaded, "files")
 
 
 def refused() -> None:
