@@ -238,6 +238,7 @@ class TestDescriptions:
     def test_equal_descriptions_are_equal_and_there_once(self) -> None:
         assert serve() == serve()
         assert tools(serve(), serve(), add).sources == tools(serve(), add).sources
+        assert tools(serve(), add).names == ("add",)  # those of a server are known once they are listed
 
     def test_a_server_has_a_name_of_its_command_or_address(self) -> None:
         described = [
