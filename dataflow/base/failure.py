@@ -21,6 +21,7 @@ __all__ = [
     "error_line",
     "failure_of",
     "is_interruption",
+    "line_of_error",
     "takes_failure",
     "text_of_error",
 ]
@@ -77,6 +78,12 @@ def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Fail
 def text_of_error(error: BaseException) -> str:
     """Return the text of an exception with secrets masked (S12.4); never raises."""
     return _safe_text(lambda: str(error))
+
+
+def line_of_error(error: BaseException) -> str:
+    """Return the class of an exception, and its text if it has one; never raises."""
+    text = text_of_error(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _safe_text(make: Callable[[], str]) -> str:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from dataflow.compiler.layout import inputs_of_call
 from dataflow.core.ports import Signal
 from dataflow.core.states import UNSETTLED, Errored, Remembered
+from dataflow.diagnostics.values import NO_CONTENT_HASH
 from dataflow.scheduler.arguments import checked, is_live
 from dataflow.values.digest_leaves import Digested, listed, text
-from dataflow.values.digests import NoDigest, digest, type_of
+from dataflow.values.digest_parts import type_of
+from dataflow.values.digests import NoDigest, digest
 from dataflow.values.forms import caches_of
 from dataflow.values.functions import NAME, PYTHON, FunctionGraph, is_plain
 
@@ -85,7 +87,8 @@ class _Known:
         root = call.type.documented or call.type.call
         self.graph = FunctionGraph(root)
         if not any(isinstance(one, FunctionType) for one in self.graph.functions):
-            raise NoDigest("code", type_of(root), "it is not written in Python")
+            why = "it is not written in Python"
+            raise NoDigest("code", NO_CONTENT_HASH(found=type_of(root), why=why, advice=""))
         parts: dict[str, list[Any]] = {}
         for each in self.graph.held:
             if each.label != NAME:

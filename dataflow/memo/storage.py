@@ -66,9 +66,7 @@ class StoredMemo:
         known = self._ruled_out.get(node_type)
         if known is None:
             refusals = ((port.name, unstorable(port.type)) for port in node_type.outputs.values())
-            known = next(
-                (f"port {name!r} cannot be stored: {why}" for name, why in refusals if why is not None), ""
-            )
+            known = next((str(why.within(name)) for name, why in refusals if why is not None), "")
             self._ruled_out[node_type] = known
         return known
 

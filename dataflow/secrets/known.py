@@ -134,10 +134,10 @@ def _filled(
     end = 0
     for start, stop in spans:
         if not (type(start) is type(stop) is int and end <= start < stop <= len(marked)):
-            raise ValueError(f"no mark can be at {start!r}")
+            raise ValueError(f"no mask can be at {start!r}")
         mark = _MARK.fullmatch(marked, start, stop)
         if mark is None:
-            raise ValueError(f"there is no mark at {start}")
+            raise ValueError(f"there is no mask at {start}")
         encoding = mark[2].removeprefix(":")
         encode = _ENCODINGS.get(encoding)
         value = look_up(mark[1])

@@ -16,6 +16,7 @@ from dataflow.core.context import ExecutionContext, Tools, Variables
 from dataflow.core.functions import module_name
 from dataflow.core.ports import Signal
 from dataflow.core.turns import Image, Message, ToolCall
+from dataflow.diagnostics.values import CLASS_AMBIGUOUS
 from dataflow.secrets.secret import Secret
 from dataflow.types.shapes import (
     alternatives,
@@ -33,9 +34,10 @@ from dataflow.types.shapes import (
 )
 from dataflow.values.forms import field_types, form_of, has_fields
 from dataflow.values.kinds import BY_TYPE
-from dataflow.values.refusals import reason_against
+from dataflow.values.refusals import not_storable
 
 if TYPE_CHECKING:
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.values.forms import Form
 
 __all__ = ["OWN", "Classes", "class_name", "classes_of", "unstorable"]
@@ -61,11 +63,11 @@ class Classes:
     names: Mapping[type, str]
     twice: frozenset[str] = frozenset()
 
-    def clash(self, name: str) -> str:
-        """Return the message that several classes have a name, with their modules if these differ."""
+    def clash(self, name: str) -> Diagnostic:
+        """Return the problem that several classes have a name, with their modules if these differ."""
         modules = sorted({kind.__module__ for kind, own in self.names.items() if own == name})
-        text = f"two classes of the flow have the name {name}"
-        return f"{text}, in the modules {' and '.join(modules)}" if len(modules) > 1 else text
+        among = f", in the modules {' and '.join(modules)}" if len(modules) > 1 else ""
+        return CLASS_AMBIGUOUS(name=name, modules=among)
 
 
 def class_name(kind: type) -> str:
@@ -130,7 +132,7 @@ def _generic_parts(kind: type) -> list[object]:
     return [generic["origin"], *generic["args"]]
 
 
-def unstorable(annotation: object) -> str | None:
+def unstorable(annotation: object) -> Diagnostic | None:
     """Return why no value of a type can be stored, and a remedy; None if some value may be storable.
 
     A union is not storable if none of its members is, a dataclass or model if one of its fields is not. A
@@ -147,7 +149,7 @@ class _Inspection:
     def __init__(self) -> None:
         self.seen: set[int] = set()
 
-    def at(self, annotation: object, levels: int) -> str | None:
+    def at(self, annotation: object, levels: int) -> Diagnostic | None:
         plain = bare(annotation)
         if not levels or plain is Any or id(plain) in self.seen:
             return None
@@ -162,7 +164,7 @@ class _Inspection:
             return reasons[0] if all(reasons) else None
         return self._at_class(plain, levels - 1)
 
-    def _at_class(self, plain: Any, levels: int) -> str | None:
+    def _at_class(self, plain: Any, levels: int) -> Diagnostic | None:
         if is_typed_dict(plain):
             return self._first((key.hint for key in keys_of(plain).values() if key.required), levels)
         known = shape(plain)
@@ -176,9 +178,9 @@ class _Inspection:
             reason = None if issubclass(kind, Enum) else self._first(field_types(kind), levels)
             self.seen.discard(id(plain))
             return reason
-        return f"{type_name(plain)}: {reason_against(kind)}" if _is_unstorable(kind) else None
+        return not_storable(kind, found=type_name(plain)) if _is_unstorable(kind) else None
 
-    def _at_items(self, known: Any, levels: int) -> str | None:
+    def _at_items(self, known: Any, levels: int) -> Diagnostic | None:
         """Inspect the item types of a container."""
         if not known.args:
             return None
@@ -188,7 +190,7 @@ class _Inspection:
             return self._first(arguments_as(known, Mapping) or (), levels)
         return self._first(arguments_as(known, Iterable) or (), levels)
 
-    def _first(self, annotations: Iterable[object], levels: int) -> str | None:
+    def _first(self, annotations: Iterable[object], levels: int) -> Diagnostic | None:
         reasons = (self.at(one, levels) for one in annotations if one is not ...)
         return next(filter(None, reasons), None)
 

@@ -22,21 +22,25 @@ from types import (
     UnionType,
     WrapperDescriptorType,
 )
-from typing import Any, Final, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
 from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo
 
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
 from dataflow.core.context import ExecutionContext
 from dataflow.core.signature import qualified_id
+from dataflow.diagnostics.values import DIGESTER_FAILED, NO_CONTENT_HASH
 from dataflow.values.classes import class_name
 from dataflow.values.digest_leaves import LEAVES, Digested, hashed, listed, named
 from dataflow.values.forms import ABSENT, NOTED, caches_of, slots_of
 from dataflow.values.functions import FUNCTIONS, FunctionGraph
 from dataflow.values.refusals import NO_FIELDS, reason_against, step_into
 
-__all__ = ["TAKINGS", "Apart", "NotDigestible", "is_known", "parts_of", "register"]
+if TYPE_CHECKING:
+    from dataflow.diagnostics.diagnostic import Diagnostic
+
+__all__ = ["TAKINGS", "Apart", "NotDigestible", "is_known", "parts_of", "register", "type_of"]
 
 #: The field of a context that its content hash leaves out, as no result depends on it.
 SESSION: Final = "session_id"
@@ -56,7 +60,11 @@ _registering: Final = threading.Lock()
 
 
 class NotDigestible(Exception):
-    """Raised for a value without a content hash, with the reason if there is one."""
+    """Raised for a value without a content hash."""
+
+    def __init__(self, problem: Diagnostic) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 @dataclass(slots=True)
@@ -131,7 +139,9 @@ def _moment(value: datetime) -> list[Any]:
 
 def _zone(value: ZoneInfo) -> Apart:
     if value.key is None:
-        raise NotDigestible("it is a zone without a key")
+        raise NotDigestible(
+            NO_CONTENT_HASH(found=type_of(value), why="it is a zone without a key", advice="")
+        )
     return Apart([value.key], partial(listed, b"Z"), item_step)
 
 
@@ -238,7 +248,7 @@ def _chosen(kind: type) -> Taking:
     if base is type:
         return TAKINGS[type]
     if kind is object or not all(map(_is_written_in_python, between)):
-        raise NotDigestible(_reason_against(kind))
+        raise NotDigestible(_problem_of(kind))
     hidden = caches_of(kind) | {NOTED} | ({SESSION} if issubclass(kind, ExecutionContext) else set())
     return partial(_instance, head, base, hidden, sorted(slots_of(kind) - slots_of(base) - hidden))
 
@@ -249,10 +259,11 @@ def _registered_parts(head: bytes, function: Callable[[Any], object], value: obj
         content = function(value)
     except Exception as error:
         name = qualified_id(function)
-        reason = f"its digester {name} raised {type(error).__name__}: {text_of_error(error)}"
-        raise NotDigestible(reason.removesuffix(": ")) from error
+        failed = f"raised {line_of_error(error)}"
+        raise NotDigestible(DIGESTER_FAILED(found=type_of(value), name=name, failed=failed)) from error
     if type(content) is type(value):
-        raise NotDigestible(f"its digester {qualified_id(function)} returned a value of the same type")
+        failed = "returned a value of the same type"
+        raise NotDigestible(DIGESTER_FAILED(found=type_of(value), name=qualified_id(function), failed=failed))
     return Apart([content], partial(listed, head), lambda _: "")
 
 
@@ -294,12 +305,23 @@ def _seen_as(base: type, value: object) -> object:
     return Digested(leaf(value if exact is None else exact(value)))
 
 
-def _reason_against(kind: type) -> str:
+def _problem_of(kind: type) -> Diagnostic:
     """Return why an instance has no content hash: usually why it cannot be stored either."""
+    why, advice = reason_against(kind)
     if kind is object:
-        return "nothing tells it from another"
-    reason = reason_against(kind)
-    return "register how it is digested, with `digester`" if reason == NO_FIELDS else reason
+        why, advice = "nothing distinguishes it from another", ""
+    elif (why, advice) == NO_FIELDS:
+        advice = "register a function that returns what to hash, with `digester`"
+    return NO_CONTENT_HASH(found=_full_name(kind), why=why, advice=advice)
+
+
+def type_of(value: object) -> str:
+    """Return the module and name of the type of a value."""
+    return _full_name(type(value))
+
+
+def _full_name(kind: type) -> str:
+    return f"{getattr(kind, '__module__', '')}:{kind.__qualname__}"
 
 
 def _is_written_in_python(kind: type) -> bool:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
+from dataflow.core.signature import qualified_id
+from dataflow.diagnostics.values import (
+    CONTAINS_ITSELF,
+    DIGEST_FIXED,
+    DIGESTER_INVALID,
+    NESTED_TOO_DEEPLY,
+    NO_CONTENT_HASH,
+    NOT_TAKEN_APART,
+)
+from dataflow.errors import ArgumentInvalid
 from dataflow.types.shapes import type_name
 from dataflow.types.validation import described
 from dataflow.values.digest_leaves import LEAVES
-from dataflow.values.digest_parts import TAKINGS, Apart, NotDigestible, is_known, parts_of, register
+from dataflow.values.digest_parts import TAKINGS, Apart, NotDigestible, is_known, parts_of, register, type_of
 from dataflow.values.refusals import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["NoDigest", "digest", "digester", "type_of"]
 
@@ -26,17 +38,15 @@ _LEAF_TYPES: Final = frozenset(LEAVES)
 
 
 class NoDigest(Exception):
-    """Raised for a value without a content hash, with the location and type of the part at fault."""
+    """Raised for a value without a content hash; the place of its problem is the part at fault."""
 
-    def __init__(self, place: str, found: str, reason: str = "") -> None:
-        super().__init__(": ".join(filter(None, (place, found, reason))))
-        self.place = place
-        self.found = found
-        self.reason = reason
+    def __init__(self, place: str, problem: Diagnostic) -> None:
+        self.problem = problem.within(place)
+        super().__init__(str(self.problem))
 
     def within(self, place: str) -> NoDigest:
         """Return the same error for the value that contains this one at a location."""
-        return NoDigest(f"{place}{self.place}", self.found, self.reason)
+        return NoDigest(place, self.problem)
 
 
 def digest(value: object) -> bytes:
@@ -88,7 +98,7 @@ class _Walk:
                     self.stack[-1].digests.append(made)
                 made = self._continue(self.stack[-1])
         except NotDigestible as error:
-            raise NoDigest(self._place(), type_of(self.current), str(error)) from error.__cause__
+            raise NoDigest(self._place(), error.problem) from error.__cause__
         assert made is not None, "the last container that was left is the value"
         return made
 
@@ -96,12 +106,13 @@ class _Walk:
         """Hash a container without inner containers, or push it onto the stack and return None."""
         self.current = value
         if id(value) in self.within:
-            raise NotDigestible("it is in itself")
+            raise NotDigestible(CONTAINS_ITSELF(found=type_of(value), where=""))
         apart = _taken_apart(value)
         made = _of_leaves(apart)
         if made is None:
             if len(self.stack) >= MOST_LEVELS:
-                raise NotDigestible(f"it is nested deeper than {MOST_LEVELS:,} levels")
+                problem = NESTED_TOO_DEEPLY(found=type_of(value), expected=f"at most {MOST_LEVELS:,} levels")
+                raise NotDigestible(problem)
             self.within.add(id(value))
             self.stack.append(_Open(value, apart))
         elif self.stack:  # the value may contain it again
@@ -142,14 +153,15 @@ def _taken_apart(value: object) -> Apart:
     try:
         taking = TAKINGS.get(kind) or parts_of(kind)
     except TypeError as error:  # a class that has no hash
-        raise NotDigestible("") from error
+        problem = NO_CONTENT_HASH(found=type_of(value), why="its class cannot be hashed", advice="")
+        raise NotDigestible(problem) from error
     try:
         return taking(value)
     except NotDigestible:
         raise
     except Exception as error:  # raised by a user's class
-        raised = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-        raise NotDigestible(f"taking it apart raised {raised}") from error
+        problem = NOT_TAKEN_APART(found=type_of(value), error=line_of_error(error))
+        raise NotDigestible(problem) from error
 
 
 def _of_leaves(apart: Apart) -> bytes | None:
@@ -161,13 +173,6 @@ def _of_leaves(apart: Apart) -> bytes | None:
     except TypeError:  # a class that has no hash
         return None
     return apart.finish([LEAVES[type(part)](part) for part in parts])
-
-
-def type_of(value: object) -> str:
-    """Return the module and name of the type of a value."""
-    kind = type(value)
-    module = getattr(kind, "__module__", "")
-    return f"{module}:{kind.__qualname__}"
 
 
 @overload
@@ -185,15 +190,17 @@ def digester(type: Any, function: Any = None, /) -> Any:
     if function is None:
         return lambda found: digester(type, found)
     if not callable(function):
-        raise TypeError(f"the digester of {type_name(type)} must be a function, found {described(function)}")
+        problem = DIGESTER_INVALID(what="function", expected="a function", found=described(function))
+        raise ArgumentInvalid(problem)
     if inspect.iscoroutinefunction(function):
-        raise TypeError(f"the digester of {type_name(type)} must be a plain function, found an async one")
+        expected, found_one = "a function that is not async", f"async {qualified_id(function)}"
+        raise ArgumentInvalid(DIGESTER_INVALID(what="function", expected=expected, found=found_one))
     register(type, function)
     return function
 
 
 def _check_type(found: object) -> None:
     if not isinstance(found, type):
-        raise TypeError(f"digester takes a class, found {found!r}")
+        raise ArgumentInvalid(DIGESTER_INVALID(what="type", expected="a class", found=repr(found)))
     if is_known(found):
-        raise TypeError(f"{type_name(found)} has a digest of its own; register a class derived from it")
+        raise ArgumentInvalid(DIGEST_FIXED(found=type_name(found)))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from dataflow.base.wording import choices
 from dataflow.core.ports import Signal
+from dataflow.diagnostics.values import FIELD_ADDED, MEMBER_REMOVED
 from dataflow.secrets.secret import Secret
-from dataflow.values.refusals import Refused, Unreadable, reason_against
+from dataflow.values.refusals import Refused, Unreadable, malformed, not_storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -79,7 +79,7 @@ class _Fields:
         """
         lost = next((name for name in stored if name not in self.names), None)
         if lost is not None:
-            raise Unreadable(f"class {self.kind.__qualname__} has no field {lost!r} any more")
+            raise Unreadable(MEMBER_REMOVED(what="field", name=lost))
         if len(stored) == len(self.names):
             return stored
         return dict(self._completed(stored, default, set(unset)))
@@ -93,8 +93,7 @@ class _Fields:
             elif name not in unset:
                 value = default(name)
                 if value is ABSENT:
-                    what = f"has a field {name!r} now, which the stored value lacks"
-                    raise Unreadable(f"class {self.kind.__qualname__} {what}; give it a default")
+                    raise Unreadable(FIELD_ADDED(name=name))
                 yield name, value
 
 
@@ -183,7 +182,8 @@ class EnumForm:
             return {"v": value._value_}
         name = value._name_
         if self.kind.__members__.get(name) is not value:
-            raise Refused("it is no member that its class has under this name; declare it in the class")
+            why = "its class does not have this member"
+            raise Refused(not_storable(self.kind, why, "declare it in the class"))
         return {"v": name}
 
     def together(self, parts: dict[str, Any]) -> Enum:
@@ -192,8 +192,7 @@ class EnumForm:
         name = _only(parts, str)
         member = self.kind.__members__.get(name)
         if member is None:
-            known = choices(list(self.kind.__members__))
-            raise Unreadable(f"enum {self.kind.__qualname__} has no member {name!r} any more; {known}")
+            raise Unreadable(MEMBER_REMOVED(what="member", name=name, available=self.kind.__members__))
         return member
 
 
@@ -209,7 +208,7 @@ class NamedTupleForm:
     def apart(self, value: Any) -> dict[str, Any]:
         names = self.kind._fields
         if tuple.__len__(value) != len(names):
-            raise Refused("it has more or fewer items than its class has fields")
+            raise Refused(not_storable(self.kind, "it has more or fewer items than its class has fields"))
         parts = {"v": dict(zip(names, tuple.__iter__(value), strict=True))}
         return parts | _more_of(value, names)
 
@@ -237,7 +236,7 @@ class DataclassForm:
 
     def apart(self, value: Any) -> dict[str, Any]:
         if self.has_other_base:
-            raise Refused(reason_against(self.kind))
+            raise Refused(not_storable(self.kind))
         fields: dict[str, Any] = {}
         unset = []
         for name in self.known:
@@ -313,7 +312,7 @@ class ModelForm:
         allowed = self.kind.model_config.get("extra") == "allow"
         extra = _dict(parts, "extra", {})
         if extra and not allowed:
-            raise Unreadable(f"class {self.kind.__qualname__} takes no field {next(iter(extra))!r} any more")
+            raise Unreadable(MEMBER_REMOVED(what="field", name=next(iter(extra))))
         return extra if allowed else None
 
     def _private(self, parts: dict[str, Any]) -> dict[str, Any] | None:
@@ -328,21 +327,21 @@ class ModelForm:
 def _only(parts: dict[str, Any], kind: type) -> Any:
     found = parts.get("v", ABSENT)
     if type(found) is not kind or len(parts) != 1:
-        raise Unreadable(f"expected one {kind.__name__} under 'v'")
+        raise malformed(f"{kind.__name__} under `v`", found)
     return found
 
 
 def _dict(parts: dict[str, Any], key: str, otherwise: object = ABSENT) -> dict[str, Any]:
     found = parts.get(key, otherwise)
     if type(found) is not dict or not all(type(name) is str for name in found):
-        raise Unreadable(f"expected names with values under {key!r}")
+        raise malformed(f"a mapping under `{key}`", found)
     return found
 
 
 def _names(parts: dict[str, Any], key: str) -> list[str]:
     found = parts.get(key, [])
     if type(found) is not list or not all(type(name) is str for name in found):
-        raise Unreadable(f"expected a list of names under {key!r}")
+        raise malformed(f"a list of names under `{key}`", found)
     return found
 
 

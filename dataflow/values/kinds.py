@@ -15,8 +15,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic_core import TzInfo
 
+from dataflow.base.wording import shortened
 from dataflow.core.context import Variables
-from dataflow.values.refusals import Refused, Unreadable
+from dataflow.diagnostics.values import DATA_MALFORMED
+from dataflow.values.refusals import Refused, Unreadable, not_storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +52,7 @@ def escaped(text: str) -> str:
 def _unescaped(text: str) -> str:
     def put_back(found: re.Match[str]) -> str:
         if found[1] is None:
-            raise Unreadable(f"a single backslash at {found.start()}")
+            raise Unreadable(DATA_MALFORMED(expected="two backslashes", found=f"one at {found.start()}"))
         return "\\" if found[1] == "\\" else chr(int(found[1][1:], 16))
 
     return _ESCAPED.sub(put_back, text)
@@ -63,7 +65,7 @@ def is_plain_number(number: float) -> bool:
 
 def _float(text: str) -> float:
     if text not in ("nan", "inf", "-inf"):
-        raise Unreadable("expected nan, inf or -inf")
+        raise Unreadable(DATA_MALFORMED(expected="nan, inf or -inf", found=repr(shortened(text, 60))))
     return float(text)
 
 
@@ -71,8 +73,9 @@ def _int(text: str) -> int:
     return int(text, 16 if "x" in text else 10)
 
 
-def _zone_apart(zone: tzinfo | None) -> Any:
-    """Write a zone: by name, or as microseconds from UTC and the zone's name if it has one."""
+def _zone_apart(moment: datetime | time) -> Any:
+    """Write the zone of a time: by name, or as microseconds from UTC and its name if it has one."""
+    zone = moment.tzinfo
     if zone is None:
         return None
     if type(zone) is ZoneInfo and type(zone.key) is str:
@@ -82,9 +85,8 @@ def _zone_apart(zone: tzinfo | None) -> Any:
         return [offset // _MICROSECOND, *name]
     if type(zone) is TzInfo:  # pydantic's zone from JSON; it is read back as the equal `timezone`
         return [(zone.utcoffset(None) or timedelta()) // _MICROSECOND]
-    raise Refused(
-        f"its zone is of the class {type(zone).__qualname__}; use `timezone` or a `ZoneInfo` with a key"
-    )
+    why = f"its zone is of the class {type(zone).__qualname__}"
+    raise Refused(not_storable(type(moment), why, "use `timezone` or a `ZoneInfo` with a key"))
 
 
 def _zone(stored: Any) -> tzinfo | None:
@@ -98,7 +100,7 @@ def _zone(stored: Any) -> tzinfo | None:
 
 def _moment_apart(moment: datetime | time) -> Any:
     """Write a time as ISO text if that is complete, else with its fold and zone."""
-    zone = _zone_apart(moment.tzinfo)
+    zone = _zone_apart(moment)
     if moment.fold == 0 and (zone is None or (type(zone) is list and len(zone) == 1)):
         return moment.isoformat()
     return [moment.replace(tzinfo=None, fold=0).isoformat(), moment.fold, zone]
@@ -117,7 +119,7 @@ def _moment(kind: type[datetime | time]) -> Callable[[Any], Any]:
 def _path_apart(path: PurePath) -> str:
     text = str(path)
     if type(path)(text) != path:
-        raise Refused("its text reads as another path; pass the text")
+        raise Refused(not_storable(type(path), "its text reads as another path", "pass the text"))
     return text
 
 
@@ -128,7 +130,7 @@ def _bytes(text: str) -> bytes:
 def _dict(pairs: list[Any]) -> dict[Any, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise Unreadable("a key is there twice")
+        raise Unreadable(DATA_MALFORMED(expected="different keys", found="a key twice"))
     return made
 
 
@@ -136,7 +138,7 @@ def _set_of(kind: type) -> Callable[[list[Any]], Any]:
     def together(items: list[Any]) -> Any:
         made = kind(items)
         if len(made) != len(items):
-            raise Unreadable("an item is there twice")
+            raise Unreadable(DATA_MALFORMED(expected="different items", found="an item twice"))
         return made
 
     return together

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
-from dataflow.base.wording import choices, shortened
+from dataflow.base.wording import shortened
 from dataflow.core.former_names import current_name
+from dataflow.diagnostics.values import CLASS_NOT_NAMED, DATA_MALFORMED, NESTED_TOO_DEEPLY, VALUE_NOT_MADE
 from dataflow.errors import SecretMissing, StoreError
 from dataflow.secrets.known import filled, filled_bytes
 from dataflow.secrets.secret import look_up
 from dataflow.values.kinds import BY_NAME
-from dataflow.values.refusals import UnknownClass, Unreadable
+from dataflow.values.refusals import LEVELS, UnknownClass, Unreadable, malformed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ __all__ = ["Reader"]
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _TAGGED: Final = {"$", "v"}
 _PART: Final = {"before", "items"}
+A_HISTORY: Final = "a stored history"
 
 
 class Reader:
@@ -52,7 +54,7 @@ class Reader:
             "text": lambda stored: self._blob(stored).decode(),
         }
 
-    def read(self, data: Json, what: str = "a value") -> Any:
+    def read(self, data: Json, what: str = "") -> Any:
         """Decode a value, which errors call `what`.
 
         Raises StoreError for invalid data, SecretMissing as `Secret` does.
@@ -62,9 +64,12 @@ class Reader:
         try:
             return self._value(data)
         except Unreadable as error:
-            raise StoreError(self._store, f"{what} cannot be read: {error}") from error
+            found = error.problem
+            place = what or ("" if found.place else "a stored value")
+            raise StoreError(self._store, found.within(place)) from error
         except RecursionError as error:
-            raise StoreError(self._store, f"{what} cannot be read: it is nested too deep") from error
+            problem = NESTED_TOO_DEEPLY(what, found="a stored value", expected=LEVELS)
+            raise StoreError(self._store, problem) from error
 
     def _value(self, data: Json) -> Any:
         kind = type(data)
@@ -73,7 +78,7 @@ class Reader:
         if kind is list:
             return [self._value(item) for item in data]
         if kind is not dict:
-            raise Unreadable(f"{kind.__name__} is no JSON")
+            raise malformed("JSON", data)
         if "$" in data:
             return self._marked(data)
         return {_key(key): self._value(item) for key, item in data.items()}
@@ -81,41 +86,43 @@ class Reader:
     def _marked(self, data: dict[str, Json]) -> object:
         name = data["$"]
         if type(name) is not str:
-            raise Unreadable("its kind is no text")
+            raise malformed("a string under `$`", name)
         special, kind = self._readers.get(name), BY_NAME.get(name)
         if special is None and kind is None:
             return self._instance(name, data)
         if data.keys() != _TAGGED:
-            raise Unreadable(f"a stored {name} has something besides its value")
+            found = ", ".join(map(repr, data))
+            raise Unreadable(DATA_MALFORMED(f"a stored {name}", expected="'$' and 'v'", found=found))
         try:
             return special(data["v"]) if special else self._of_kind(kind, self._value(data["v"]))
         except (Unreadable, StoreError, SecretMissing, RecursionError):
             raise
         except Exception as error:
-            raise Unreadable(_with_error(f"a stored {name} is none", error)) from error
+            raise Unreadable(VALUE_NOT_MADE(f"a stored {name}", error=line_of_error(error))) from error
 
     def _of_kind(self, kind: Kind | None, simpler: object) -> object:
         assert kind is not None, "the caller has found a special reader or a kind"
         allowed = kind.simpler if isinstance(kind.simpler, tuple) else (kind.simpler,)
         if type(simpler) not in allowed:
-            raise Unreadable(f"a stored {kind.name} holds {type(simpler).__name__}")
+            expected = " or ".join(one.__name__ for one in allowed)
+            raise malformed(expected, simpler, f"a stored {kind.name}")
         try:
             return kind.together(simpler)
         except Unreadable as error:
-            raise Unreadable(f"a stored {kind.name}: {error}") from error
+            raise error.within(f"a stored {kind.name}") from error
 
     def _instance(self, name: str, data: dict[str, Json]) -> object:
         form = self._form(name)
         parts = {key: self._value(part) for key, part in data.items() if key != "$"}
         if not parts.keys() <= form.keys:
-            further = min(parts.keys() - form.keys)
-            raise Unreadable(f"a stored {name} has a part {further!r}; {choices(sorted(form.keys))}")
+            found = f"a part {min(parts.keys() - form.keys)!r}"
+            raise Unreadable(DATA_MALFORMED(f"a stored {name}", found=found, available=sorted(form.keys)))
         try:
             return form.together(parts)
         except Unreadable as error:
-            raise Unreadable(f"a stored {name}: {error}") from error
+            raise error.within(f"a stored {name}") from error
         except Exception as error:
-            raise Unreadable(_with_error(f"a stored {name} cannot be made", error)) from error
+            raise Unreadable(VALUE_NOT_MADE(f"a stored {name}", error=line_of_error(error))) from error
 
     def _form(self, name: str) -> Form:
         form = self._classes.forms.get(name) or self._former.get(name)
@@ -126,11 +133,11 @@ class Reader:
             return self._former.setdefault(name, form)
         if name in self._classes.twice:
             raise UnknownClass(self._classes.clash(name))
-        raise UnknownClass(f"no type of the flow's ports names a class {shortened(name, 200)!r}")
+        raise UnknownClass(CLASS_NOT_NAMED(name=shortened(name, 200)))
 
     def _blob(self, name: Json) -> bytes:
         if type(name) is not str:
-            raise Unreadable("the name of a blob is no text")
+            raise malformed("the name of a blob", name)
         return self._get_blob(name)
 
     def _secret(self, stored: Json) -> str | bytes:
@@ -139,13 +146,13 @@ class Reader:
         if type(marked) is bytes:
             return filled_bytes(marked, spans, look_up)
         if type(marked) is not str:
-            raise Unreadable("marks of secrets are in text or bytes")
+            raise malformed("str or bytes with secrets", marked)
         return filled(marked, spans, look_up)
 
     def _part(self, digest: Json) -> Part[Any]:
         """Decode the parts of a history that are not decoded yet, dependencies first."""
         if digest is None:
-            raise Unreadable("a history has no part")
+            raise Unreadable(DATA_MALFORMED(A_HISTORY, found="no part"))
         opened: dict[str, dict[str, Json]] = {}
         waiting: list[Json] = [digest]
         while waiting:
@@ -158,7 +165,7 @@ class Reader:
             needed = [stored[key] for key in ("before", "of") if stored.get(key) is not None]
             new = [one for one in needed if one not in self._parts]
             if new and is_open:
-                raise Unreadable("a part of a history comes after itself")
+                raise Unreadable(DATA_MALFORMED(A_HISTORY, found="a part that comes after itself"))
             waiting += new
             if not new:
                 self._parts[name] = self._made_part(stored)
@@ -167,9 +174,10 @@ class Reader:
     def _stored_part(self, name: Json) -> dict[str, Json]:
         stored = json.loads(self._blob(name))
         if type(stored) is not dict or not _PART <= stored.keys() <= _PART | {"of", "twin"}:
-            raise Unreadable("a part of a history is none")
+            found = ", ".join(map(repr, stored)) if type(stored) is dict else type(stored).__name__
+            raise Unreadable(DATA_MALFORMED(A_HISTORY, expected="`before` and `items`", found=found))
         if type(stored["items"]) is not list:
-            raise Unreadable("a part of a history has no list of messages")
+            raise malformed("a list of messages", stored["items"], A_HISTORY)
         return stored
 
     def _made_part(self, stored: dict[str, Json]) -> Part[Any]:
@@ -182,9 +190,6 @@ def _key(key: str) -> str:
     if key[:1] != "$":
         return key
     if key[:2] != "$$":
-        raise Unreadable(f"the key {shortened(key, 60)!r} is not escaped")
+        found = repr(shortened(key, 60))
+        raise Unreadable(DATA_MALFORMED(expected="a key that begins with `$$`", found=found))
     return key[1:]
-
-
-def _with_error(what: str, error: Exception) -> str:
-    return f"{what}: {type(error).__name__}: {text_of_error(error)}".removesuffix(": ")

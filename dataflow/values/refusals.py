@@ -18,28 +18,36 @@ from uuid import UUID
 
 from dataflow.base.markers import Marker
 from dataflow.base.wording import shortened
+from dataflow.diagnostics.values import CONTAINS_ITSELF, DATA_MALFORMED, NESTED_TOO_DEEPLY, NOT_STORABLE
 from dataflow.secrets.known import redacted
+from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "MOST_LEVELS",
     "MOST_STEPS",
     "NO_FIELDS",
-    "TOO_DEEP",
     "Refused",
     "UnknownClass",
     "Unreadable",
+    "malformed",
+    "not_storable",
     "place_of",
     "reason_against",
     "step_into",
+    "too_deep",
 ]
 
 MOST_LEVELS: Final = 200  # Python's own reader and writer of JSON stop at about 1,000
-TOO_DEEP: Final = f"it is nested too deep; at most {MOST_LEVELS} levels of containers and objects are stored"
+LEVELS: Final = f"at most {MOST_LEVELS} levels of containers and objects"
+#: Why instances of most other classes cannot be stored, and a remedy.
 NO_FIELDS: Final = (
-    "its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
+    "its class has no fields that could be read",
+    "make it a dataclass, NamedTuple or pydantic model",
 )
 #: The maximum number of characters of a key, and of steps of a location, in a message.
 MOST_OF_KEY: Final = 60
@@ -56,9 +64,9 @@ class Refused(Exception):
     `value` is the refused part; `path` lists each container around it with the step into it, innermost first.
     """
 
-    def __init__(self, reason: str, value: object = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    def __init__(self, problem: Diagnostic, value: object = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
         self.value = value
         self.path: list[tuple[object, str]] = []
 
@@ -66,38 +74,68 @@ class Refused(Exception):
 class Unreadable(Exception):
     """Raised inside the codec for stored data that cannot be decoded."""
 
+    def __init__(self, problem: Diagnostic) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def within(self, place: str) -> Unreadable:
+        """Return the same error for the value that contains this one."""
+        return type(self)(self.problem.within(place))
+
 
 class UnknownClass(Unreadable):
     """Raised for the name of a class that is not among the types of the ports."""
 
 
-#: The reasons by class; the first that matches is used.
-_REASONS: Final[Sequence[tuple[type | tuple[type, ...], str]]] = (
-    (Marker, "it stands for the lack of a value; leave the port out, or skip it, in its node"),
-    (type, "it is a class; pass its name, or an instance"),
-    (ModuleType, "it is a module; pass its name"),
-    (BaseException, "it is an exception; pass its text, or take `$error`, which is a Failure"),
-    ((io.IOBase, typing.IO), "it is open, and closed in another process; pass its path or what it holds"),
-    ((Iterator, AsyncIterator), "it is used up by reading; make a list of it"),
-    (Awaitable, "it can be awaited once, and not in another process; await it and pass the result"),
-    (tzinfo, "it is no fixed `timezone` nor a `ZoneInfo` of a datetime; pass the name of the zone"),
-    (deque, "it is a deque; make a list of it"),
+def malformed(expected: str, found: object, place: str = "") -> Unreadable:
+    """Return the error for stored data of another type than expected."""
+    kind = "nothing" if type(found) is object else type(found).__name__
+    return Unreadable(DATA_MALFORMED(place, expected=expected, found=kind))
+
+
+#: The reasons by class, each with a remedy; the first that matches is used.
+_REASONS: Final[Sequence[tuple[type | tuple[type, ...], str, str]]] = (
+    (Marker, "it means that there is no value", "leave the port out, or skip it, in its node"),
+    (type, "it is a class", "pass its name, or an instance"),
+    (ModuleType, "it is a module", "pass its name"),
+    (BaseException, "it is an exception", "pass its text, or take `$error`, which is a Failure"),
+    ((io.IOBase, typing.IO), "it is open in this process alone", "pass its path or its content"),
+    ((Iterator, AsyncIterator), "reading it uses it up", "make a list of it"),
+    (Awaitable, "it can be awaited once, in this process", "await it and pass the result"),
+    (
+        tzinfo,
+        "it is neither a fixed `timezone` nor a `ZoneInfo` of a datetime",
+        "pass the name of the zone",
+    ),
+    (deque, "it is a deque", "make a list of it"),
 )
 
 
-def reason_against(kind: type) -> str:
+def reason_against(kind: type) -> tuple[str, str]:
     """Return why instances of a class cannot be stored, and a remedy."""
-    for kinds, reason in _REASONS:
+    for kinds, reason, advice in _REASONS:
         if issubclass(kind, kinds):
-            return reason
+            return reason, advice
     for base in (*_PLAIN, *_STANDARD):
         if issubclass(kind, base) and not issubclass(kind, Enum):
-            return f"it is no {base.__name__} but of a class derived from it; make a {base.__name__} of it"
+            return f"its class is derived from {base.__name__}", f"make a {base.__name__} of it"
     if issubclass(kind, AbstractContextManager | AbstractAsyncContextManager):
-        return "it is something to be entered and left; open it inside the node that needs it"
+        return "it is something to be entered and left", "open it inside the node that needs it"
     if issubclass(kind, _CALLABLE):
-        return "it is a function; make it inside the node that needs it, or pass what it would return"
+        return "it is a function", "make it inside the node that needs it, or pass what it would return"
     return NO_FIELDS
+
+
+def not_storable(kind: type, why: str = "", advice: str = "", *, found: str = "") -> Diagnostic:
+    """Return the problem of an instance of a class; by default with what speaks against the class."""
+    if not why:
+        why, advice = reason_against(kind)
+    return NOT_STORABLE(found=found or type_name(kind), why=why, advice=advice)
+
+
+def too_deep(kind: type) -> Diagnostic:
+    """Return the problem of a value with too many levels."""
+    return NESTED_TOO_DEEPLY(found=type_name(kind), expected=LEVELS)
 
 
 def step_into(key: object) -> str:
@@ -108,8 +146,8 @@ def step_into(key: object) -> str:
     return f"[{shown}]"
 
 
-def place_of(place: str, refused: Refused) -> tuple[str, object, str]:
-    """Return the location of a refused part, the part and the reason; detect a value that contains itself."""
+def place_of(place: str, refused: Refused) -> tuple[str, object, Diagnostic]:
+    """Return the place of a refused part, the part and the problem; detect a value that contains itself."""
     path = refused.path[::-1]
     steps = [step for _, step in path]
     seen: dict[int, int] = {}
@@ -117,12 +155,9 @@ def place_of(place: str, refused: Refused) -> tuple[str, object, str]:
         first = seen.setdefault(id(holder), index)
         if first != index:
             whole = _joined(place, steps[:first])
-            return (
-                _joined(place, steps[:index]),
-                holder,
-                f"it is in itself: it is {whole}; pass what it is made of",
-            )
-    return _joined(place, steps), refused.value, refused.reason
+            problem = CONTAINS_ITSELF(found=type_name(type(holder)), where=f": it is {whole}")
+            return _joined(place, steps[:index]), holder, problem
+    return _joined(place, steps), refused.value, refused.problem
 
 
 def _joined(place: str, steps: list[str]) -> str:

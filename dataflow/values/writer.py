@@ -9,8 +9,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
+from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART
 from dataflow.errors import ValueRefused
 from dataflow.secrets.known import known
 from dataflow.types.shapes import type_name
@@ -20,11 +21,11 @@ from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
 from dataflow.values.refusals import (
     MOST_LEVELS,
     NO_FIELDS,
-    TOO_DEEP,
     Refused,
+    not_storable,
     place_of,
-    reason_against,
     step_into,
+    too_deep,
 )
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ class Writer:
         try:
             return self._value(value, MOST_LEVELS)
         except Refused as refused:
-            where, found, reason = place_of(place, refused)
-            raise ValueRefused(where, type_name(type(found)), reason) from refused.__cause__
+            where, found, problem = place_of(place, refused)
+            raise ValueRefused(where, type_name(type(found)), problem) from refused.__cause__
         except RecursionError as error:
-            raise ValueRefused(place, type_name(type(value)), TOO_DEEP) from error
+            raise ValueRefused(place, type_name(type(value)), too_deep(type(value))) from error
 
     def _value(self, value: Any, levels: int) -> Json:
         kind = type(value)
@@ -91,7 +92,7 @@ class Writer:
 
     def _list(self, items: list[Any], levels: int) -> list[Json]:
         if not levels:
-            raise Refused(TOO_DEEP, items)
+            raise Refused(too_deep(list), items)
         if _are_plain(items, self._secrets is not None):
             return items.copy()
         return self._items(items, items, levels - 1)
@@ -111,7 +112,7 @@ class Writer:
 
     def _dict(self, mapping: dict[Any, Any], levels: int) -> dict[str, Json]:
         if not levels:
-            raise Refused(TOO_DEEP, mapping)
+            raise Refused(too_deep(dict), mapping)
         if mapping and not self._has_plain_keys(mapping):
             return {"$": "dict", "v": self._pairs(mapping, levels - 1)}
         written = {}
@@ -150,13 +151,13 @@ class Writer:
         try:
             name = self._names.get(kind)
         except TypeError as error:  # a class that has no hash
-            raise Refused(NO_FIELDS, value) from error
+            raise Refused(not_storable(kind, *NO_FIELDS), value) from error
         if name is not None:
             return self._instance(value, name, levels)
         if kind is bytes:
             return self._leaves.data(value)
         if not levels:
-            raise Refused(TOO_DEEP, value)
+            raise Refused(too_deep(kind), value)
         if kind is tuple:
             return {"$": "tuple", "v": self._items(value, value, levels - 1)}
         if kind is set or kind is frozenset:
@@ -173,7 +174,7 @@ class Writer:
     def _instance(self, value: object, name: str, levels: int) -> Json:
         form = self._forms.get(name)
         if form is None:
-            raise Refused(f"{self._clash(name)}; give them different ones", value)
+            raise Refused(self._clash(name), value)
         written = {"$": name}
         for key, part in _taken_apart(form.apart, value).items():
             try:
@@ -225,8 +226,8 @@ def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:
         refused.value = value
         raise
     except Exception as error:
-        raised = f"{type(error).__name__}: {text_of_error(error)}".removesuffix(": ")
-        raise Refused(f"taking it apart raised {raised}", value) from error
+        problem = NOT_TAKEN_APART(found=type_name(type(value)), error=line_of_error(error))
+        raise Refused(problem, value) from error
 
 
 def _are_plain(items: list[Any], has_secrets: bool) -> bool:
@@ -246,12 +247,8 @@ def _are_plain(items: list[Any], has_secrets: bool) -> bool:
 
 def _refuse(value: object, kind: type) -> NoReturn:
     if not has_fields(kind) or issubclass(kind, BaseException):
-        raise Refused(reason_against(kind), value)
-    raise Refused(
-        f"its class {class_name(kind)} is not among those that the types of the flow's ports name, so it "
-        "could not be read back; name it in the type of the port",
-        value,
-    )
+        raise Refused(not_storable(kind), value)
+    raise Refused(CLASS_NOT_NAMED(name=class_name(kind)), value)
 
 
 class _Leaves:

@@ -328,7 +328,7 @@ def test_a_function_with_something_without_content_hash_has_none() -> None:
     ]:
         with pytest.raises(NoDigest) as raised:
             of(function, x=1)
-        assert raised.value.place == place
+        assert (raised.value.problem.code, raised.value.problem.place) == ("DF0640", place)
 
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:

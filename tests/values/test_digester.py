@@ -64,36 +64,16 @@ def test_what_it_returns_may_hold_values_of_the_type(kind: type[Image]) -> None:
     assert digest(kind(b"ab")) != digest(kind(b"a"))
 
 
-def test_what_it_raises_is_told_with_its_name(kind: type[Image]) -> None:
-    def told(image: Image) -> Any:
-        raise OSError("no such picture")
-
-    digester(kind, told)
-    with pytest.raises(NoDigest) as raised:
-        digest({"a": kind()})
-    text = str(raised.value)
-    assert text.startswith(
-        '["a"]: tests.values.test_digester:Another: its digester tests.values.test_digester:'
-    )
-    assert text.endswith("told raised OSError: no such picture")
-
-
-def test_what_has_no_digest_is_told_where_it_stands(kind: type[Image]) -> None:
+def test_a_value_without_digest_that_it_returns_is_located(kind: type[Image]) -> None:
     digester(kind, lambda _: [object()])
-    with pytest.raises(NoDigest, match=r"^\[0\]\[0\]: builtins:object: "):
+    with pytest.raises(NoDigest, match=r"^DF0640 \[0\]\[0\]: builtins:object "):
         digest([kind()])
 
 
-def test_one_that_comes_to_no_end_is_told(kind: type[Image]) -> None:
-    digester(kind, lambda image: image)
-    with pytest.raises(NoDigest, match="returned a value of the same type"):
-        digest(kind())
-
-
-@pytest.mark.parametrize("known", [int, list, dict, object, type, Enum], ids=lambda known: known.__name__)
-def test_what_has_a_digest_of_its_own_keeps_it(known: type) -> None:
-    with pytest.raises(TypeError, match="has a digest of its own"):
-        digester(known, repr)
+def test_a_type_with_a_fixed_digest_keeps_it() -> None:
+    for known in (int, list, dict, object, type, Enum):
+        with pytest.raises(TypeError, match="DF0643"):
+            digester(known, repr)
 
 
 def test_a_class_of_a_base_that_has_one_may_have_another() -> None:
@@ -102,10 +82,10 @@ def test_a_class_of_a_base_that_has_one_may_have_another() -> None:
     assert digest(Known.A) != before
 
 
-@pytest.mark.parametrize("wrong", [5, "a.b", list[int], None], ids=repr)
-def test_only_classes_are_registered(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="takes a class"):
-        digester(wrong, repr)
+def test_only_classes_are_registered() -> None:
+    for wrong in (5, "a.b", list[int], None):
+        with pytest.raises(TypeError, match=r"DF0642 .*expected a class"):
+            digester(wrong, repr)  # type: ignore[arg-type]
 
 
 def test_only_plain_functions_tell(kind: type[Image]) -> None:
@@ -114,7 +94,7 @@ def test_only_plain_functions_tell(kind: type[Image]) -> None:
 
     wrongs: list[Any] = [5, told]
     for wrong in wrongs:
-        with pytest.raises(TypeError, match="must be a"):
+        with pytest.raises(TypeError, match=r"DF0642 .*expected a function"):
             digester(kind, wrong)
-        with pytest.raises(TypeError, match="must be a"):
+        with pytest.raises(TypeError, match=r"DF0642 .*expected a function"):
             digester(kind)(wrong)

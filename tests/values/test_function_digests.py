@@ -97,9 +97,8 @@ def test_what_does_something_else_has_another_digest() -> None:
     assert [one for one, made in zip(DIFFERENT, digests, strict=True) if digests.count(made) > 1] == []
 
 
-@pytest.mark.parametrize(
-    "anew",
-    [
+def test_what_is_made_anew_has_the_same() -> None:
+    cases: list[Callable[[], Any]] = [
         lambda: make(1),
         lambda: make(make([1])),
         lambda: around(make(1)),
@@ -107,20 +106,19 @@ def test_what_does_something_else_has_another_digest() -> None:
         lambda: Adder(1).add,
         lambda: classes(1),
         lambda: functools.lru_cache(make(1)),
-    ],
-)
-def test_what_is_made_anew_has_the_same(anew: Callable[[], Any]) -> None:
-    assert digest(anew()) == digest(anew())
+    ]
+    for anew in cases:
+        assert digest(anew()) == digest(anew()), anew
 
 
-@pytest.mark.parametrize("source", [row[1] for row in SAME], ids=[row[0] for row in SAME])
-def test_the_place_and_comments_do_not_count(source: str) -> None:
-    assert digest(compiled(source)) == digest(compiled(ONE))
+def test_the_place_and_comments_do_not_count() -> None:
+    for source in [row[1] for row in SAME]:
+        assert digest(compiled(source)) == digest(compiled(ONE)), source
 
 
-@pytest.mark.parametrize("source", [row[1] for row in OTHER], ids=[row[0] for row in OTHER])
-def test_all_that_it_does_counts(source: str) -> None:
-    assert digest(compiled(source)) != digest(compiled(ONE))
+def test_all_that_it_does_counts() -> None:
+    for source in [row[1] for row in OTHER]:
+        assert digest(compiled(source)) != digest(compiled(ONE)), source
 
 
 def recursive(k: int) -> Callable[[int], Any]:
@@ -180,7 +178,7 @@ def test_a_variable_without_a_value_is_one() -> None:
 def test_what_a_function_holds_without_digest_is_told() -> None:
     with pytest.raises(NoDigest) as raised:
         digest({"a": make([object()])})
-    assert str(raised.value) == ("[\"a\"].<closure 'k'>[0]: builtins:object: nothing tells it from another")
+    assert raised.value.problem.place == "[\"a\"].<closure 'k'>[0]"
 
 
 def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
@@ -192,9 +190,8 @@ def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
     assert not is_plain((shared, [shared]))
 
 
-@pytest.mark.parametrize(
-    ("member", "digests"),
-    [
+def test_functions_constants_and_fields_of_a_class_count(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, int]] = [
         ("def f(self): return {}", 2),
         ("@staticmethod\n  def f(): return {}", 2),
         ("@classmethod\n  def f(cls): return {}", 2),
@@ -207,16 +204,15 @@ def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
         ("f = functools.partial(divmod, {})", 2),
         ("f = [{}]", 1),
         ("'Say {}.'", 1),
-    ],
-)
-def test_functions_constants_and_fields_of_a_class_count(member: str, digests: int) -> None:
-    sources = [f"import functools\nclass f:\n  {member.format(one)}" for one in (1, 2)]
-    assert len({digest(compiled(source)) for source in sources}) == digests
+    ]
+    for member, digests in cases:
+        with subtests.test(member=member):
+            sources = [f"import functools\nclass f:\n  {member.format(one)}" for one in (1, 2)]
+            assert len({digest(compiled(source)) for source in sources}) == digests
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
+def test_the_settings_of_fields_count(subtests: pytest.Subtests) -> None:
+    for source in [
         "class f(BaseModel):\n  x: int = {}",
         "class f(BaseModel):\n  x: int = Field(description='Take {}.')",
         "class f(BaseModel):\n  x: int = Field(lt={})",
@@ -226,12 +222,11 @@ def test_functions_constants_and_fields_of_a_class_count(member: str, digests: i
         "@dataclass\nclass f:\n  x: object = field(default=range({}))",
         "@dataclass\nclass f:\n  x: int\n  def method(self): return {}",
         "@dataclass(order={} > 1)\nclass f:\n  x: int",
-    ],
-)
-def test_the_settings_of_fields_count(source: str) -> None:
-    known = "from dataclasses import dataclass, field\nfrom pydantic import BaseModel, Field\n"
-    digests = [digest(compiled(known + source.format(one))) for one in (1, 1, 2)]
-    assert digests[0] == digests[1] != digests[2]
+    ]:
+        with subtests.test(source=source):
+            known = "from dataclasses import dataclass, field\nfrom pydantic import BaseModel, Field\n"
+            digests = [digest(compiled(known + source.format(one))) for one in (1, 1, 2)]
+            assert digests[0] == digests[1] != digests[2]
 
 
 def test_a_model_that_makes_itself_has_a_digest() -> None:

@@ -28,9 +28,9 @@ def test_the_table_has_each_kind_once_and_in_order() -> None:
     assert sorted(others) == special
 
 
-@pytest.mark.parametrize("kind", OWN)
-def test_the_table_has_each_class_of_the_engine(kind: type) -> None:
-    assert re.search(rf"^\| .*`{kind.__name__}`.* \| `dataflow:", PAGE, re.MULTILINE)
+def test_the_table_has_each_class_of_the_engine() -> None:
+    named = [re.search(rf"^\| .*`{kind.__name__}`.* \| `dataflow:", PAGE, re.MULTILINE) for kind in OWN]
+    assert all(named)
 
 
 def test_the_page_tells_the_sizes() -> None:

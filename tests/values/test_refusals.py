@@ -21,7 +21,6 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import IO, Any, Literal, NotRequired, Protocol, TextIO, TypedDict, TypeVar
 
-import pytest
 from pydantic import BaseModel, EmailStr
 from typing_extensions import TypeAliasType
 
@@ -92,18 +91,15 @@ OPEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("annotation", TELLING, ids=str)
-def test_a_type_tells_that_its_values_cannot_be_stored(annotation: object) -> None:
-    assert unstorable(annotation)
+def test_a_type_shows_that_its_values_cannot_be_stored() -> None:
+    assert [annotation for annotation in TELLING if unstorable(annotation) is None] == []
 
 
-@pytest.mark.parametrize("annotation", OPEN, ids=str)
-def test_a_type_leaves_it_open(annotation: object) -> None:
-    assert unstorable(annotation) is None
+def test_a_type_leaves_it_open() -> None:
+    assert [annotation for annotation in OPEN if unstorable(annotation)] == []
 
 
-def test_the_reason_names_the_type_and_what_would_help() -> None:
-    told = unstorable(list[Plain])
-    assert told == (
-        "Plain: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"
-    )
+def test_the_problem_names_the_part_of_the_type() -> None:
+    problem = unstorable(list[Plain])
+    assert problem is not None
+    assert (problem.code, problem.found) == ("DF0620", "Plain")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -72,16 +71,6 @@ class Slotted:
         return self
 
 
-@dataclass
-class Breaking:
-    inner: int = field(init=False)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "inner":
-            raise OSError("the disk is gone")
-        return super().__getattribute__(name)
-
-
 class Form(BaseModel):
     given: Any
 
@@ -125,56 +114,49 @@ PLACES: Final[dict[str, tuple[Any, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", PLACES)
-def test_the_place_and_the_type_of_what_is_refused_are_told(name: str) -> None:
-    value, place, found = PLACES[name]
-    told = refusal(value, Job, Form)
-    assert (told.place, told.found) == (place, found)
+def test_the_place_and_the_type_of_what_is_refused_are_told(subtests: pytest.Subtests) -> None:
+    for name in PLACES:
+        with subtests.test(name=name):
+            value, place, found = PLACES[name]
+            told = refusal(value, Job, Form)
+            assert (told.place, told.found) == (place, found)
 
 
 def generator() -> Iterator[int]:
     yield 1
 
 
-REASONS: Final[dict[str, tuple[Any, str]]] = {
-    "a function": (lambda: 0, "it is a function; make it inside the node"),
-    "a generator": (generator(), "make a list of it"),
-    "a class": (Plain, "it is a class; pass its name"),
-    "a module": (sys, "it is a module"),
-    "an exception": (ValueError("x"), "a Failure"),
-    "a plain object": (Plain(), "make it a dataclass, NamedTuple or pydantic model"),
-    "a marker": (SKIP, "stands for the lack of a value"),
-    "the other marker": (MISSING, "stands for the lack of a value"),
-    "a zone": (Zone(), "pass the name of the zone"),
-    "a moment in an odd zone": (datetime(2024, 1, 1, tzinfo=Zone()), "its zone is of the class Zone"),
-    "a text of a class of its own": (Text("a"), "make a str of it"),
-    "an ordered dict": (OrderedDict(a=1), "make a dict of it"),
-    "a counter": (Counter("aa"), "make a dict of it"),
-    "a defaultdict": (defaultdict(list), "make a dict of it"),
-    "a deque": (deque([1]), "make a list of it"),
-    "an unknown class": (Color.RED, "name it in the type of the port"),
-    "a class without a hash": (Odd(), "make it a dataclass"),
-    "a complex number": (1j, "make it a dataclass"),
+#: Values that cannot be stored; `tests/messages/stored_values.py` has what is said of each.
+REFUSED: Final[dict[str, Any]] = {
+    "a function": lambda: 0,
+    "a generator": generator(),
+    "a class": Plain,
+    "a module": sys,
+    "an exception": ValueError("x"),
+    "a plain object": Plain(),
+    "a marker": SKIP,
+    "the other marker": MISSING,
+    "a zone": Zone(),
+    "a moment in an odd zone": datetime(2024, 1, 1, tzinfo=Zone()),
+    "a text of a class of its own": Text("a"),
+    "an ordered dict": OrderedDict(a=1),
+    "a counter": Counter("aa"),
+    "a defaultdict": defaultdict(list),
+    "a deque": deque([1]),
+    "an unknown class": Color.RED,
+    "a class without a hash": Odd(),
+    "a complex number": 1j,
+    "an open file": io.BytesIO(),
+    "a context manager": threading.Lock(),
 }
 
 
-@pytest.mark.parametrize("name", REASONS)
-def test_the_reason_says_what_would_help(name: str) -> None:
-    value, reason = REASONS[name]
-    assert reason in refusal(value).reason
-
-
-def test_an_open_file_is_refused(tmp_path: Path) -> None:
-    with closing((tmp_path / "a").open("wb")) as file:
-        assert "pass its path or what it holds" in refusal(file).reason
-
-
-def test_what_is_in_itself_is_refused_where_it_closes() -> None:
+def test_a_value_in_itself_is_refused_where_it_closes() -> None:
     items: list[Any] = [1]
     items.append({"again": items})
     told = refusal({"top": items})
-    assert told.place == 'a.out["top"][1]["again"]'
-    assert told.reason.startswith('it is in itself: it is a.out["top"]')
+    assert (told.code, told.place) == ("DF0624", 'a.out["top"][1]["again"]')
+    assert told.reason.startswith('list contains itself: it is a.out["top"]')
 
 
 def test_what_is_nested_too_deep_is_refused() -> None:
@@ -182,7 +164,7 @@ def test_what_is_nested_too_deep_is_refused() -> None:
     for _ in range(10_000):
         value = (value,)
     told = refusal(value)
-    assert told.reason.startswith("it is nested too deep")
+    assert told.code == "DF0623"
     assert told.place.endswith("and 180 more steps")
 
 
@@ -195,31 +177,29 @@ def test_what_is_nested_as_deep_as_allowed_can_be_read() -> None:
 
 
 def test_a_dataclass_that_is_also_a_dict_is_refused() -> None:
-    assert "make a dict of it" in refusal(Settings(), Settings).reason
+    assert refusal(Settings(), Settings).code == "DF0620"
 
 
 def test_a_hidden_slot_is_not_lost() -> None:
     assert refusal(Slotted("a").keep(print), Slotted).place == "a.out._Slotted__inner"
 
 
-def test_what_breaks_when_it_is_taken_apart_is_refused() -> None:
-    assert refusal(Breaking(), Breaking).reason == "taking it apart raised OSError: the disk is gone"
-
-
 def test_two_classes_of_one_name_are_both_refused() -> None:
     other = other_twin()
     for kind in (Twin, other):
-        assert "two classes of the flow have the name" in refusal(kind(1), Twin, other).reason
+        assert refusal(kind(1), Twin, other).code == "DF0622"
 
 
-@pytest.mark.parametrize("value", ["é" * 10_000, b"x" * 2_000, bytearray(2_000)])
-def test_what_is_large_is_a_blob_by_its_digest(value: Any) -> None:
-    blobs: dict[str, bytes] = {}
-    stored = Writer(classes_of([]), blobs.__setitem__).write([value, value], "a.out")
-    ((name, data),) = blobs.items()
-    assert name == sha256(data).hexdigest()
-    assert data == (value.encode() if isinstance(value, str) else bytes(value))
-    assert len(json.dumps(stored)) < 300
+def test_what_is_large_is_a_blob_by_its_digest(subtests: pytest.Subtests) -> None:
+    cases: list[Any] = ["é" * 10_000, b"x" * 2_000, bytearray(2_000)]
+    for value in cases:
+        with subtests.test(value=value):
+            blobs: dict[str, bytes] = {}
+            stored = Writer(classes_of([]), blobs.__setitem__).write([value, value], "a.out")
+            ((name, data),) = blobs.items()
+            assert name == sha256(data).hexdigest()
+            assert data == (value.encode() if isinstance(value, str) else bytes(value))
+            assert len(json.dumps(stored)) < 300
 
 
 def test_json_stays_as_it_is() -> None:
