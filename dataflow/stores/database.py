@@ -8,12 +8,21 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from dataflow.diagnostics.stores import (
+    FILE_FORKED,
+    FILE_NOT_A_STORE,
+    FILE_REPLACED,
+    FILE_UNUSABLE,
+    LATER_RELEASE,
+)
 from dataflow.errors import StoreError
 from dataflow.stores.locks import forget_in_children, may_stay_in_children, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
+
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["SCHEMA", "VERSION", "Database"]
 
@@ -146,11 +155,11 @@ class Database:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            advice = _ADVICE.get(code)
-            raise StoreError(str(self.path), f"{error}; {advice}" if advice else str(error)) from error
+            problem = FILE_UNUSABLE(error=error, advice=_ADVICE.get(code, ""))
+            raise StoreError(str(self.path), problem) from error
         except OSError as error:
             advice = "make sure that its folder can be written and has room, or name another file"
-            raise StoreError(str(self.path), f"{error}; {advice}") from error
+            raise StoreError(str(self.path), FILE_UNUSABLE(error=error, advice=advice)) from error
 
     def forget(self) -> None:
         """Leave the open connection to the parent process."""
@@ -161,16 +170,12 @@ class Database:
     def _connection(self) -> sqlite3.Connection:
         identity = _identity(self.path)
         if identity in _PARENTS:
-            reason = "was open when this process was forked; use it in a process that is started with `spawn`"
-            raise StoreError(str(self.path), reason)
+            raise StoreError(str(self.path), FILE_FORKED())
         if self._open is None:
             self._open, self._identity = _connect(self.path), identity
             forget_in_children(self)
         elif identity != self._identity:
-            reason = (
-                "was removed or replaced while a run was being executed; put it back, or start the run again"
-            )
-            raise StoreError(str(self.path), reason)
+            raise StoreError(str(self.path), FILE_REPLACED())
         return self._open
 
     def _close_unless_kept(self) -> None:
@@ -215,13 +220,10 @@ def _checked(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-def _other_version(version: int) -> str:
+def _other_version(version: int) -> Diagnostic:
     if version > VERSION:
-        return (
-            f"has schema version {version}, and this release reads {VERSION}; "
-            "use the release that wrote it, or a later one"
-        )
-    return "is empty, or an SQLite file of something else; name another file, or remove it if nobody needs it"
+        return LATER_RELEASE(expected=f"version {VERSION}", found=f"version {version}")
+    return FILE_NOT_A_STORE()
 
 
 def _write_empty(path: Path) -> None:

@@ -10,6 +10,7 @@ import hashlib
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from dataflow.diagnostics.stores import ENTRY_DAMAGED
 from dataflow.errors import StoreError
 from dataflow.stores.outcomes import MemoUse, StoredOutcome, StoredParts
 from dataflow.stores.statements import read_text, read_time, release_blobs, written_text, written_time
@@ -79,7 +80,7 @@ def find_outcome(key: str, connection: sqlite3.Connection, store: str) -> Stored
         return None
     kind, parts, data, total, created, expires = row
     if _sum(key, read_text(data)) != total:
-        raise StoreError(store, f"the outcome {key} is damaged: it is not what was written")
+        raise StoreError(store, ENTRY_DAMAGED(what="outcome", name=key, why="its checksum differs"))
     return StoredOutcome(
         key,
         read_text(kind),
@@ -189,7 +190,7 @@ def _blobs_of(key: str, connection: sqlite3.Connection, store: str) -> Sequence[
         (_holder(key),),
     ).fetchall()
     if any(there is None for _, there in rows):
-        raise StoreError(store, f"the outcome {key} is damaged: a blob of it is not there")
+        raise StoreError(store, ENTRY_DAMAGED(what="outcome", name=key, why="one of its blobs is missing"))
     return [sha256 for sha256, _ in rows]
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from dataflow.diagnostics.stores import RECORD_EXISTS, RUN_EXISTS
 from dataflow.errors import RunTaken, StoreError
 from dataflow.stores.outcomes import MemoUse, OutcomeTable, StoredOutcome, StoredParts
 from dataflow.stores.store import (
@@ -85,7 +86,7 @@ class MemoryStore(Store):
         """Add a new run and own it."""
         with self._guard:
             if run.id in self._entries:
-                raise StoreError(_NAME, f"has a run {run.id!r} already")
+                raise StoreError(_NAME, RUN_EXISTS(run=run.id))
             entry = self._entries[run.id] = _Entry(run)
             return self._own(entry)
 
@@ -177,7 +178,7 @@ def _joined(entry: _Entry, batch: Batch) -> dict[int, Record]:
     records = dict(entry.records)
     for record in batch.records:
         if record.seq in records:
-            raise StoreError(_NAME, f"run {entry.run.id} has a record {record.seq} already")
+            raise StoreError(_NAME, RECORD_EXISTS(f"run {entry.run.id}"))
         records[record.seq] = record
     return records
 

@@ -6,6 +6,7 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from dataflow.diagnostics.stores import RECORD_EXISTS, RUN_EXISTS
 from dataflow.errors import StoreError
 from dataflow.stores.store import (
     ASK_ENDED,
@@ -71,7 +72,7 @@ DELETE FROM blobs WHERE sha256 IN (
 def add_run(run: StoredRun, connection: sqlite3.Connection, store: str) -> None:
     """Add a new run; raises StoreError if its id exists."""
     if find_run(run.id, connection) is not None:
-        raise StoreError(store, f"has a run {run.id!r} already")
+        raise StoreError(store, RUN_EXISTS(run=run.id))
     values = (
         written_text(run.id),
         written_text(run.flow),
@@ -123,7 +124,7 @@ def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: s
     try:
         connection.executemany(_ADD_RECORD, rows)
     except sqlite3.IntegrityError as error:
-        raise StoreError(store, f"run {run} has one of the records already; nothing was written") from error
+        raise StoreError(store, RECORD_EXISTS(f"run {run}")) from error
 
 
 def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> list[Record]:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dataflow.base.wording import choices
+from dataflow.diagnostics.stores import ANSWER_TOO_LATE, BLOB_MISSING, ENTRY_DAMAGED, RUN_MISSING
 from dataflow.errors import AnswerRefused, StoreError
 
 if TYPE_CHECKING:
@@ -203,18 +203,18 @@ def _made(kind: str, *place: str | PathLike[str], **options: int) -> Store:
 
 def missing_run(store: str, run: str, there: Sequence[str]) -> StoreError:
     """Return the error for a run that does not exist, which lists some that do."""
-    return StoreError(store, f"has no run {run!r}; {choices(there)}")
+    return StoreError(store, RUN_MISSING(run=run, available=there))
 
 
 def already_answered(ask: str) -> AnswerRefused:
     """Return the error for an answer to an ask that is answered or closed."""
-    return AnswerRefused(ask, "it has been answered or closed")
+    return AnswerRefused(ask, ANSWER_TOO_LATE())
 
 
 def checked_blob(store: str, sha256: str, data: bytes | None) -> bytes:
     """Return a blob; raises StoreError if it was not found, or does not have the hash that names it."""
     if data is None:
-        raise StoreError(store, f"has no blob {sha256}")
+        raise StoreError(store, BLOB_MISSING(name=sha256))
     if hashlib.sha256(data).hexdigest() != sha256:
-        raise StoreError(store, f"the blob {sha256} is damaged: it is not what its name says")
+        raise StoreError(store, ENTRY_DAMAGED(what="blob", name=sha256, why="its checksum differs"))
     return data

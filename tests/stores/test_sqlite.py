@@ -85,5 +85,5 @@ def test_a_run_that_is_deleted_while_it_is_looked_at_is_gone(
 
     monkeypatch.setattr(sqlite, "is_taken", deleted_first)
     assert not store.runs()
-    with pytest.raises(StoreError, match="there are none"):
+    with pytest.raises(StoreError, match="DF1102"):
         store.find("run")
