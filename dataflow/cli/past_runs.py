@@ -11,8 +11,9 @@ from dataflow.cli.output import MOST_REASON, ExitCode, Refused, duration, one_li
 from dataflow.cli.report import output_text
 from dataflow.cli.storage import refusing_runs
 from dataflow.core.states import ENDED, NodeState
+from dataflow.errors import NameUnknown
 from dataflow.inspection.json_values import shortened_repr
-from dataflow.inspection.stored_run import FiringNotBegun, NameUnknown, firing_object, node_tree
+from dataflow.inspection.stored_run import firing_object, node_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -120,11 +121,11 @@ def _chosen(branch: NodeBranch) -> list[NodeBranch | str]:
 
 def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     """Return one firing as `firing_object` does; raises Refused, as a usage error, if there is none."""
-    try:
-        with refusing_runs():
+    with refusing_runs():
+        try:
             return firing_object(found, store, path)
-    except (FiringNotBegun, NameUnknown) as error:
-        raise Refused(problems_in(error), ExitCode.USAGE) from error
+        except NameUnknown as error:
+            raise Refused(problems_in(error), ExitCode.USAGE) from error
 
 
 def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:

@@ -297,14 +297,14 @@ def classes_in(plan: FlowPlan) -> Classes:
 
 
 def types_given(plan: FlowPlan) -> Iterator[tuple[str, object]]:
-    """Yield the types of stored values: the inputs of a flow and the outputs of its nodes."""
+    """Yield the ports whose values are stored, with their types: the inputs and the outputs of nodes."""
     for name, given in plan.wiring.inputs.items():
-        yield f"input {name!r}", given.type
+        yield f"{INPUT}.{name}", given.type
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
             if isinstance(node.action, Call):
                 for port in node.action.type.outputs.values():
-                    yield f"port '{scope.address_of(node)}.{port.name}'", port.type
+                    yield f"{scope.address_of(node)}.{port.name}", port.type
 
 
 def _types_taken(plan: FlowPlan) -> Iterator[object]:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from dataflow.base.wording import choices, nearest
 from dataflow.compiler.addresses import address_of, scopes_of
 from dataflow.compiler.definition import Definition
 from dataflow.compiler.plan import Call, FlowOf
 from dataflow.core.inputs import ports_left
 from dataflow.core.nodetype import NodeType, config_problems
 from dataflow.core.wiring import INPUT, LoopBlock, MapBlock, PlacedNode
-from dataflow.errors import FlowInvalid, ValueMismatch
+from dataflow.diagnostics.changes import CHANGE_NOT_FOUND, CHANGE_UNKNOWN, MODEL_NOT_NAMED
+from dataflow.diagnostics.diagnostic import within
+from dataflow.errors import FlowInvalid, ValueMismatch, problem_of
 from dataflow.types.validation import check_json, check_value
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from dataflow.core.config import Config
     from dataflow.core.ports import OutPort
     from dataflow.core.wiring import Block, Nested
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.durable.journal_view import Past
 
 __all__ = [
@@ -112,38 +114,36 @@ class Changeable:
                 answers[key] = value
         return Changes(inputs, answers, configs)
 
-    def _unknown(self, key: str) -> str:
+    def _unknown(self, key: str) -> Diagnostic:
         if key == MODEL:
-            return "no context and no config names a model, so there is none to change"
-        known = choices(nearest(self.types, key) if key else list(self.types))
-        return f"there is nothing to change under {key!r}; {known}"
+            return MODEL_NOT_NAMED(key)
+        return CHANGE_UNKNOWN(key=key, available=self.types, near=key or None)
 
 
 def changed_configs(
     flow: str, configs: Mapping[str, PlacedConfig], changes: Mapping[str, Mapping[str, object]]
 ) -> dict[tuple[str, ...], Config]:
     """Build the configs with the changed fields, by the steps to their nodes; raises FlowInvalid."""
-    problems: list[str] = []
+    problems: list[Diagnostic | str] = []
     made: dict[tuple[str, ...], Config] = {}
     for address, fields in changes.items():
         placed = configs.get(address)
         if placed is None or not fields.keys() <= type(placed.config).model_fields.keys():
-            names = ", ".join(f"{address}{CONFIG}{name}" for name in fields)
-            problems.append(f"{names} was changed by a fork, and is not in the flow any more")
+            problems.append(CHANGE_NOT_FOUND(_keys(address, fields)))
             continue
         try:
             made[placed.steps] = placed.changed(fields)
         except ValueMismatch as mismatch:
-            problems.append(f"{_keys(address, fields)}: {mismatch}")
+            problems.append(within(_keys(address, fields), problem_of(mismatch)))
         except FlowInvalid as invalid:
-            problems += [f"{_keys(address, fields)}: {problem}" for problem in invalid.problems]
+            problems += [within(_keys(address, fields), problem) for problem in invalid.problems]
     if problems:
         raise FlowInvalid(flow, problems, FORK)
     return made
 
 
 def _keys(address: str, fields: Mapping[str, object]) -> str:
-    return ", ".join(f"'{address}{CONFIG}{name}'" for name in fields)
+    return ", ".join(f"{address}{CONFIG}{name}" for name in fields)
 
 
 class PlacedConfig(NamedTuple):

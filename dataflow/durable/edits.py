@@ -11,9 +11,11 @@ from dataflow.compiler.addresses import address_of, form_of, scopes_of
 from dataflow.compiler.plan import FlowOf
 from dataflow.core.former_names import former_names, generations, listed_ids
 from dataflow.core.states import NodeState
+from dataflow.diagnostics.changes import CODE_CHANGED
+from dataflow.diagnostics.diagnostic import within
 from dataflow.durable.dependents import dependents
 from dataflow.durable.graph_signature import FlowShape, NodeShape, in_present_names, shape_of
-from dataflow.errors import FlowEdited, StoreError
+from dataflow.errors import FlowEdited, StoreError, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -117,7 +119,7 @@ def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
         )
     known = frozenset(settled)
     return [
-        f"code of node {address!r} has changed; its stored value stands"
+        str(CODE_CHANGED(address))
         for address, parts in edits.changed.items()
         if CODE in parts and address in known
     ]
@@ -181,7 +183,7 @@ def _read(shape: str, past: Past) -> FlowShape:
     try:
         return FlowShape.read(shape)
     except ValueError as error:
-        raise StoreError(past.store, f"the flow of run {past.run} cannot be read: {error}") from error
+        raise StoreError(past.store, within(f"the flow of run {past.run}", problem_of(error))) from error
 
 
 def _changed_asks(past: Past, edits: Edits) -> set[str]:

@@ -15,6 +15,7 @@ from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_answer, read_inputs
 from dataflow.core.states import LoopEnd, NodeState, RunStatus
 from dataflow.core.threads import call_in_thread
+from dataflow.diagnostics.changes import ANSWER_ASKED_AGAIN, CHANGE_NOT_JSON
 from dataflow.durable.changes import CONFIG, FORK, Changeable, changed_configs, rewired
 from dataflow.durable.dependents import reach_of
 from dataflow.durable.edits import invalidated_by
@@ -209,7 +210,7 @@ class _Forking:
             try:
                 values = writer.write(read_answer(id, left, value), id)
             except ValueRefused as refused:
-                raise AnswerRefused(id, str(refused)) from refused
+                raise AnswerRefused(id, refused.diagnostics[0]) from refused
             recorded[id] = {"by": "fork", "values": values, "time": self._time}
         return recorded
 
@@ -235,11 +236,7 @@ class _Forking:
         self, name: str, reach: ForkCone, forgotten: set[str], answers: Mapping[str, object]
     ) -> None:
         """Raise FlowInvalid for an answer to an ask that the fork asks again, or not at all."""
-        problems = [
-            f"ask {id!r} depends on what else is changed, so it is asked anew; answer it when the fork asks"
-            for id in answers
-            if reach.has(id) or id in forgotten
-        ]
+        problems = [ANSWER_ASKED_AGAIN(id) for id in answers if reach.has(id) or id in forgotten]
         if problems:
             raise FlowInvalid(name, problems, FORK)
 
@@ -264,7 +261,7 @@ def _configs_as_json(
             try:
                 recorded[address, name] = config.model_dump(mode="json", include={name})[name]
             except PydanticSerializationError as error:
-                problem = f"'{address}{CONFIG}{name}': a fork keeps it as JSON, which it cannot be: {error}"
+                problem = CHANGE_NOT_JSON(f"{address}{CONFIG}{name}", error=error)
                 raise FlowInvalid(address, [problem], FORK) from error
     return recorded
 

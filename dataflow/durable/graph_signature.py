@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from dataflow.base.failure import line_of_error
 from dataflow.compiler.addresses import scopes_of
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
 from dataflow.core.public_names import OWN_PACKS
 from dataflow.core.states import UNSETTLED
 from dataflow.core.wiring import CARRY, INPUT, ITEM
+from dataflow.diagnostics.stores import LATER_RELEASE, SIGNATURE_MALFORMED
+from dataflow.errors import ArgumentInvalid
 from dataflow.values.canonical import NO_NAMES, canonical_text
 from dataflow.values.functions import codes_of, digest_of, is_own
 
@@ -81,10 +84,10 @@ class FlowShape:
                 for address, numbers in nodes.items()
             }
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"it is no shape of a flow: {type(error).__name__}: {error}") from error
+            raise ArgumentInvalid(SIGNATURE_MALFORMED(error=line_of_error(error))) from error
         if version != VERSION:
-            reason = f"its shape has version {version}, and this release reads {VERSION}"
-            raise ValueError(f"{reason}; use the release that wrote it, or a later one")
+            problem = LATER_RELEASE(expected=f"version {VERSION}", found=f"version {version}")
+            raise ArgumentInvalid(problem)
         return cls(entries)
 
 

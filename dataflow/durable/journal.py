@@ -11,10 +11,11 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dataflow.base.backend import new_event
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
 from dataflow.base.markers import SKIP
 from dataflow.core.events import EventKind
 from dataflow.core.states import RunStatus
+from dataflow.diagnostics.stores import STORE_FAILED
 from dataflow.errors import StoreError, ValueRefused
 from dataflow.secrets.known import redacted
 from dataflow.stores.store import Batch, Record
@@ -351,7 +352,7 @@ class Journal:
 def _store_error(store: Store, error: BaseException) -> StoreError:
     if isinstance(error, StoreError):
         return error
-    wrapped = StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}")
+    wrapped = StoreError(str(store), STORE_FAILED(error=line_of_error(error)))
     wrapped.__cause__ = error
     return wrapped
 

@@ -12,6 +12,7 @@ from dataflow.compiler.addresses import form_of, opener_of, scopes_of
 from dataflow.compiler.plan import FlowOf
 from dataflow.core.events import EventKind
 from dataflow.core.states import LoopEnd, NodeState, RunStatus
+from dataflow.diagnostics.stores import RECORD_UNREADABLE, RUN_EMPTY
 from dataflow.errors import StoreError
 from dataflow.scheduler.failures import handles_failures, tolerates_failures
 
@@ -206,8 +207,7 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
     for record in records:
         past.seq = record.seq
         if torn is not None and record.kind != EventKind.RUN_RESUMED:
-            reason = f"record {torn.seq} of run {run} cannot be read, though others follow it"
-            raise StoreError(store, f"{reason}; restore the store from a backup")
+            raise StoreError(store, RECORD_UNREADABLE(f"run {run}", seq=torn.seq))
         torn = None if _fold(past, record) else record
     past.is_torn = torn is not None
     if past.status is RunStatus.RUNNING:
@@ -218,8 +218,7 @@ def fold(run: str, records: Iterable[Record], store: str) -> Past:
 def began(past: Past) -> Past:
     """Return the past of a run that has records; raises StoreError for any other."""
     if not past.told:
-        reason = f"run {past.run} ended before anything of it was written; start it anew"
-        raise StoreError(past.store, reason)
+        raise StoreError(past.store, RUN_EMPTY(f"run {past.run}"))
     return past
 
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import anyio
 
 from dataflow.base.backend import threadsafe_call
-from dataflow.base.failure import text_of_error
+from dataflow.base.failure import line_of_error
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
 from dataflow.core.states import ENDED, NodeState, RunStatus
 from dataflow.core.threads import call_in_thread
+from dataflow.diagnostics.stores import ANSWER_PENDING, RECORD_CUT, RUN_ENDED, RUN_SUPERSEDED, STORE_FAILED
 from dataflow.durable.edits import invalidated_by
 from dataflow.durable.journal import Journal, JournalWriter
 from dataflow.durable.journal_view import began, fold, unhandled_in
@@ -208,9 +209,9 @@ def _read(store: Store, run: str, before: StoredRun) -> tuple[Past, Sequence[Ans
     """Read the journal and the pending answers of an owned run."""
     now = store.find(run)
     if now.updated != before.updated:
-        raise RunTaken(str(store), run, "has been resumed by somebody else")
+        raise RunTaken(str(store), run, RUN_SUPERSEDED())
     if now.status == RunStatus.COMPLETED.value:
-        raise RunTaken(str(store), run, "has completed; there is nothing to resume")
+        raise RunTaken(str(store), run, RUN_ENDED(status=now.status, what="resumed"))
     past = fold(run, store.records(run), str(store))
     return began(past), store.inbox(run)
 
@@ -244,11 +245,10 @@ async def _restore(
             warnings.append(ResumeWarning("answer_refused", str(error), [answer.ask]))
     for id, value in answers.items():
         if id in read:
-            raise AnswerRefused(id, "it has been answered already, and that answer waits in the inbox")
+            raise AnswerRefused(id, ANSWER_PENDING())
         read[id] = scheduler.asking.read(id, value, "resume")
     if past.is_torn:
-        text = "the newest record of the run was cut off and is dropped"
-        warnings.append(ResumeWarning("torn_record", text))
+        warnings.append(ResumeWarning("torn_record", str(RECORD_CUT())))
     scheduler.warnings = list(dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings]))
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # the accepted edits are the flow of this run from now on
@@ -294,7 +294,7 @@ def store_errors(store: Store) -> Iterator[None]:
     except DataflowError:
         raise
     except Exception as error:
-        raise StoreError(str(store), f"{type(error).__name__}: {text_of_error(error)}") from error
+        raise StoreError(str(store), STORE_FAILED(error=line_of_error(error))) from error
 
 
 def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
@@ -307,7 +307,7 @@ def cancel_stored(store: Store, run: str, reason: str = "cancelled") -> None:
     try:
         past = fold(run, store.records(run), str(store))
         if past.status in ENDED:
-            raise RunTaken(str(store), run, f"is {past.status.value}; there is nothing to cancel")
+            raise RunTaken(str(store), run, RUN_ENDED(status=past.status.value, what="cancelled"))
         events = enumerate(_cancel_events(past, redacted(reason)), past.seq + 1)
         now = datetime.now(UTC).isoformat()
         records = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.addresses import PlacedScope
     from dataflow.compiler.plan import Feed, FlowPlan, PlanNode
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.values.classes import Classes
 
 __all__ = [
@@ -62,9 +63,9 @@ def storable_of(plan: FlowPlan) -> Storable:
     if known is None:
         types = list(types_given(plan))
         problems = [
-            f"{where} cannot be stored: {reason}"
+            replace(problem.within(where), port=where.rpartition(".")[2])
             for where, kind in types
-            if (reason := unstorable(kind)) is not None
+            if (problem := unstorable(kind)) is not None
         ]
         classes = classes_in(plan)
         problems += _defaults_refused(plan, classes)
@@ -97,16 +98,16 @@ def _secrets_in(plan: FlowPlan) -> Iterator[Secret]:
             yield from (part for part in parts if type(part) is Secret)
 
 
-def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[str]:
+def _defaults_refused(plan: FlowPlan, classes: Classes) -> Iterator[Diagnostic]:
     """Yield a problem for each default of a failing node that cannot be stored (S9.3)."""
     writer = throwaway_writer(classes)
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
             if node.policy is not None and node.policy.default is not MISSING:
                 try:
-                    writer.write(node.policy.default, f"{scope.address_of(node)}.out")
+                    writer.write(node.policy.default, f"{scope.address_of(node)}.policy.default")
                 except ValueRefused as refused:
-                    yield f"the default of node '{scope.address_of(node)}': {refused}"
+                    yield from refused.diagnostics
 
 
 @dataclass(frozen=True, slots=True)

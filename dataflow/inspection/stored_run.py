@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.core.events import EventKind
 from dataflow.core.states import NodeState
+from dataflow.diagnostics.stores import NODE_NOT_BEGUN, NODE_NOT_IN_RUN
 from dataflow.durable.graph_signature import FlowShape
 from dataflow.durable.journal_view import fold
+from dataflow.errors import NameUnknown
 from dataflow.inspection.json_values import StoredValues
 
 if TYPE_CHECKING:
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INTERRUPTED",
-    "FiringNotBegun",
-    "NameUnknown",
     "NodeBranch",
     "PastRun",
     "StoredNode",
@@ -152,23 +152,6 @@ def _above(path: str) -> str:
     return parts[1] if parts is not None else ""
 
 
-class NameUnknown(LookupError):
-    """Raised if a stored run has no such name; `choices` are the names of that kind."""
-
-    def __init__(self, run: str, kind: str, name: str, choices: Sequence[str]) -> None:
-        super().__init__(f"run {run} has no {kind} {name!r}")
-        self.name = name
-        self.choices = choices
-
-
-class FiringNotBegun(LookupError):
-    """Raised for a node of a stored run of which nothing is stored yet."""
-
-    def __init__(self, run: str, path: str) -> None:
-        super().__init__(f"node {path!r} of run {run} has not begun")
-        self.path = path
-
-
 @dataclass(frozen=True, slots=True)
 class PastRun:
     """A run in the store, with its folded journal."""
@@ -239,7 +222,7 @@ def run_object(found: PastRun, asks: Sequence[OpenAsk]) -> dict[str, Any]:
 def firing_object(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     """Return one firing with everything that is stored of it, as JSON.
 
-    Raises FiringNotBegun or NameUnknown if there is none at this path, StoreError as `read_run`.
+    Raises NameUnknown if there is none at this path, StoreError as `read_run`.
     """
     past, read = found.past, found.stored.readable
     firing = past.firings.get(path)
@@ -263,11 +246,12 @@ def firing_object(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     }
 
 
-def _unknown(found: PastRun, path: str) -> LookupError:
-    not_begun = found.not_begun
+def _unknown(found: PastRun, path: str) -> NameUnknown:
+    place, not_begun = f"run {found.run.id}", found.not_begun
     if path in not_begun:
-        return FiringNotBegun(found.run.id, path)
-    return NameUnknown(found.run.id, "node", path, [*found.past.firings, *not_begun])
+        return NameUnknown(NODE_NOT_BEGUN(place, name=path))
+    known = [*found.past.firings, *not_begun]
+    return NameUnknown(NODE_NOT_IN_RUN(place, name=path, available=known, near=path))
 
 
 def _data_of(records: Sequence[Record], kind: EventKind) -> Iterator[dict[str, Any]]:

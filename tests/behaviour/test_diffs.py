@@ -301,7 +301,7 @@ async def test_a_run_that_is_not_there_and_a_flow_without_a_store() -> None:
     store = Store.memory()
     flow = two_inputs(store)
     run = await run_of(flow, a=1)
-    with pytest.raises(StoreError, match="has no run 'other'"):
+    with pytest.raises(StoreError, match="DF1102"):
         await diff(store, run, "other")
     with pytest.raises(DataflowError, match="the flow has no store to find runs in"):
         await flow.using().diff(run, run)

@@ -90,11 +90,11 @@ def test_a_run_is_not_cancelled_while_somebody_executes_it_or_when_it_has_ended(
     store = Store.memory()
     run = paused(store)
     hold = store.hold(run)
-    with pytest.raises(RunTaken, match="is being executed by somebody else"):
+    with pytest.raises(RunTaken, match="DF1101"):
         cancel_stored(store, run)
     hold.release()
     cancel_stored(store, run)
-    with pytest.raises(RunTaken, match="is cancelled; there is nothing to cancel"):
+    with pytest.raises(RunTaken, match="DF1114"):
         cancel_stored(store, run)
     store.hold(run).release()  # it was given up
 

@@ -14,11 +14,6 @@ from tests.properties.ledger import Ledger
 CALLS = Counter[str]()
 
 
-@pytest.fixture(autouse=True)
-def nothing_called() -> None:
-    CALLS.clear()
-
-
 async def fails(x: int) -> int:
     raise ValueError(str(x))
 
@@ -53,23 +48,24 @@ def collected() -> Flow:
     return outer
 
 
-@pytest.mark.parametrize(
-    ("wire", "at"), [(skipped, "inner"), (collected, "inner[0]")], ids=["skipped", "collected"]
-)
-async def test_what_was_cancelled_beside_a_failure_runs(wire: Callable[[], Flow], at: str) -> None:
-    ledger = Ledger()
-    flow = wire().using(errors="continue", store=ledger)
-    async with flow.start() as run:
-        async for event in run.events():
-            if event.kind == "node_finished" and event.path == f"{at}/fails":
-                run.cancel()
-        cut = await run
-    assert cut.status == "cancelled"
-    assert {cut.states[at], cut.states[f"{at}/lasts"]} == {"cancelled"}
-    result = await flow.resume(run.id)
-    assert result.status == "completed"
-    assert {place: result.states[place].value for place in (at, f"{at}/fails", f"{at}/lasts")} == {
-        at: "failed",
-        f"{at}/fails": "failed",
-        f"{at}/lasts": "done",
-    }
+async def test_what_was_cancelled_beside_a_failure_runs(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Callable[[], Flow], str]] = [(skipped, "inner"), (collected, "inner[0]")]
+    for wire, at in cases:
+        with subtests.test(at):
+            CALLS.clear()
+            ledger = Ledger()
+            flow = wire().using(errors="continue", store=ledger)
+            async with flow.start() as run:
+                async for event in run.events():
+                    if event.kind == "node_finished" and event.path == f"{at}/fails":
+                        run.cancel()
+                cut = await run
+            assert cut.status == "cancelled"
+            assert {cut.states[at], cut.states[f"{at}/lasts"]} == {"cancelled"}
+            result = await flow.resume(run.id)
+            assert result.status == "completed"
+            assert {place: result.states[place].value for place in (at, f"{at}/fails", f"{at}/lasts")} == {
+                at: "failed",
+                f"{at}/fails": "failed",
+                f"{at}/lasts": "done",
+            }

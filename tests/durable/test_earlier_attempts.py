@@ -71,30 +71,26 @@ def failing_outside() -> Flow:
     return outer
 
 
-@pytest.mark.parametrize(
-    ("wire", "again", "left"),
-    [
+async def test_what_an_earlier_attempt_came_to_is_not_forgotten(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Callable[[], Flow], list[str], dict[str, str]]] = [
         (failing_inside, ["inner", "inner~2/rounds"], {"inner/rounds": "failed"}),
         (
             failing_outside,
             ["inner", "inner~2/at_last", "inner~2/same", "told"],
             {"inner/same": "done", "inner/at_last": "failed"},
         ),
-    ],
-    ids=["a failure inside", "a failure outside"],
-)
-async def test_what_an_earlier_attempt_came_to_is_not_forgotten(
-    wire: Callable[[], Flow], again: list[str], left: dict[str, str]
-) -> None:
-    ledger = Ledger()
-    flow = wire().using(errors="continue", store=ledger)
-    with pytest.raises(RunFailed):
-        await flow.run()
-    with pytest.raises(RunFailed):
-        await flow.resume(ledger.run)
-    resumed = next(record for record in ledger.journal() if record.kind == "run_resumed")
-    assert json.loads(resumed.data)["forgotten"] == again
-    assert left.items() <= Diary.of(ledger.journal()).states.items()
+    ]
+    for wire, again, left in cases:
+        with subtests.test(wire=wire):
+            ledger = Ledger()
+            flow = wire().using(errors="continue", store=ledger)
+            with pytest.raises(RunFailed):
+                await flow.run()
+            with pytest.raises(RunFailed):
+                await flow.resume(ledger.run)
+            resumed = next(record for record in ledger.journal() if record.kind == "run_resumed")
+            assert json.loads(resumed.data)["forgotten"] == again
+            assert left.items() <= Diary.of(ledger.journal()).states.items()
 
 
 def at_last_inside() -> Flow:
@@ -165,23 +161,26 @@ async def test_the_states_of_earlier_attempts_are_known_after_a_pause() -> None:
     assert result.why("inner/at_last").startswith(told)
 
 
-@pytest.mark.parametrize("newest", [1, 2])
-async def test_a_resumed_call_has_all_its_retries_though_the_process_dies_between_them(newest: int) -> None:
+async def test_a_resumed_call_has_all_its_retries_though_the_process_dies_between_them(
+    subtests: pytest.Subtests,
+) -> None:
     """It dies after so many attempts of the second sitting."""
+    for newest in [1, 2]:
+        with subtests.test(newest=newest):
 
-    async def breaks() -> int:
-        number = this_firing().attempt
-        if number < 6:
-            raise ValueError("not yet")
-        return number
+            async def breaks() -> int:
+                number = this_firing().attempt
+                if number < 6:
+                    raise ValueError("not yet")
+                return number
 
-    ledger = Ledger()
-    with Flow("retried") as flow:
-        flow.output("out", flow.add(node(breaks).with_(retries=2)).out)
-    with pytest.raises(RunFailed):
-        await flow.using(store=ledger).run()
-    await flow.using(store=ledger).resume(ledger.run)
-    resumed = next(record.seq for record in ledger.journal() if record.kind == "run_resumed")
-    failed = [record.seq for record in ledger.journal() if record.kind == "attempt_failed"]
-    store = ledger.kept([seq for seq in failed if seq > resumed][newest - 1])
-    assert dict((await flow.using(store=store).resume(ledger.run)).outputs) == {"out": 6}
+            ledger = Ledger()
+            with Flow("retried") as flow:
+                flow.output("out", flow.add(node(breaks).with_(retries=2)).out)
+            with pytest.raises(RunFailed):
+                await flow.using(store=ledger).run()
+            await flow.using(store=ledger).resume(ledger.run)
+            resumed = next(record.seq for record in ledger.journal() if record.kind == "run_resumed")
+            failed = [record.seq for record in ledger.journal() if record.kind == "attempt_failed"]
+            store = ledger.kept([seq for seq in failed if seq > resumed][newest - 1])
+            assert dict((await flow.using(store=store).resume(ledger.run)).outputs) == {"out": 6}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dataflow import AnswerRefused, Flow, FlowEdited, node
+from dataflow.diagnostics.changes import CODE_CHANGED
 from dataflow.stores import Store
 from tests.support.stored_runs import add, one_ask
 
@@ -61,7 +62,7 @@ async def paused(store: Store, called: list[str]) -> str:
     return result.run_id
 
 
-#: What may not be edited, and what is told of it.
+#: What may not be edited, and what is said of it.
 EDITS: dict[str, tuple[dict[str, Any], str]] = {
     "another constant": ({"first": 30}, "begin"),
     "another version": ({"version": "2"}, r"begin \(version\)"),
@@ -70,57 +71,44 @@ EDITS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
-class TestSettledNodes:
-    async def test_an_edited_one_is_refused(self, name: str, called: list[str]) -> None:
-        store, (edits, told) = Store.memory(), EDITS[name]
-        run = await paused(store, called)
-        with pytest.raises(FlowEdited, match=told):
-            await flow(store, called, **edits).resume(run, {"ask": 22})
-
-    async def test_the_run_then_stays_as_it_was(self, name: str, called: list[str]) -> None:
-        store, (edits, _) = Store.memory(), EDITS[name]
-        run = await paused(store, called)
-        before = len(list(store.records(run)))
-        with pytest.raises(FlowEdited):
-            await flow(store, called, **edits).resume(run, {"ask": 22})
-        assert (store.find(run).status, len(list(store.records(run)))) == ("paused", before)
-        assert (await flow(store, called).resume(run, {"ask": 22}))["o"] == 42
+async def test_an_edit_of_a_settled_node_is_refused(subtests: pytest.Subtests, called: list[str]) -> None:
+    for name, (edits, told) in EDITS.items():
+        with subtests.test(name):
+            store = Store.memory()
+            run = await paused(store, called)
+            before = len(list(store.records(run)))
+            with pytest.raises(FlowEdited, match=told):
+                await flow(store, called, **edits).resume(run, {"ask": 22})
+            assert (store.find(run).status, len(list(store.records(run)))) == ("paused", before)
+            assert (await flow(store, called).resume(run, {"ask": 22}))["o"] == 42
 
 
-class TestKeep:
-    async def test_the_stored_value_stands(self, called: list[str]) -> None:
+#: What is made of an edit of a settled node: its output, and the nodes that are called.
+KEPT: list[tuple[str, dict[str, Any], int, list[str]]] = [
+    ("keep", {"version": "2"}, 42, ["end"]),
+    ("keep", {"name": "start"}, 42, ["begin", "end"]),
+    ("keep", {"without": True}, 42, ["end"]),
+    ("recompute", {"first": 30}, 52, ["begin", "end"]),
+]
+
+
+async def test_an_edit_of_a_settled_node_is_kept_or_recomputed(called: list[str]) -> None:
+    for how, edits, output, calls in KEPT:
         store = Store.memory()
         run = await paused(store, called)
-        result = await flow(store, called, version="2").resume(run, {"ask": 22}, edited="keep")
-        assert (result["o"], called) == (42, ["end"])
-
-    async def test_what_was_renamed_runs_under_its_new_name(self, called: list[str]) -> None:
-        store = Store.memory()
-        run = await paused(store, called)
-        result = await flow(store, called, name="start").resume(run, {"ask": 22}, edited="keep")
-        assert (result["o"], called) == (42, ["begin", "end"])
-
-    async def test_records_of_what_is_gone_are_ignored(self, called: list[str]) -> None:
-        store = Store.memory()
-        run = await paused(store, called)
-        result = await flow(store, called, without=True).resume(run, {"ask": 22}, edited="keep")
-        assert (result["o"], "begin" in result.states) == (42, False)
+        edited: Any = how
+        result = await flow(store, called, **edits).resume(run, {"ask": 22}, edited=edited)
+        assert (result["o"], called) == (output, calls), edits
+        assert ("begin" in result.states) == (edits.keys() <= {"version", "first"}), edits
 
 
-class TestRecompute:
-    async def test_what_was_edited_runs_again(self, called: list[str]) -> None:
-        store = Store.memory()
-        run = await paused(store, called)
-        result = await flow(store, called, first=30).resume(run, {"ask": 22}, edited="recompute")
-        assert (result["o"], called) == (52, ["begin", "end"])
-
-    async def test_it_does_not_run_once_more_later(self, called: list[str]) -> None:
-        store = Store.memory()
-        run = await paused(store, called)
-        edited = flow(store, called, first=30)
-        await edited.resume(run, edited="recompute")
-        assert called == ["begin"]
+async def test_an_edited_node_runs_again_once(called: list[str]) -> None:
+    store = Store.memory()
+    run = await paused(store, called)
+    edited = flow(store, called, first=30)
+    await edited.resume(run, edited="recompute")
+    await edited.resume(run)
+    assert called == ["begin"]
 
 
 class TestFree:
@@ -130,21 +118,14 @@ class TestFree:
         result = await flow(store, called, after="finish").resume(run, {"ask": 22})
         assert (result["o"], result.states["finish"]) == (42, "done")
 
-    async def test_changed_code_is_a_warning(self, called: list[str]) -> None:
-        store = Store.memory()
-        run = await paused(store, called)
-        result = await flow(store, called, code=1).resume(run, {"ask": 22})
-        assert result["o"] == 42
-        assert result.warnings == ("code of node 'begin' has changed; its stored value stands",)
-        assert called == ["end"]
-
-    async def test_the_warning_is_told_once(self, called: list[str]) -> None:
+    async def test_changed_code_is_a_warning_that_is_given_once(self, called: list[str]) -> None:
         store = Store.memory()
         run = await paused(store, called)
         edited = flow(store, called, code=1)
         await edited.resume(run)
         result = await edited.resume(run, {"ask": 22})
-        assert result.warnings == ("code of node 'begin' has changed; its stored value stands",)
+        assert (result["o"], called) == (42, ["end"])
+        assert result.warnings == (str(CODE_CHANGED("begin")),)
 
 
 class TestOpenAsks:
@@ -157,17 +138,13 @@ class TestOpenAsks:
                 f.output(f"o{number}", f.ask(int, prompt, name=f"q{number}").out)
         return f.using(store=store)
 
-    async def test_one_that_is_gone_is_closed(self) -> None:
+    async def test_one_that_was_removed_is_closed_and_takes_no_answer(self) -> None:
         store = Store.memory()
         run = (await self.asking(store, "a?", "b?").run()).run_id
+        with pytest.raises(AnswerRefused, match="'q1'"):
+            await self.asking(store, "a?").resume(run, {"q1": 1})
         await self.asking(store, "a?").resume(run)
         assert [ask.id for ask in store.asks()] == ["q0"]
-
-    async def test_one_that_is_gone_takes_no_answer(self) -> None:
-        store = Store.memory()
-        run = (await self.asking(store, "a?", "b?").run()).run_id
-        with pytest.raises(AnswerRefused, match="there is no such ask; choices: q0"):
-            await self.asking(store, "a?").resume(run, {"q1": 1})
 
     async def test_one_whose_prompt_was_edited_is_asked_anew(self) -> None:
         store = Store.memory()

@@ -17,11 +17,6 @@ from tests.support.edges import every
 BROKEN: Final = {"is_broken": True}
 
 
-@pytest.fixture(autouse=True)
-def broken() -> None:
-    BROKEN["is_broken"] = True
-
-
 async def ten() -> int:
     if BROKEN["is_broken"]:
         raise ValueError("not yet")
@@ -119,6 +114,7 @@ def made(wire: Callable[[Flow], Any], store: Store) -> Flow:
 
 
 async def fail(wire: Callable[[Flow], Any]) -> Ledger:
+    BROKEN["is_broken"] = True
     ledger = Ledger()
     with pytest.raises(RunFailed, match="not yet"):
         await made(wire, ledger).run()
@@ -126,15 +122,15 @@ async def fail(wire: Callable[[Flow], Any]) -> Ledger:
     return ledger
 
 
-@pytest.mark.parametrize("wire", FLOWS)
-async def test_whichever_record_is_the_last_nothing_is_kept_that_came_of_the_failure(
-    wire: Callable[[Flow], Any],
+async def test_nothing_is_kept_that_came_of_the_failure_whichever_record_is_the_last(
+    subtests: pytest.Subtests,
 ) -> None:
-    ledger = await fail(wire)
-    for count in range(1, len(ledger.journal()) + 1):
-        kept = ledger.kept(count)
-        result = await made(wire, kept).resume(ledger.run)
-        assert (count, result.status, result.outputs) == (count, "completed", {"o": FLOWS[wire]})
+    for wire, output in FLOWS.items():
+        with subtests.test(wire.__name__):
+            ledger = await fail(wire)
+            for count in range(1, len(ledger.journal()) + 1):
+                result = await made(wire, ledger.kept(count)).resume(ledger.run)
+                assert (count, result.status, result.outputs) == (count, "completed", {"o": output})
 
 
 async def test_in_a_file_too(tmp_path: Path) -> None:

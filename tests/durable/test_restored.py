@@ -160,7 +160,7 @@ async def test_a_run_whose_process_died_before_anything_was_recorded_cannot_go_o
         flow.output("out", flow.add(one).out)
     result = await flow.using(store=ledger).run()
     store = ledger.kept(0)
-    with pytest.raises(StoreError, match="before anything of it was written"):
+    with pytest.raises(StoreError, match="DF1115"):
         await flow.using(store=store).resume(result.run_id)
     assert store.find(result.run_id).status == "interrupted"
 

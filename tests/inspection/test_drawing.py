@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -287,29 +286,14 @@ MERMAID_LINE: Final = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("draw", "line", "arrow", "lines"),
-    [(mermaid, MERMAID_LINE, "-->", 11), (dot, DOT_LINE, "->", 14)],
-    ids=["mermaid", "dot"],
-)
-def test_names_may_hold_any_character(
-    draw: Callable[[Wiring], str], line: re.Pattern[str], arrow: str, lines: int, name: str
-) -> None:
-    text = draw(odd(name))
-    assert not [one for one in text.rstrip("\n").split("\n") if not line.fullmatch(one.strip())]
-    assert counts(text, arrow) == (lines, 4)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_graphviz_reads_what_is_drawn_where_it_is_installed(name: str) -> None:
-    program: Any = shutil.which("dot")
-    text = dot(odd(name))
-    assert text.count("{") >= text.count("\n}")
-    if program is not None:
-        subprocess.run([program, "-Tplain"], input=text, text=True, check=True, capture_output=True)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_text_gives_each_thing_a_line(name: str) -> None:
-    assert len(outline(odd(name)).rstrip("\n").split("\n")) == 6
+def test_names_may_hold_any_character(subtests: pytest.Subtests) -> None:
+    program = shutil.which("dot")
+    for name in NAMES:
+        with subtests.test(name):
+            for draw, line, arrow, lines in ((mermaid, MERMAID_LINE, "-->", 11), (dot, DOT_LINE, "->", 14)):
+                text = draw(odd(name))
+                assert not [one for one in text.rstrip("\n").split("\n") if not line.fullmatch(one.strip())]
+                assert counts(text, arrow) == (lines, 4)
+            if program is not None:
+                subprocess.run([program, "-Tplain"], input=text, text=True, check=True, capture_output=True)
+            assert len(outline(odd(name)).rstrip("\n").split("\n")) == 6

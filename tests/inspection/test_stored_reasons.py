@@ -75,10 +75,11 @@ async def test_a_failure_leads_to_its_text() -> None:
     assert explanation.reasons[-1].text == "positive failed: ValueError: no zero"
 
 
-@pytest.mark.parametrize("name", ["nobody", "double.nothing"])
-async def test_an_unknown_name_has_no_explanation(name: str) -> None:
-    _, found = await stored(1)
-    assert StoredReasons(found).explain(name) is None
+async def test_an_unknown_name_has_no_explanation(subtests: pytest.Subtests) -> None:
+    for name in ["nobody", "double.nothing"]:
+        with subtests.test(name=name):
+            _, found = await stored(1)
+            assert StoredReasons(found).explain(name) is None
 
 
 async def test_a_flow_has_its_plan_for_a_run_until_it_is_edited() -> None:

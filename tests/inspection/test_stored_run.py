@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, StoreError
+from dataflow import Flow, NameUnknown, StoreError
 from dataflow.durable.journal_view import fold
 from dataflow.durable.storable import storable_of
 from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.open_asks import OpenAsk, asks_of
 from dataflow.inspection.stored_run import (
-    FiringNotBegun,
-    NameUnknown,
     NodeBranch,
     PastRun,
     firing_object,
@@ -111,24 +109,20 @@ class TestRun:
 
     def test_one_that_cannot_be_read_is_an_error_of_the_store(self) -> None:
         journal = Journal().tell("run_paused").tell("run_finished", status="completed")
-        with pytest.raises(StoreError, match="record 2 of run r cannot be read"):
+        with pytest.raises(StoreError, match=r"DF1116 .*: record 2 "):
             journal.read()
 
 
 class TestNodes:
-    @pytest.mark.parametrize(
-        ("status", "state"),
-        [
+    def test_one_that_has_not_ended_has_its_state_from_the_status_of_the_run(self) -> None:
+        cases: list[tuple[str, str]] = [
             ("running", "running"),
             ("interrupted", "interrupted"),
             ("paused", "paused"),
             ("failed", "not_run"),
-        ],
-    )
-    def test_one_that_has_not_ended_has_its_state_from_the_status_of_the_run(
-        self, status: str, state: str
-    ) -> None:
-        assert states(Journal().begin("a"), status) == {"a": state}
+        ]
+        for status, state in cases:
+            assert states(Journal().begin("a"), status) == {"a": state}, status
 
     def test_one_that_waits_for_its_next_attempt_waits_whatever_the_status(self) -> None:
         journal = Journal().begin("a").tell("attempt_failed", "a", attempt=1, error=ERROR, delay=60)
@@ -199,18 +193,17 @@ class TestFiring:
 
     def test_a_path_that_is_unknown_is_refused_with_those_there_are(self) -> None:
         journal = Journal().begin("a").begin("b")
-        with pytest.raises(NameUnknown, match=r"^run r has no node 'c'$") as caught:
+        with pytest.raises(NameUnknown, match="DF1121 run r:") as caught:
             firing_object(journal.read(), journal.store, "c")
-        assert (caught.value.name, caught.value.choices) == ("c", ["a", "b"])
+        assert caught.value.diagnostics[0].available == ("a", "b")
 
     def test_a_node_that_has_not_begun_is_refused_as_that(self) -> None:
         with Flow("f") as flow:
             flow.output("out", flow.add(same, x=flow.input("x", int)).out)
         journal = Journal(shape=storable_of(flow.compile()).shape)
         assert journal.read().not_begun == ["same"]
-        with pytest.raises(FiringNotBegun, match=r"^node 'same' of run r has not begun$") as caught:
+        with pytest.raises(NameUnknown, match="DF1122 run r:"):
             firing_object(journal.read(), journal.store, "same")
-        assert caught.value.path == "same"
 
 
 class TestAsks:
