@@ -1,5 +1,5 @@
-# ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
-# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator"
+# ruff: noqa: ARG005
+# mypy: disable-error-code="arg-type, call-arg, call-overload, return-value"
 """The whole text of each class of errors, as a traceback shows it, with its data (S20)."""
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ import asyncio
 from typing import Any, Final
 
 import anyio
+import pytest
 
 from dataflow import DataflowError, ExecutionContext, Flow, Message, Secret, node
 from dataflow.expressions.expression import Expression
+from dataflow.inspection.stored_run import firing_object, read_run
 from dataflow.loading import read_document
 from dataflow.packs.registry import find_type
 from dataflow.stores import Store
@@ -21,23 +23,23 @@ from dataflow.values.writer import Writer
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus
 
-__all__ = ["ROWS"]
+__all__ = ["RAISING", "ROWS", "error_of"]
 
 
 def whole(kind: str, raise_it: Stimulus) -> Stimulus:
-    """Tell the text of an error of this class, or of the cause of a failed run, with the run's id left out."""
+    """Return the text of the error of a class that is raised."""
+    return lambda: str(error_of(kind, raise_it))
 
-    def stimulus() -> str:
-        try:
-            raise_it()
-        except DataflowError as error:
-            found: BaseException | None = error
-            while found is not None and type(found).__name__ != kind:
-                found = found.__cause__
-            return str(found)
-        return "nothing was raised"
 
-    return stimulus
+def error_of(kind: str, raise_it: Stimulus) -> DataflowError:
+    """Return the error of a class that is raised, or that has caused what is raised."""
+    with pytest.raises(DataflowError) as caught:
+        raise_it()
+    found: BaseException | None = caught.value
+    while found is not None and type(found).__name__ != kind:
+        found = found.__cause__
+    assert isinstance(found, DataflowError), f"expected {kind}, found {caught.value!r}"
+    return found
 
 
 def invalid() -> object:
@@ -109,30 +111,43 @@ def pulled() -> object:
     return anyio.run(f.pull, "inc.out")
 
 
+def context(message: Message) -> ExecutionContext:
+    return ExecutionContext("c", message_history=[message])
+
+
 async def cancels_itself() -> None:
     raise asyncio.CancelledError
 
 
-# fmt: off
-ROWS: Final = [
-    Row("FlowInvalid", whole('FlowInvalid', invalid), hide=r"/\S+\.py:\d+"),
-    Row("PortMisuse", whole('PortMisuse', lambda: bool(Flow().input('x', int)))),
-    Row("ValueMismatch", whole('ValueMismatch', lambda: check_value([1, 'x'], list[int]))),
-    Row("NodeFailed", whole('NodeFailed', run(cancels_itself))),
-    Row("LoopLimit", whole('LoopLimit', looping)),
-    Row("NodeTimeout", whole('NodeTimeout', run(node(waits).with_(timeout=0.001)))),
-    Row("RunFailed", whole('RunFailed', run(paper))),
-    Row("ExpressionError", whole('ExpressionError', lambda: Expression('a >'))),
-    Row("AnswerRefused", whole('AnswerRefused', answered)),
-    Row("FlowEdited", whole('FlowEdited', edited)),
-    Row("Paused", whole('Paused', pulled)),
-    Row("RunTaken", whole('RunTaken', held_twice)),
-    Row("SecretMissing", whole('SecretMissing', Secret("DATAFLOW_NO_SUCH_SECRET").reveal)),
-    Row("StoreError", whole('StoreError', lambda: Store.memory().find("run")), "store in memory: has no run 'run'; there are none"),
-    Row("ConversationInvalid", whole("ConversationInvalid", lambda: ExecutionContext("c", message_history=[Message("tool", "3", tool_call_id="t1")]).check())),
-    Row("BudgetExceeded", whole("BudgetExceeded", lambda: ExecutionContext("c", message_history=[Message("user", "u" * 8_000)]).trimmed(1_000))),
-    Row("ValueRefused", whole('ValueRefused', lambda: Writer(classes_of([]), {}.__setitem__).write([open], "a.out")), "a.out[0]: builtin_function_or_method cannot be stored: it is a function; make it inside the node that needs it, or pass what it would return"),
-    Row("PackError", whole('PackError', lambda: find_type('inc'))),
-    Row("FormatError", whole('FormatError', lambda: read_document('nowhere.yaml', Flow.from_wiring))),
-]
-# fmt: on
+def unnamed() -> object:
+    """Read a node that a stored run does not have."""
+    store = Store.memory()
+    run = store.find(pausing().using(store=store).run_sync().run_id)
+    return firing_object(read_run(store, run), store, "inkc")
+
+
+#: What raises each class of errors, or is its cause.
+RAISING: Final[dict[str, Stimulus]] = {
+    "FlowInvalid": invalid,
+    "PortMisuse": lambda: bool(Flow().input("x", int)),
+    "ValueMismatch": lambda: check_value([1, "x"], list[int]),
+    "NodeFailed": run(cancels_itself),
+    "LoopLimit": looping,
+    "NodeTimeout": run(node(waits).with_(timeout=0.001)),
+    "RunFailed": run(paper),
+    "ExpressionError": lambda: Expression("a >"),
+    "AnswerRefused": answered,
+    "ArgumentInvalid": lambda: Secret("my secret"),
+    "NameUnknown": unnamed,
+    "FlowEdited": edited,
+    "Paused": pulled,
+    "RunTaken": held_twice,
+    "SecretMissing": Secret("DATAFLOW_NO_SUCH_SECRET").reveal,
+    "StoreError": lambda: Store.memory().find("run"),
+    "ConversationInvalid": lambda: context(Message("tool", "3", tool_call_id="t1")).check(),
+    "BudgetExceeded": lambda: context(Message("user", "u" * 8_000)).trimmed(1_000),
+    "ValueRefused": lambda: Writer(classes_of([]), {}.__setitem__).write([open], "a.out"),
+    "PackError": lambda: find_type("inc"),
+    "FormatError": lambda: read_document("nowhere.yaml", Flow.from_wiring),
+}
+ROWS: Final = [Row(kind, whole(kind, raise_it)) for kind, raise_it in RAISING.items()]

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a row is a line, and messages are compared whole
 """What is said of runs that live in stores: when they begin, are resumed, or cannot be read (S11, S12)."""
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from typing import Any, Final
 import anyio
 
 from dataflow import Flow, NodeOutput, Ports, RunFailed, node
-from dataflow.stores import Answer, Batch, Hold, Record, Store
+from dataflow.inspection.stored_run import firing_object, read_run
+from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.testing.samples import new_run
 from tests.messages.telling import Row, Stimulus
@@ -124,8 +124,20 @@ def spoilt(kind: str, change: Callable[[dict[str, Any]], object], first: Any = n
     return stimulus
 
 
+#: What cannot be read as a value.
+NONE: Final = {"$": 1}
+
+
 def with_shape(text: str) -> Stimulus:
     return spoilt("run_started", lambda data: data.update(shape=text))
+
+
+def with_failure(data: dict[str, Any]) -> None:
+    data["failure"] = NONE
+
+
+def with_value(data: dict[str, Any]) -> None:
+    data["ports"]["out"]["value"] = NONE
 
 
 def cut_off(back: int) -> Stimulus:
@@ -172,6 +184,24 @@ def unwritten() -> list[str]:
     return resume(store, "RUN")
 
 
+class Defective(MemoryStore):
+    def begin(self, run: StoredRun) -> Hold:
+        raise KeyError(run.flow)
+
+
+def defective() -> object:
+    return asks().using(store=Defective()).run_sync()
+
+
+def not_begun() -> object:
+    """Read a node that comes after an ask."""
+    with Flow("f") as f:
+        f.after(f.add(notes), f.ask(int, "How many?").done)
+    store = MemoryStore()
+    run = store.find(f.using(store=store).run_sync().run_id)
+    return firing_object(read_run(store, run), store, "notes")
+
+
 def failed_before() -> str:
     """Resume a run of which a node has failed beside an ask; tell the cause of its failure."""
 
@@ -190,31 +220,45 @@ def failed_before() -> str:
     return "it has not failed"
 
 
-# fmt: off
 ROWS: Final = [
-    Row("a port whose values cannot be stored", begun(lambda f: f.add(opens)), "port 'opens.out' cannot be stored: Callable[[], int]: it is a function; make it inside the node that needs it, or pass what it would return"),
-    Row("an input whose values cannot be stored", begun(lambda f: f.input("made", type), made=int), "input 'made' cannot be stored: type: it is a class; pass its name, or an instance"),
-    Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything))), "the default of node 'anything': anything.out: object cannot be stored: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"),
-    Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object()), "$in.x: object cannot be stored: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"),
-    Row("an output that cannot be stored", begun(lambda f: f.add(anything)), "anything.out: object cannot be stored: its class has no fields that could be told; make it a dataclass, NamedTuple or pydantic model"),
-    Row("a run that goes on elsewhere", overtaken, "store in memory: run … has been resumed by somebody else"),
+    Row("a port whose values cannot be stored", begun(lambda f: f.add(opens))),
+    Row("an input whose values cannot be stored", begun(lambda f: f.input("made", type), made=int)),
+    Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything)))),
+    Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object())),
+    Row("an output that cannot be stored", begun(lambda f: f.add(anything))),
+    Row("a run that goes on elsewhere", overtaken),
     Row("a run that is being executed", taken),
-    Row("a run that has completed", completed, "store in memory: run … has completed; there is nothing to resume"),
-    Row("a run of which nothing was written", unwritten, "store in memory: run RUN ended before anything of it was written; start it anew"),
-    Row("a second answer, to an ask whose first waits", with_answer_left("1", ask=2), "answer to 'ask' refused: it has been answered already, and that answer waits in the inbox"),
-    Row("an answer that is no JSON", with_answer_left("{")),
-    Row("a failure that stands", failed_before),
-    Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1), "code of node 'first' has changed; its stored value stands"),
+    Row("a run that has completed", completed),
+    Row("a run of which nothing was written", unwritten),
+    Row("a second answer, to an ask whose first waits", with_answer_left("1", ask=2)),
+    Row(
+        "an answer that is no JSON",
+        with_answer_left("{"),
+        "answer to 'ask' refused: it is no JSON that can be read: …",
+    ),
+    Row(
+        "a failure that stands",
+        failed_before,
+        "node 'breaks' failed before the run was resumed: ValueError: no paper",
+    ),
+    Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1)),
     Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True))),
-    Row("a newest record that was cut off", cut_off(0), "the newest record of the run was cut off and is dropped"),
-    Row("a record that was cut off", cut_off(1), "store in memory: record … of run … cannot be read, though others follow it; restore the store from a backup"),
-    Row("inputs that cannot be read", spoilt("run_started", lambda data: data.update(inputs={"n": {"$": 1}})), "store in memory: the inputs of run … cannot be read: its kind is no text"),
-    Row("a flow that cannot be read", spoilt("run_started", lambda data: data.update(shape={"$": 1})), "store in memory: the flow of run … cannot be read: its kind is no text"),
-    Row("no shape", with_shape("{}"), "store in memory: the flow of run … cannot be read: it is no shape of a flow: KeyError: 'shape'"),
-    Row("a later shape", with_shape('{"shape": 2, "texts": [], "nodes": {}}'), "store in memory: the flow of run … cannot be read: its shape has version 2, and this release reads 1; use the release that wrote it, or a later one"),
-    Row("a port that cannot be read", spoilt("node_finished", lambda data: data["ports"]["out"].update(value={"$": 1})), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
-    Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata={"$": 1})), "store in memory: node 'first' of run …: a value cannot be read: its kind is no text"),
-    Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show={"$": 1})), "store in memory: node 'ask' of run …: a value cannot be read: its kind is no text"),
-    Row("a failure that cannot be read", spoilt("node_finished", lambda data: data.update(failure={"$": 1}), node(on_error="skip")(breaks)), "store in memory: record … of run … cannot be read, though others follow it; restore the store from a backup"),
+    Row("a newest record that was cut off", cut_off(0)),
+    Row("a record that was cut off", cut_off(1)),
+    Row("inputs that cannot be read", spoilt("run_started", lambda data: data.update(inputs={"n": NONE}))),
+    Row("a flow that cannot be read", spoilt("run_started", lambda data: data.update(shape=NONE))),
+    Row("no shape", with_shape("{}")),
+    Row("a later shape", with_shape('{"shape": 2, "texts": [], "nodes": {}}')),
+    Row(
+        "a port that cannot be read",
+        spoilt("node_finished", with_value),
+    ),
+    Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata=NONE))),
+    Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show=NONE))),
+    Row("a store that raises something else", defective),
+    Row("a node that has not begun", not_begun),
+    Row(
+        "a failure that cannot be read",
+        spoilt("node_finished", with_failure, node(on_error="skip")(breaks)),
+    ),
 ]
-# fmt: on
