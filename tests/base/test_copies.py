@@ -159,9 +159,8 @@ def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
     assert not shared
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_what_holds_no_container_is_shared() -> None:
+    cases: list[object] = [
         None,
         1,
         "text",
@@ -178,21 +177,18 @@ def test_shared_references_and_cycles_keep_their_shape(value: object) -> None:
         (Record([1]), 2),
         time.gmtime(0),
         object(),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_holds_no_container_is_shared(value: object) -> None:
-    assert own_copy(value) is value
+    ]
+    for value in cases:
+        assert own_copy(value) is value, value
 
 
-@pytest.mark.parametrize("kind", sorted(ATOMIC, key=str), ids=str)
-def test_nothing_atomic_is_a_container(kind: type) -> None:
-    assert not issubclass(kind, (*CONTAINERS, tuple))
+def test_nothing_atomic_is_a_container() -> None:
+    for kind in sorted(ATOMIC, key=str):
+        assert not issubclass(kind, (*CONTAINERS, tuple)), kind
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_a_subclass_keeps_its_type(subtests: pytest.Subtests) -> None:
+    cases: list[Any] = [
         Table(a=[1]),
         Tags({1}),
         Bytes(b"ab"),
@@ -201,15 +197,14 @@ def test_nothing_atomic_is_a_container(kind: type) -> None:
         defaultdict(list, a=[1]),
         Row("row", [[1]]),
         Marked(([1],)),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_a_subclass_keeps_its_type(value: Any) -> None:
-    result: Any = own_copy(value)
-    assert type(result) is type(value)
-    assert result == value
-    assert result is not value
-    assert list(result) == list(value)
+    ]
+    for value in cases:
+        with subtests.test(value=value):
+            result: Any = own_copy(value)
+            assert type(result) is type(value)
+            assert result == value
+            assert result is not value
+            assert list(result) == list(value)
 
 
 def test_a_defaultdict_keeps_its_factory() -> None:
@@ -276,17 +271,19 @@ def test_a_tuple_met_first_inside_another_is_copied_once() -> None:
     assert result[0] is result[1][0]
 
 
-@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["list", "dict"])
-def test_a_deep_value_is_copied_without_recursion(wrap: Any) -> None:
-    value: Any = 1
-    for _ in range(100_000):
-        value = wrap(value)
-    part: Any = own_copy(value)
-    for _ in range(100_000):
-        assert part is not value
-        key = next(iter(part)) if isinstance(part, dict) else 0
-        part, value = part[key], value[key]
-    assert part == 1
+def test_a_deep_value_is_copied_without_recursion(subtests: pytest.Subtests) -> None:
+    cases: list[Any] = [lambda inner: [inner], lambda inner: {"a": inner}]
+    for wrap in cases:
+        with subtests.test(wrap=wrap):
+            value: Any = 1
+            for _ in range(100_000):
+                value = wrap(value)
+            part: Any = own_copy(value)
+            for _ in range(100_000):
+                assert part is not value
+                key = next(iter(part)) if isinstance(part, dict) else 0
+                part, value = part[key], value[key]
+            assert part == 1
 
 
 def test_a_deep_tuple_is_rebuilt_without_recursion() -> None:
@@ -320,17 +317,9 @@ class Odd(metaclass=Unhashable):
     pass
 
 
-AROUND = {
-    "alone": lambda it: it,
-    "list": lambda it: [it],
-    "tuple": lambda it: (it, [1]),
-    "dict": lambda it: {"a": [it]},
-}
-
-
-@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
-def test_an_object_of_a_class_without_a_hash_is_shared_wherever_it_stands(around: Any) -> None:
+def test_an_object_of_a_class_without_a_hash_is_shared_wherever_it_is() -> None:
     odd = Odd()
-    copied = own_copy(around(odd))
-    assert list(own_copies([copied, odd]))[1] is odd
-    assert repr(copied) == repr(around(odd))
+    for value in (odd, [odd], (odd, [1]), {"a": [odd]}):
+        copied = own_copy(value)
+        assert list(own_copies([copied, odd]))[1] is odd
+        assert repr(copied) == repr(value)

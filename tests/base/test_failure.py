@@ -103,12 +103,16 @@ async def by_resume() -> RunFailed:
     return raised.value
 
 
-@pytest.mark.parametrize("fail", [by_run, by_run_sync, by_live, by_resume])
-async def test_a_traceback_has_the_frame_of_the_node_only(fail: Callable[[], Awaitable[RunFailed]]) -> None:
-    failed = await fail()
-    frames = [line for line in failed.failures[0].traceback.splitlines() if line.startswith("  File ")]
-    assert [frame.partition(", line")[0] for frame in frames] == [f'  File "{__file__}"']
-    assert frames[0].endswith("in refuse")
+async def test_a_traceback_has_the_frame_of_the_node_only(subtests: pytest.Subtests) -> None:
+    cases: list[Callable[[], Awaitable[RunFailed]]] = [by_run, by_run_sync, by_live, by_resume]
+    for fail in cases:
+        with subtests.test(fail=fail):
+            failed = await fail()
+            frames = [
+                line for line in failed.failures[0].traceback.splitlines() if line.startswith("  File ")
+            ]
+            assert [frame.partition(", line")[0] for frame in frames] == [f'  File "{__file__}"']
+            assert frames[0].endswith("in refuse")
 
 
 def test_the_frames_of_a_package_beside_the_engine_are_kept() -> None:
@@ -149,9 +153,8 @@ def test_an_interrupt_is_a_failure_too() -> None:
     assert failure_of(KeyboardInterrupt(), "a", "a", 1).type == "KeyboardInterrupt"
 
 
-@pytest.mark.parametrize(
-    ("annotation", "takes"),
-    [
+def test_only_a_port_of_the_type_failure_takes_an_error() -> None:
+    cases: list[tuple[object, bool]] = [
         (Failure, True),
         (Failure | None, True),
         (Optional[Failure], True),  # noqa: UP045 - the older spelling
@@ -164,7 +167,6 @@ def test_an_interrupt_is_a_failure_too() -> None:
         (None, False),
         (tuple, False),
         (math, False),
-    ],
-)
-def test_only_a_port_of_the_type_failure_takes_an_error(annotation: object, takes: bool) -> None:
-    assert takes_failure(annotation) is takes
+    ]
+    for annotation, takes in cases:
+        assert takes_failure(annotation) is takes, annotation

@@ -125,12 +125,14 @@ def test_a_history_does_not_keep_what_was_appended_to_it() -> None:
     assert list(start.last.backwards()) == [start.last]
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
-def test_a_long_history_can_be_copied_compared_and_let_go(copied: Any) -> None:
-    history: History[int] = History()
-    for number in range(100_000):
-        history = history.extended([number])
-    assert copied(history) == history
+def test_a_long_history_can_be_copied_compared_and_let_go(subtests: pytest.Subtests) -> None:
+    cases: list[Any] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+    for copied in cases:
+        with subtests.test(copied=copied):
+            history: History[int] = History()
+            for number in range(100_000):
+                history = history.extended([number])
+            assert copied(history) == history
 
 
 def test_a_history_has_no_hash_and_equals_no_other_kind_of_thing() -> None:

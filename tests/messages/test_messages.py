@@ -123,13 +123,6 @@ def in_snapshots() -> str:
 
 
 @cache
-def snapshots() -> str:
-    return (
-        Path(__file__).with_name("__snapshots__").joinpath("test_messages.ambr").read_text(encoding="utf-8")
-    )
-
-
-@cache
 def all_texts() -> str:
     rows = "\n".join(row.text for rows in TABLES.values() for row in rows)
     return rows + in_snapshots().replace("\\'", "'")

@@ -81,32 +81,35 @@ FORMS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_a_secret_is_found_in_each_encoding(name: str) -> None:
-    know("TOKEN", VALUE)
-    form, mark = FORMS[name]
-    assert redacted(f"before {form} behind") == f"before {mark} behind"
-    assert redacted(f"before {form} behind".encode()) == f"before {mark} behind".encode()
+def test_a_secret_is_found_in_each_encoding(subtests: pytest.Subtests) -> None:
+    for name in FORMS:
+        with subtests.test(name=name):
+            know("TOKEN", VALUE)
+            form, mark = FORMS[name]
+            assert redacted(f"before {form} behind") == f"before {mark} behind"
+            assert redacted(f"before {form} behind".encode()) == f"before {mark} behind".encode()
 
 
-@pytest.mark.parametrize("length", range(8, 14))
-@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
-def test_base64_is_found_with_and_without_padding(length: int, encode: Any) -> None:
-    value = "ÿ?>abcdefghijklmn"[:length]
-    know("TOKEN", value)
-    whole = encode(value.encode()).decode()
-    for form in (whole, whole.rstrip("=")):
-        assert redacted(f" {form} ").startswith(" [secret:TOKEN:base64")
-        assert len(redacted(f" {form} ").strip().rpartition("]")[2]) == 0
+def test_base64_is_found_with_and_without_padding(subtests: pytest.Subtests) -> None:
+    for length in range(8, 14):
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            with subtests.test(length=length, encode=encode), forgetting():
+                value = "ÿ?>abcdefghijklmn"[:length]
+                know("TOKEN", value)
+                whole = encode(value.encode()).decode()
+                for form in (whole, whole.rstrip("=")):
+                    assert redacted(f" {form} ").startswith(" [secret:TOKEN:base64")
+                    assert len(redacted(f" {form} ").strip().rpartition("]")[2]) == 0
 
 
-@pytest.mark.parametrize("user", ["", "u", "us", "use", "user"])
-def test_a_secret_within_other_base64_is_found(user: str) -> None:
-    know("TOKEN", "a long password")
-    found = redacted(f"Basic {b64(f'{user}:a long password')}")
-    assert "[secret:TOKEN:base64" in found
-    kept = found.replace("Basic ", "").split("[")[0] + found.rpartition("]")[2]
-    assert len(kept) <= len(b64(f"{user}:")) + 4
+def test_a_secret_within_other_base64_is_found(subtests: pytest.Subtests) -> None:
+    for user in ["", "u", "us", "use", "user"]:
+        with subtests.test(user=user):
+            know("TOKEN", "a long password")
+            found = redacted(f"Basic {b64(f'{user}:a long password')}")
+            assert "[secret:TOKEN:base64" in found
+            kept = found.replace("Basic ", "").split("[")[0] + found.rpartition("]")[2]
+            assert len(kept) <= len(b64(f"{user}:")) + 4
 
 
 def test_nothing_is_found_by_the_pattern_of_a_name() -> None:
@@ -163,7 +166,7 @@ def test_a_problem_that_is_cut_leaves_no_half_of_a_secret() -> None:
     secret = "s" * 1_500
     know("TOKEN", secret)
     (problem,) = FlowInvalid("flow", [f"{'x' * 800}{secret}{'x' * 800}"]).problems
-    assert "sss" not in problem
+    assert "sss" not in str(problem)
 
 
 def test_a_value_that_is_shown_shortened_leaves_no_half_of_a_secret() -> None:

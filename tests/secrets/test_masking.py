@@ -174,21 +174,19 @@ class Stubborn:
     token = property(lambda _: VALUE)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_what_cannot_be_copied_is_told_as_text(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[Any, str]] = [
         (re.compile(f"key={VALUE}"), f"re.compile('key={MARK}')"),
         (deque([VALUE]), f"deque(['{MARK}'])"),
         (ValueError(VALUE), f"ValueError('{MARK}')"),
         (Closing(), f"a connection with {MARK}"),
         (Silent(), "<Silent>"),
-    ],
-    ids=["pattern", "deque", "error", "connection", "silent"],
-)
-def test_what_cannot_be_copied_is_told_as_text(value: Any, text: str) -> None:
-    assert redacted(value) == text
-    assert redacted([Frozen("x", value)])[0].rest == text
-    assert not CLOSED
+    ]
+    for value, text in cases:
+        with subtests.test(value=value):
+            assert redacted(value) == text
+            assert redacted([Frozen("x", value)])[0].rest == text
+            assert not CLOSED
 
 
 def test_what_lets_nobody_set_its_fields_is_told_as_text() -> None:
@@ -257,18 +255,19 @@ async def pieces() -> Any:
     yield "b"
 
 
-@pytest.mark.parametrize("has_store", [False, True])
-async def test_events_pieces_and_failures_have_no_secret_in_any_field(has_store: bool) -> None:
-    with Flow("told") as flow:
-        told = flow.add(tell)
-        flow.output("told", told.out)
-        flow.output("shown", flow.add(node(shown).with_(on_error="skip"), text=told.out).out)
-        flow.output("pieces", flow.add(node(pieces)).out)
-    told_flow = flow.using(store=Store.memory()) if has_store else flow
-    async with told_flow.start() as running:
-        events = [event async for event in running.events()]
-        result = await running
-    assert VALUE not in repr(events)
-    assert repr(events).count(MARK) >= 4
-    assert {event.kind.value for event in events} >= {"piece", "node_finished"}
-    assert result["told"].rest == [VALUE]
+async def test_events_pieces_and_failures_have_no_secret_in_any_field(subtests: pytest.Subtests) -> None:
+    for has_store in [False, True]:
+        with subtests.test(has_store=has_store):
+            with Flow("told") as flow:
+                told = flow.add(tell)
+                flow.output("told", told.out)
+                flow.output("shown", flow.add(node(shown).with_(on_error="skip"), text=told.out).out)
+                flow.output("pieces", flow.add(node(pieces)).out)
+            told_flow = flow.using(store=Store.memory()) if has_store else flow
+            async with told_flow.start() as running:
+                events = [event async for event in running.events()]
+                result = await running
+            assert VALUE not in repr(events)
+            assert repr(events).count(MARK) >= 4
+            assert {event.kind.value for event in events} >= {"piece", "node_finished"}
+            assert result["told"].rest == [VALUE]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from dataflow.secrets.known import redacted
@@ -13,10 +10,10 @@ from tests.support.secret_kinds import MARK, VALUE, Box
 pytestmark = pytest.mark.usefixtures("token_known")
 
 
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_a_buffer_keeps_its_class(kind: Callable[[bytes], Any]) -> None:
-    found = redacted(Box(kind(f"has {VALUE}".encode()))).held
-    assert (type(found), bytes(found)) == (kind, f"has {MARK}".encode())
+def test_a_buffer_keeps_its_class() -> None:
+    for kind in (bytes, bytearray, memoryview):
+        found = redacted(Box(kind(f"has {VALUE}".encode()))).held
+        assert (type(found), bytes(found)) == (kind, f"has {MARK}".encode())
 
 
 def test_a_view_of_a_part_leads_to_no_secret_beside_it() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from dataflow.secrets.known import redacted
@@ -22,25 +20,22 @@ from tests.support.secret_kinds import (
 pytestmark = pytest.mark.usefixtures("token_known")
 
 
-@pytest.mark.parametrize("kind", DERIVED)
-def test_an_attribute_of_what_is_derived_from_a_built_in_class_is_found(kind: str) -> None:
-    value = having(DERIVED[kind](), Box([VALUE]))
-    for found in (redacted(value), redacted([Box(value)])[0].held):
-        assert VALUE not in repr(getattr(found, "more", None))
-        assert found == DERIVED[kind]()
+def test_an_attribute_of_what_is_derived_from_a_built_in_class_is_found(subtests: pytest.Subtests) -> None:
+    for kind, make in DERIVED.items():
+        with subtests.test(kind):
+            value = having(make(), Box([VALUE]))
+            for found in (redacted(value), redacted([Box(value)])[0].held):
+                assert VALUE not in repr(getattr(found, "more", None))
+                assert found == make()
+            harmless = having(make(), Box(["harmless"]))
+            assert redacted(harmless) is harmless
+            assert redacted([VALUE, harmless])[1] is harmless
 
 
-@pytest.mark.parametrize("value", [OwnNumber(7), OwnDate(2026, 1, 2)], ids=["int", "date"])
-def test_what_can_be_no_plain_value_is_told_as_text(value: Any) -> None:
-    expected = repr(value)
-    assert redacted([having(value, VALUE)]) == [expected]
-
-
-@pytest.mark.parametrize("kind", DERIVED)
-def test_what_is_derived_and_has_no_secret_is_the_same_object(kind: str) -> None:
-    value = having(DERIVED[kind](), Box(["harmless"]))
-    assert redacted(value) is value
-    assert redacted([VALUE, value])[1] is value
+def test_what_can_be_no_plain_value_is_shown_as_text() -> None:
+    for value in (OwnNumber(7), OwnDate(2026, 1, 2)):
+        expected = repr(value)
+        assert redacted([having(value, VALUE)]) == [expected]
 
 
 def test_a_tuple_keeps_its_names_and_has_marks_in_its_attributes() -> None:
