@@ -33,20 +33,12 @@ async def test_the_backend_is_told(anyio_backend_name: str) -> None:
     assert cancellation_types() == (anyio.get_cancelled_exc_class(),)
 
 
-async def test_an_event_loop_is_running_inside_one() -> None:
-    assert in_event_loop()
-
-
-def test_no_event_loop_is_running_outside_one() -> None:
-    assert not in_event_loop()
-
-
-async def test_no_event_loop_is_running_in_a_thread_of_one() -> None:
+async def test_an_event_loop_is_running_inside_one_and_in_no_thread_of_it() -> None:
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(in_event_loop()))
     thread.start()
     thread.join()
-    assert found == [False]
+    assert (in_event_loop(), found) == (True, [False])
 
 
 def test_without_trio_everything_is_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,16 +207,16 @@ def test_a_subclass_keeps_its_type(subtests: pytest.Subtests) -> None:
             assert list(result) == list(value)
 
 
-def test_a_defaultdict_keeps_its_factory() -> None:
+def test_a_dict_keeps_its_factory_its_order_and_its_keys() -> None:
     result: Any = own_copy(defaultdict(list, a=[1]))
     assert result["b"] == []
-
-
-def test_an_ordered_dict_keeps_an_order_changed_later() -> None:
     value = OrderedDict(a=[1], b=[2])
     value.move_to_end("a")
-    result: Any = own_copy(value)
+    result = own_copy(value)
     assert list(result) == ["b", "a"]
+    key = (1, "a")
+    result = own_copy({key: [1]})
+    assert next(iter(result)) is key
 
 
 def test_the_items_of_a_subclass_are_those_it_holds() -> None:
@@ -241,12 +241,6 @@ def test_a_list_that_is_its_own_copy_is_not_changed() -> None:
     value = Frozen([inner])
     assert own_copy(value) is value
     assert value[0] is inner
-
-
-def test_keys_are_shared() -> None:
-    key = (1, "a")
-    result: Any = own_copy({key: [1]})
-    assert next(iter(result)) is key
 
 
 def test_an_object_is_shared_inside_a_copy() -> None:

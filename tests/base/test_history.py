@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -47,9 +46,12 @@ def test_indexing_and_slicing_are_those_of_a_tuple(
 
 
 @given(growths, st.integers(0, 40))
-def test_the_first_items_are_a_history_too(growth: list[tuple[int, list[int]]], count: int) -> None:
+def test_the_first_items_are_a_history_too_and_the_rest_a_slice(
+    growth: list[tuple[int, list[int]]], count: int
+) -> None:
     history, plain = grown(growth)[-1]
     assert history.first(min(count, len(plain))) == plain[: min(count, len(plain))]
+    assert history.since(count) == plain[count:]
 
 
 @given(growths)
@@ -61,14 +63,6 @@ def test_two_histories_share_what_they_both_went_on_from(growth: list[tuple[int,
             assert plain[:shared] == others[:shared]
             assert shared == shared_length(other, history)
     assert [shared_length(history, history) for history, _ in made] == [len(plain) for _, plain in made]
-
-
-@given(growths, st.integers(0, 40))
-def test_what_comes_behind_the_first_items_is_a_slice(
-    growth: list[tuple[int, list[int]]], count: int
-) -> None:
-    history, plain = grown(growth)[-1]
-    assert history.since(count) == plain[count:]
 
 
 def test_what_was_taken_over_is_known_as_what_it_was() -> None:
@@ -89,13 +83,10 @@ def test_what_was_made_anew_is_new_but_for_the_equal_items_it_begins_with() -> N
     assert [part.items for part in new_parts(History([[3]]), old.originals(), [old])] == [([3],)]
 
 
-def test_what_was_appended_to_each_is_not_shared_however_equal() -> None:
+def test_histories_share_what_they_continue_and_those_made_again_their_first_equal_items() -> None:
     start = History(["a"])
     one, other = start.extended(["b", "b"]), start.extended(["b"])
     assert (shared_length(one, other), shared_length(one, one.extended(["c"]))) == (1, 3)
-
-
-def test_histories_made_anew_share_the_equal_items_they_begin_with() -> None:
     assert shared_length(History([[1], [2]]), History([[1], [2], [3]])) == 2
     assert shared_length(History([[1], [4]]), History([[1], [2]])) == 1
 
@@ -108,38 +99,24 @@ def test_appending_one_by_one_keeps_each_item_once() -> None:
     assert sum(len(part.items) for part in parts) == len(history) == 1_000
 
 
-def test_a_fork_keeps_nothing_twice() -> None:
+def test_appending_shares_the_parts_before() -> None:
     start = History(range(1_000))
     one, other = start.extended([1]), start.extended([2])
     assert one.last.before is other.last.before is start.last
-
-
-def test_appending_nothing_gives_the_history_itself() -> None:
-    history = History([1])
-    assert history.extended([]) is history
-
-
-def test_a_history_does_not_keep_what_was_appended_to_it() -> None:
-    start = History([1])
-    start.extended([2])
     assert list(start.last.backwards()) == [start.last]
+    assert start.extended([]) is start
 
 
-def test_a_long_history_can_be_copied_compared_and_let_go(subtests: pytest.Subtests) -> None:
-    cases: list[Any] = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
-    for copied in cases:
-        with subtests.test(copied=copied):
-            history: History[int] = History()
-            for number in range(100_000):
-                history = history.extended([number])
-            assert copied(history) == history
+def test_a_long_history_can_be_copied_compared_and_released() -> None:
+    history: History[int] = History()
+    for number in range(100_000):
+        history = history.extended([number])
+    for copied in (copy.copy(history), copy.deepcopy(history), pickle.loads(pickle.dumps(history))):
+        assert copied == history
 
 
-def test_a_history_has_no_hash_and_equals_no_other_kind_of_thing() -> None:
+def test_a_history_is_shown_as_a_tuple_and_has_no_hash() -> None:
+    assert repr(History([1]).extended([2])) == "(1, 2)"
+    assert History("ab") != "ab"
     with pytest.raises(TypeError, match="unhashable"):
         hash(History())
-    assert History("ab") != "ab"
-
-
-def test_a_history_is_shown_as_a_tuple() -> None:
-    assert repr(History([1]).extended([2])) == "(1, 2)"

@@ -38,10 +38,7 @@ def test_a_lock_is_taken_once_until_it_is_released(tmp_path: Path) -> None:
     assert first.release()
     assert not first.release()
     taken(path).release()
-
-
-def test_a_released_lock_leaves_no_file(tmp_path: Path) -> None:
-    taken(tmp_path / "run.lock").release()
+    assert not is_taken(path)
     assert not list(tmp_path.iterdir())
 
 
@@ -62,11 +59,6 @@ def test_a_file_that_was_left_is_in_nobodys_way(tmp_path: Path) -> None:
     assert not is_taken(path)
     taken(path).release()
     assert not path.exists()
-
-
-def test_asking_makes_no_file(tmp_path: Path) -> None:
-    assert not is_taken(tmp_path / "run.lock")
-    assert not list(tmp_path.iterdir())
 
 
 def test_asking_tells_an_owner_from_others_who_ask(tmp_path: Path) -> None:
