@@ -27,10 +27,16 @@ async def resume(flow: Flow, run: str, came: list[Result], refused: anyio.Event)
         refused.set()
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-async def test_of_two_tasks_that_resume_a_run_at_once_one_has_it(kind: str, tmp_path: Path) -> None:
-    """The one that has it is busy until the other is told so: that does not wait for it."""
-    store = Store.memory() if kind == "memory" else Store.sqlite(tmp_path / "runs.db")
+async def test_of_two_tasks_that_resume_a_run_concurrently_one_has_it(
+    subtests: pytest.Subtests, tmp_path: Path
+) -> None:
+    for store in (Store.memory(), Store.sqlite(tmp_path / "runs.db")):
+        with subtests.test(store=repr(store)):
+            await resume_twice(store)
+
+
+async def resume_twice(store: Store) -> None:
+    """Resume in two tasks; the one that has the run is busy until the other is refused."""
     lines: list[str] = []
     refused = anyio.Event()
 

@@ -31,9 +31,9 @@ def paused(store: Store) -> str:
     return asking().using(store=store).run_sync().run_id
 
 
-def test_what_is_open_ends_from_the_inside_out() -> None:
+async def test_a_cancelled_run_ends_from_the_inside_out_and_can_be_resumed() -> None:
     store = Store.memory()
-    run = paused(store)
+    run = (await asking().using(store=store).run()).run_id
     before = fold(run, store.records(run), "runs.db")
     cancel_stored(store, run, "no longer needed")
     told = [(record.kind, record.path) for record in store.records(run, before.seq)]
@@ -47,6 +47,8 @@ def test_what_is_open_ends_from_the_inside_out() -> None:
     assert (after.status, store.find(run).status) == (RunStatus.CANCELLED, "cancelled")
     assert after.firings["again"].state is NodeState.CANCELLED
     assert after.firings["again"].reason == "no longer needed"
+    assert after.elapsed == before.elapsed  # the time of waiting does not count
+    assert (await asking().using(store=store).resume(run, {"again[0]/more": 7}))["more"] == 7
 
 
 def test_a_secret_in_the_reason_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,23 +60,6 @@ def test_a_secret_in_the_reason_is_not_written(monkeypatch: pytest.MonkeyPatch) 
     text = "".join(record.data for record in store.records(run))
     assert "[secret:TOKEN] was refused" in text
     assert "correct horse" not in text
-
-
-def test_the_time_of_waiting_does_not_count() -> None:
-    store = Store.memory()
-    run = paused(store)
-    before = fold(run, store.records(run), "runs.db").elapsed
-    cancel_stored(store, run)
-    assert fold(run, store.records(run), "runs.db").elapsed == before
-
-
-@pytest.mark.anyio
-async def test_a_cancelled_run_goes_on_where_it_was() -> None:
-    store = Store.memory()
-    run = (await asking().using(store=store).run()).run_id
-    cancel_stored(store, run)
-    result = await asking().using(store=store).resume(run, {"again[0]/more": 7})
-    assert result["more"] == 7
 
 
 def test_a_run_whose_newest_record_was_cut_off_can_be_cancelled() -> None:
@@ -99,7 +84,6 @@ def test_a_run_is_not_cancelled_while_somebody_executes_it_or_when_it_has_ended(
     store.hold(run).release()  # it was given up
 
 
-@pytest.mark.anyio
 async def test_looking_at_a_run_restores_it_and_changes_nothing() -> None:
     store, flow = Store.memory(), Flow("skipping")
     ways = flow.when(flow.add(inc, x=0).out, lambda number: number > 1)

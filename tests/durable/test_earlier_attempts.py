@@ -130,19 +130,19 @@ outputs: {o: behind}
 """
 
 
-@pytest.mark.parametrize("wired", ["the builder", "a document"])
 async def test_whichever_record_is_the_last_the_states_of_earlier_attempts_are_known(
-    wired: str, tmp_path: Path
+    subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
     document = tmp_path / "outer.yaml"
     document.write_text(DOCUMENT)
-    flow = at_last_inside() if wired == "the builder" else Flow.load(document)
-    ledger = Ledger()
-    whole = await flow.using(store=ledger).run()
-    assert {path.partition("/")[0] for path in whole.states} >= {"inner", "inner~2"}
-    for count in range(1, len(ledger.journal())):
-        result = await flow.using(store=ledger.kept(count)).resume(ledger.run)
-        assert (count, result.states) == (count, whole.states)
+    for name, flow in (("the builder", at_last_inside()), ("a document", Flow.load(document))):
+        with subtests.test(name):
+            ledger = Ledger()
+            whole = await flow.using(store=ledger).run()
+            assert {path.partition("/")[0] for path in whole.states} >= {"inner", "inner~2"}
+            for count in range(1, len(ledger.journal())):
+                result = await flow.using(store=ledger.kept(count)).resume(ledger.run)
+                assert (count, result.states) == (count, whole.states)
 
 
 async def test_the_states_of_earlier_attempts_are_known_after_a_pause() -> None:

@@ -90,19 +90,16 @@ def test_the_text_does_not_depend_on_the_order_of_declaration() -> None:
     assert shape(wired("a", "b")).write() == shape(wired("b", "a")).write()
 
 
-def test_what_is_no_shape_is_refused(subtests: pytest.Subtests) -> None:
-    for text in [
+def test_another_text_is_refused() -> None:
+    for text in (
         "",
         "[]",
         "{}",
         '{"shape":1,"texts":[],"nodes":{"a":[0,0,0,0,0]}}',
         '{"shape":1,"texts":["t"],"nodes":{"a":[0]}}',
-    ]:
-        with subtests.test(text=text), pytest.raises(ValueError, match="DF1118"):
+    ):
+        with pytest.raises(ValueError, match="DF1118"):
             FlowShape.read(text)
-
-
-def test_a_shape_of_another_version_is_refused() -> None:
     with pytest.raises(ValueError, match="DF1111"):
         FlowShape.read('{"shape":2,"texts":[],"nodes":{}}')
 

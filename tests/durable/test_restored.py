@@ -8,7 +8,6 @@ import anyio
 import pytest
 
 from dataflow import Failure, Flow, Lazy, RunFailed, collect, each
-from dataflow.errors import StoreError
 from dataflow.stores import Record
 from tests.properties.ledger import Ledger
 
@@ -86,7 +85,7 @@ def failing() -> Flow:
     return flow.using(errors="continue", store=Ledger())
 
 
-async def test_a_paused_run_goes_on_with_its_failures() -> None:
+async def test_a_paused_run_fails_with_its_failures_and_then_repeats_what_failed() -> None:
     flow = failing()
     paused = await flow.run()
     with pytest.raises(RunFailed) as raised:
@@ -94,13 +93,6 @@ async def test_a_paused_run_goes_on_with_its_failures() -> None:
     assert dict(raised.value.result.outputs) == {"answer": "go on"}
     assert [(failure.path, failure.type) for failure in raised.value.failures] == [("fails", "ValueError")]
     assert CALLED == ["one", "fails", "told"]
-
-
-async def test_a_failed_run_does_again_what_failed_and_what_took_the_failure() -> None:
-    flow = failing()
-    paused = await flow.run()
-    with pytest.raises(RunFailed):
-        await flow.resume(paused.run_id, {"ask": "go on"})
     CALLED.clear()
     again = await flow.resume(paused.run_id)
     assert again.status == "paused"
@@ -152,17 +144,6 @@ async def test_what_is_done_in_the_other_items_stands_though_an_item_fails_as_th
     assert CALLED.count("begins 1") == 1
     assert raised.value.result.states["item[1]/begins[0]"] == "done"
     assert of(ledger.journal(), "item[1]/begins[0]") == ["node_started", "node_finished"]
-
-
-async def test_a_run_whose_process_died_before_anything_was_recorded_cannot_go_on() -> None:
-    ledger = Ledger()
-    with Flow("nothing") as flow:
-        flow.output("out", flow.add(one).out)
-    result = await flow.using(store=ledger).run()
-    store = ledger.kept(0)
-    with pytest.raises(StoreError, match="DF1115"):
-        await flow.using(store=store).resume(result.run_id)
-    assert store.find(result.run_id).status == "interrupted"
 
 
 async def test_a_loop_that_has_failed_before_is_not_taken_to_have_failed_again() -> None:
