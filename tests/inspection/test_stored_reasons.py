@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from dataflow import SKIP, Flow, Maybe, RunFailed
 from dataflow.inspection.stored_reasons import StoredReasons, plan_if_unedited
 from dataflow.inspection.stored_run import PastRun, read_run
@@ -75,11 +73,10 @@ async def test_a_failure_leads_to_its_text() -> None:
     assert explanation.reasons[-1].text == "positive failed: ValueError: no zero"
 
 
-async def test_an_unknown_name_has_no_explanation(subtests: pytest.Subtests) -> None:
-    for name in ["nobody", "double.nothing"]:
-        with subtests.test(name=name):
-            _, found = await stored(1)
-            assert StoredReasons(found).explain(name) is None
+async def test_an_unknown_name_has_no_explanation() -> None:
+    _, found = await stored(1)
+    for name in ("nobody", "double.nothing"):
+        assert StoredReasons(found).explain(name) is None
 
 
 async def test_a_flow_has_its_plan_for_a_run_until_it_is_edited() -> None:

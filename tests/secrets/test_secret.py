@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from pydantic import ValidationError
 
-from dataflow import Config, Flow, RunFailed, Secret, SecretMissing, ValueMismatch, node
+from dataflow import Config, Flow, RunFailed, Secret, ValueMismatch, node
 from dataflow.inspection.json_values import json_value
 from dataflow.types.validation import check_json, json_schema
 from tests.support.codes import found_of
@@ -52,10 +52,6 @@ def test_a_secret_is_looked_up_when_it_is_revealed(monkeypatch: pytest.MonkeyPat
     assert secret.reveal() == VALUE
     monkeypatch.setenv("TOKEN", "another value")
     assert secret.reveal() == "another value"
-
-
-def test_a_secret_may_have_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOKEN", "of the environment")
     assert Secret("TOKEN", VALUE).reveal() == VALUE
 
 
@@ -64,26 +60,9 @@ def test_a_revealed_secret_is_found_by_its_name_in_this_process() -> None:
     assert Secret("NOT_SET").reveal() == VALUE
 
 
-def test_a_missing_secret_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TOKEN", raising=False)
-    with pytest.raises(SecretMissing, match="DF1003 secret 'TOKEN':"):
-        Secret("TOKEN").reveal()
-
-
-def test_a_short_secret_is_refused_without_showing_it() -> None:
-    with pytest.raises(SecretMissing, match="DF1004 secret 'TOKEN':") as caught:
-        Secret("TOKEN", "1234567").reveal()
-    assert "1234567" not in str(caught.value)
-
-
-def test_a_secret_that_is_no_text_is_refused() -> None:
-    with pytest.raises(SecretMissing, match="DF1005 secret 'TOKEN':"):
-        Secret("TOKEN", "12345678\udcff").reveal()
-
-
-def test_a_name_that_no_mark_could_hold_is_refused(subtests: pytest.Subtests) -> None:
-    for name in ["", "a b", "1a", "a:b", "a]", "é"]:
-        with subtests.test(name=name), pytest.raises(ValueError, match="DF1001"):
+def test_a_name_that_no_placeholder_could_have_is_refused() -> None:
+    for name in ("", "a b", "1a", "a:b", "a]", "é"):
+        with pytest.raises(ValueError, match="DF1001"):
             Secret(name)
 
 
@@ -112,9 +91,7 @@ def test_secrets_are_equal_by_name() -> None:
 
 def test_a_secret_cannot_be_changed() -> None:
     secret: Any = Secret("TOKEN", VALUE)
-    with pytest.raises(AttributeError):
-        secret.name = "OTHER"
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="DF1006"):
         del secret.name
 
 
@@ -195,14 +172,12 @@ def test_a_failure_has_a_mark_in_place_of_the_secret() -> None:
     assert VALUE not in str(caught.value) + failure.traceback
 
 
-def test_nothing_but_a_secret_is_wired_to_a_port_of_a_secret(subtests: pytest.Subtests) -> None:
-    cases: list[type] = [str, int, bytes]
-    for kind in cases:
-        with subtests.test(kind=kind):
+def test_nothing_but_a_secret_is_wired_to_a_port_of_a_secret() -> None:
+    async def use(token: Secret) -> int:
+        return len(token.name)
 
-            async def use(token: Secret) -> int:
-                return len(token.name)
-
-            f = Flow("f")
-            f.output("o", f.add(use, token=cast("Secret", f.input("token", kind))).out)
-            assert found_of(f.check()) == [("DF0308 use.token", "Secret", kind.__name__)]
+    kinds: list[type] = [str, int, bytes]
+    for kind in kinds:
+        f = Flow("f")
+        f.output("o", f.add(use, token=cast("Secret", f.input("token", kind))).out)
+        assert found_of(f.check()) == [("DF0308 use.token", "Secret", kind.__name__)]
