@@ -43,7 +43,7 @@ NESTED_TOO_DEEPLY: Final = Kind(
     "DF0623",
     "{found} is nested too deeply",
     meaning="A value has more levels of containers and objects than can be stored or compared.",
-    example="node = None; for _ in range(1_000): node = [node]",
+    example="for _ in range(1_000):\n    node = [node]",
     cure="Make it a list of items that refer to each other by index or name.",
 )
 CONTAINS_ITSELF: Final = Kind(
@@ -51,14 +51,14 @@ CONTAINS_ITSELF: Final = Kind(
     "{found} contains itself{where}",
     hint="pass what it is made of",
     meaning="A value contains itself, so it has neither a stored form nor a content hash.",
-    example="items = []; items.append(items)",
+    example="items = []\nitems.append(items)",
     cure="Refer to the outer value by an index or a name.",
 )
 NOT_TAKEN_APART: Final = Kind(
     "DF0625",
     "taking {found} apart raised {error}",
     meaning="The class of a value raised an exception when its fields were read.",
-    example="a dataclass whose `__getattribute__` raises OSError",
+    example="@dataclass\nclass Page:\n    text: str\n\n    def __getattribute__(self, name): raise OSError",
     cure="Correct the class so that its fields can be read at any time.",
 )
 
@@ -81,7 +81,7 @@ MEMBER_REMOVED: Final = Kind(
     "DF0632",
     "its class no longer has the {what} {name!r}",
     meaning="A stored value has a field, or is a member of an enum, that its class does not have any more.",
-    example="class Color(Enum): RED = 1   # after a run has stored BLUE, which was removed since",
+    example="class Color(Enum):\n    RED = 1   # BLUE was removed after a run has stored it",
     cure="Put the field or member back, or run the flow again.",
 )
 FIELD_ADDED: Final = Kind(
@@ -89,7 +89,7 @@ FIELD_ADDED: Final = Kind(
     "its class has a new field {name!r}, which the stored value does not have",
     hint="give it a default",
     meaning="A class has a field without a default that values stored before do not have.",
-    example="@dataclass class Point: x: int; y: int   # `y` was added after a run has stored a Point",
+    example="@dataclass\nclass Point:\n    x: int\n    y: int   # added after a run has stored a Point",
     cure="Give the new field a default, or run the flow again.",
 )
 
@@ -99,7 +99,7 @@ NO_CONTENT_HASH: Final = Kind(
     "{found} has no content hash: {why}",
     hint="{advice}",
     meaning="Outcomes are cached under the content of the inputs; this value has no content hash.",
-    example='open("data.csv")   # as the input of a node with a memo',
+    example='flow.add(count, lines=open("data.csv"))   # where `count` has memo=True',
     cure="Pass what the value is made of, or register a function with `digester`.",
 )
 DIGESTER_FAILED: Final = Kind(

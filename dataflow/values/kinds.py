@@ -119,7 +119,7 @@ def _moment(kind: type[datetime | time]) -> Callable[[Any], Any]:
 def _path_apart(path: PurePath) -> str:
     text = str(path)
     if type(path)(text) != path:
-        raise Refused(not_storable(type(path), "its text reads as another path", "pass the text"))
+        raise Refused(not_storable(type(path), "its text reads as another path", "pass the string"))
     return text
 
 

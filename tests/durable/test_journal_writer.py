@@ -10,7 +10,6 @@ import anyio
 import pytest
 
 from dataflow import (
-    DataflowError,
     Flow,
     FlowInvalid,
     Node,
@@ -151,22 +150,12 @@ class TestBroken:
             f.output("x", x.final)
         return f.using(store=store)
 
-    async def test_the_refusal_is_raised(self) -> None:
-        with pytest.raises(ValueRefused, match=r"DF0620 node_finished of .*: object "):
-            await self.flow(Store.memory()).run()
-
-    async def test_it_is_not_called_completed(self) -> None:
+    async def test_the_refusal_is_raised_and_nothing_is_written_behind_it(self) -> None:
         store = Store.memory()
-        with pytest.raises(DataflowError):
+        with pytest.raises(ValueRefused, match=r"DF0620 node_finished of .*: object "):
             await self.flow(store).run()
         [stored] = store.runs()
         assert stored.status == "interrupted"
-
-    async def test_nothing_is_written_behind_it(self) -> None:
-        store = Store.memory()
-        with pytest.raises(DataflowError):
-            await self.flow(store).run()
-        [stored] = store.runs()
         assert "run_finished" not in kinds_of(store, stored.id)
 
 
