@@ -53,7 +53,7 @@ FILE_UNUSABLE: Final = Kind(
     "cannot be used: {error}",
     hint="{advice}",
     meaning="SQLite or the operating system cannot open, read or write the file of a store.",
-    example='Store.sqlite("/no/such/folder/runs.db").runs()',
+    example='Store.sqlite("notes.txt").runs()   # a file that is not a database',
     cure="Check that the file is a store, that it and its folder can be written, and that the disk has room.",
 )
 FILE_NOT_A_STORE: Final = Kind(
@@ -100,7 +100,7 @@ RUN_SUPERSEDED: Final = Kind(
     "has been resumed by another process or task",
     meaning="Another process or task resumed the run in the moment in which it was to be resumed here.",
     example="dataflow resume RUN   # in two terminals at the same time",
-    cure="Look at the run with `dataflow runs RUN`; resume it again if it has paused.",
+    cure="Look at the run with `dataflow runs show RUN`; resume it again if it has paused.",
 )
 RUN_ENDED: Final = Kind(
     "DF1114",
@@ -152,20 +152,20 @@ ANSWER_PENDING: Final = Kind(
     "the ask already has an answer, which is pending",
     hint="resume the run without this answer",
     meaning="An answer that was stored for an ask is used when the run is resumed, so no other is taken.",
-    example="dataflow resume RUN --answer ask=2   # after `dataflow answer RUN ask=1`",
+    example="dataflow resume RUN ask=2   # after `dataflow answer RUN ask=1`",
     cure="Resume the run without an answer to this ask.",
 )
 NODE_NOT_IN_RUN: Final = Kind(
     "DF1121",
     "has no node {name!r}",
     meaning="A node was named that neither the journal of the run nor its flow has.",
-    example="dataflow runs RUN laod",
+    example="dataflow runs show RUN laod",
     cure="Use one of the available paths; a node in a loop or map has its iteration or item: `loop[2]/step`.",
 )
 NODE_NOT_BEGUN: Final = Kind(
     "DF1122",
     "node {name!r} has not begun, so nothing is stored of it",
     meaning="The run has not reached this node.",
-    example="dataflow runs RUN last   # of a run that has paused before",
+    example="dataflow runs show RUN last   # of a run that has paused before",
     cure="Resume the run, or ask `dataflow why` what the node waits for.",
 )

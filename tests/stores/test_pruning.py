@@ -50,18 +50,13 @@ def test_interrupted_runs_are_told_from_running_ones() -> None:
     hold.release()
 
 
-def test_a_run_that_is_taken_meanwhile_stays() -> None:
+def test_a_run_that_is_taken_or_deleted_meanwhile_is_left_out() -> None:
     class Resumed(MemoryStore):
         def runs(self) -> Sequence[StoredRun]:
             found = super().runs()
             self.hold("b")
             return found
 
-    store = with_runs(Resumed(), a="paused", b="paused")
-    assert pruned(store, 1, "paused") == ["a"]
-
-
-def test_a_run_that_is_deleted_meanwhile_is_left_out() -> None:
     class Deleted(MemoryStore):
         def runs(self) -> Sequence[StoredRun]:
             found = super().runs()
@@ -69,8 +64,8 @@ def test_a_run_that_is_deleted_meanwhile_is_left_out() -> None:
                 self.delete("b")
             return found
 
-    store = with_runs(Deleted(), a="paused", b="paused")
-    assert pruned(store, 1, "paused") == ["a"]
+    for store in (Resumed(), Deleted()):
+        assert pruned(with_runs(store, a="paused", b="paused"), 1, "paused") == ["a"]
 
 
 def test_what_keeps_a_run_from_being_deleted_is_told() -> None:

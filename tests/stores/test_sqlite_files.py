@@ -50,13 +50,10 @@ class TestMaking:
             store.commit("missing", Batch())
         assert not files_in(tmp_path)
 
-    def test_the_first_run_makes_the_file_and_its_folder(self, tmp_path: Path) -> None:
-        with owned(Store.sqlite(tmp_path / "new" / "folder" / "runs.db").begin(new_run())):
-            assert (tmp_path / "new" / "folder" / "runs.db").is_file()
-
-    def test_the_tables_are_those_of_version_1(self, tmp_path: Path) -> None:
-        written(tmp_path / "runs.db")
-        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+    def test_the_first_run_makes_the_file_with_the_tables_of_version_1(self, tmp_path: Path) -> None:
+        path = tmp_path / "new" / "folder" / "runs.db"
+        written(path)
+        with closing(sqlite3.connect(path)) as connection:
             tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
             columns = [row[1] for row in connection.execute("PRAGMA table_info(records)")]
             settings = [
@@ -68,15 +65,14 @@ class TestMaking:
         assert columns == ["run", "seq", "kind", "path", "data"]
         assert settings == [1, "wal"]
 
-    def test_nothing_but_the_file_is_left_when_all_runs_are_released(self, tmp_path: Path) -> None:
-        store = written(tmp_path / "runs.db")
-        assert len(list(store.records("run"))) == 2
-        store.answer("run", answer_to())
-        assert files_in(tmp_path) == ["runs.db", "runs.db-locks"]
-
-    def test_an_owned_run_has_a_lock_in_the_folder_beside_the_file(self, tmp_path: Path) -> None:
-        with owned(Store.sqlite(tmp_path / "runs.db").begin(new_run("20261128T110721Z-0123abcd"))):
+    def test_a_run_has_a_lock_in_the_folder_beside_the_file_until_it_is_released(
+        self, tmp_path: Path
+    ) -> None:
+        store = Store.sqlite(tmp_path / "runs.db")
+        with owned(store.begin(new_run("20261128T110721Z-0123abcd"))):
             assert files_in(tmp_path / "runs.db-locks") == ["20261128T110721Z-0123abcd.lock"]
+        store.answer("20261128T110721Z-0123abcd", answer_to())
+        assert files_in(tmp_path) == ["runs.db", "runs.db-locks"]
 
     def test_a_run_is_owned_whatever_its_name(self, tmp_path: Path) -> None:
         store = Store.sqlite(tmp_path / "runs.db")
@@ -104,16 +100,13 @@ class TestMaking:
             list(threads.map(begin, range(8)))
         assert len(Store.sqlite(tmp_path / "runs.db").runs()) == 8
 
-    def test_a_store_is_where_it_was_when_the_folder_changes(
+    def test_a_path_is_taken_from_the_folder_of_then_and_may_have_any_character(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        store = written(Path("runs.db"))
+        store = written(Path("50%?mode=ro#ä b.db"))
         monkeypatch.chdir("/")
         assert [run.id for run in store.runs()] == ["run"]
-
-    def test_a_path_may_have_characters_that_mean_something_in_an_address(self, tmp_path: Path) -> None:
-        written(tmp_path / "50%?mode=ro#ä b.db")
         assert files_in(tmp_path) == ["50%?mode=ro#ä b.db", "50%?mode=ro#ä b.db-locks"]
 
 

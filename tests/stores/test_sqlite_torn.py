@@ -68,21 +68,24 @@ def test_a_run_goes_on_where_its_log_was_cut(torn: tuple[Path, int]) -> None:
     assert seqs_of(store) == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("acknowledged", [1, 2, 3, 5, 8, 13])
-def test_a_process_that_is_killed_while_it_writes_loses_nothing_it_was_told(
-    acknowledged: int, tmp_path: Path
+def test_a_process_that_is_killed_while_it_writes_loses_nothing_acknowledged(
+    subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
-    with Peer(Sqlite, tmp_path) as peer:
-        peer.ask("begin", new_run())
-        for number in range(50):
-            peer.start("commit", "run", batch_of(*range(20 * number + 1, 20 * number + 21)))
-        for _ in range(acknowledged):
-            peer.answer()
-        peer.kill()
-    store = Store.sqlite(tmp_path / "runs.db")
-    seqs = seqs_of(store)
-    assert seqs == [*range(1, len(seqs) + 1)]
-    assert len(seqs) % 20 == 0
-    assert len(seqs) >= 20 * acknowledged
-    with owned(store.hold("run")):
-        store.commit("run", batch_of(len(seqs) + 1))
+    for acknowledged in (1, 2, 3, 5, 8, 13):
+        with subtests.test(acknowledged=acknowledged):
+            folder = tmp_path / str(acknowledged)
+            folder.mkdir()
+            with Peer(Sqlite, folder) as peer:
+                peer.ask("begin", new_run())
+                for number in range(50):
+                    peer.start("commit", "run", batch_of(*range(20 * number + 1, 20 * number + 21)))
+                for _ in range(acknowledged):
+                    peer.answer()
+                peer.kill()
+            store = Store.sqlite(folder / "runs.db")
+            seqs = seqs_of(store)
+            assert seqs == [*range(1, len(seqs) + 1)]
+            assert len(seqs) % 20 == 0
+            assert len(seqs) >= 20 * acknowledged
+            with owned(store.hold("run")):
+                store.commit("run", batch_of(len(seqs) + 1))
