@@ -174,7 +174,7 @@ class Stubborn:
     token = property(lambda _: VALUE)
 
 
-def test_what_cannot_be_copied_is_told_as_text(subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_copied_is_shown_as_text() -> None:
     cases: list[tuple[Any, str]] = [
         (re.compile(f"key={VALUE}"), f"re.compile('key={MARK}')"),
         (deque([VALUE]), f"deque(['{MARK}'])"),
@@ -183,10 +183,9 @@ def test_what_cannot_be_copied_is_told_as_text(subtests: pytest.Subtests) -> Non
         (Silent(), "<Silent>"),
     ]
     for value, text in cases:
-        with subtests.test(value=value):
-            assert redacted(value) == text
-            assert redacted([Frozen("x", value)])[0].rest == text
-            assert not CLOSED
+        assert redacted(value) == text
+        assert redacted([Frozen("x", value)])[0].rest == text
+        assert not CLOSED, text
 
 
 def test_what_lets_nobody_set_its_fields_is_told_as_text() -> None:
@@ -255,19 +254,17 @@ async def pieces() -> Any:
     yield "b"
 
 
-async def test_events_pieces_and_failures_have_no_secret_in_any_field(subtests: pytest.Subtests) -> None:
-    for has_store in [False, True]:
-        with subtests.test(has_store=has_store):
-            with Flow("told") as flow:
-                told = flow.add(tell)
-                flow.output("told", told.out)
-                flow.output("shown", flow.add(node(shown).with_(on_error="skip"), text=told.out).out)
-                flow.output("pieces", flow.add(node(pieces)).out)
-            told_flow = flow.using(store=Store.memory()) if has_store else flow
-            async with told_flow.start() as running:
-                events = [event async for event in running.events()]
-                result = await running
-            assert VALUE not in repr(events)
-            assert repr(events).count(MARK) >= 4
-            assert {event.kind.value for event in events} >= {"piece", "node_finished"}
-            assert result["told"].rest == [VALUE]
+async def test_events_pieces_and_failures_have_no_secret_in_any_field() -> None:
+    with Flow("told") as flow:
+        told = flow.add(tell)
+        flow.output("told", told.out)
+        flow.output("shown", flow.add(node(shown).with_(on_error="skip"), text=told.out).out)
+        flow.output("pieces", flow.add(node(pieces)).out)
+    for store in (None, Store.memory()):
+        async with flow.using(store=store).start() as running:
+            events = [event async for event in running.events()]
+            result = await running
+        assert VALUE not in repr(events)
+        assert repr(events).count(MARK) >= 4
+        assert {event.kind.value for event in events} >= {"piece", "node_finished"}
+        assert result["told"].rest == [VALUE]

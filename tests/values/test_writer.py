@@ -114,12 +114,10 @@ PLACES: Final[dict[str, tuple[Any, str, str]]] = {
 }
 
 
-def test_the_place_and_the_type_of_what_is_refused_are_told(subtests: pytest.Subtests) -> None:
-    for name in PLACES:
-        with subtests.test(name=name):
-            value, place, found = PLACES[name]
-            told = refusal(value, Job, Form)
-            assert (told.place, told.found) == (place, found)
+def test_a_refusal_has_the_place_and_the_type_of_the_part() -> None:
+    for name, (value, place, found) in PLACES.items():
+        error = refusal(value, Job, Form)
+        assert (error.place, error.found) == (place, found), name
 
 
 def generator() -> Iterator[int]:
@@ -190,16 +188,14 @@ def test_two_classes_of_one_name_are_both_refused() -> None:
         assert refusal(kind(1), Twin, other).code == "DF0622"
 
 
-def test_what_is_large_is_a_blob_by_its_digest(subtests: pytest.Subtests) -> None:
-    cases: list[Any] = ["é" * 10_000, b"x" * 2_000, bytearray(2_000)]
-    for value in cases:
-        with subtests.test(value=value):
-            blobs: dict[str, bytes] = {}
-            stored = Writer(classes_of([]), blobs.__setitem__).write([value, value], "a.out")
-            ((name, data),) = blobs.items()
-            assert name == sha256(data).hexdigest()
-            assert data == (value.encode() if isinstance(value, str) else bytes(value))
-            assert len(json.dumps(stored)) < 300
+def test_a_large_value_is_a_blob_by_its_hash() -> None:
+    for value in ("é" * 10_000, b"x" * 2_000, bytearray(2_000)):
+        blobs: dict[str, bytes] = {}
+        stored = Writer(classes_of([]), blobs.__setitem__).write([value, value], "a.out")
+        ((name, data),) = blobs.items()
+        assert name == sha256(data).hexdigest()
+        assert data == (value.encode() if isinstance(value, str) else bytes(value))
+        assert len(json.dumps(stored)) < 300
 
 
 def test_json_stays_as_it_is() -> None:
