@@ -101,9 +101,7 @@ def _place(file: Path) -> Path:
     """Return the resolved path of a file; raises FormatError for an invalid path, such as one with a NUL."""
     try:
         return file.resolve()
-    except RuntimeError as error:
-        raise FormatError(str(file), FILE_UNREADABLE(error="a loop of symbolic links")) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise FormatError(str(file), FILE_UNREADABLE(error=reason_of(error))) from error
 
 

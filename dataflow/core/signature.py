@@ -44,6 +44,7 @@ from dataflow.diagnostics.node_types import (
     RAW_CONFIG_INVALID,
     RAW_PARAMETER_UNKNOWN,
 )
+from dataflow.types.annotations import resolved_hints
 from dataflow.types.shapes import keys_of, type_name
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def hints_of(function: Callable[..., Any]) -> tuple[dict[str, Any], list[Diagnos
     if not hasattr(target, "__annotations__"):
         target = type(target).__call__
     try:
-        return typing.get_type_hints(target, include_extras=True), []
+        return resolved_hints(target), []
     except Exception:  # noqa: BLE001 - an annotation is any expression; each is resolved alone
         return _hints_one_by_one(target)
 
@@ -152,10 +153,11 @@ def _hints_one_by_one(target: Callable[..., Any]) -> tuple[dict[str, Any], list[
     hints: dict[str, Any] = {}
     problems: list[Diagnostic] = []
     names = getattr(target, "__globals__", {})
+    parameters = {one.__name__: one for one in getattr(target, "__type_params__", ())}
     for name, annotation in target.__annotations__.items():
         holder = type("holder", (), {"__annotations__": {name: annotation}})
         try:
-            hints[name] = typing.get_type_hints(holder, names, include_extras=True)[name]
+            hints[name] = typing.get_type_hints(holder, names, parameters, include_extras=True)[name]
         except Exception as error:  # noqa: BLE001 - as above
             hints[name] = Any
             problems.append(ANNOTATION_UNRESOLVED(f".{name}", annotation=annotation, error=error))
@@ -295,7 +297,7 @@ def _fields_of(plain: object) -> list[tuple[str, object, bool]] | None:
         names = tuple(field.name for field in dataclasses.fields(origin))
     else:
         return None
-    hints = typing.get_type_hints(origin, include_extras=True)
+    hints = resolved_hints(origin)
     given = dict(zip(getattr(origin, "__parameters__", ()), get_args(plain), strict=False))
     fields = {name: _specialised(hints.get(name, Any), given) for name in names}
     return [(name, hint, is_maybe(hint)) for name, hint in fields.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -83,8 +84,10 @@ def read_file(file: Path) -> bytes:
         raise FormatError(str(file), FILE_UNREADABLE(error=reason_of(error))) from error
 
 
-def reason_of(error: OSError | ValueError) -> str:
-    """Return why a file cannot be read, without its name."""
+def reason_of(error: OSError | ValueError | RuntimeError) -> str:
+    """Return why a file cannot be read, without its name; `Path.resolve` raises RuntimeError before 3.13."""
+    if isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP:
+        return "a loop of symbolic links"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 

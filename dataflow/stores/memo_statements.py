@@ -172,11 +172,12 @@ def memo_use(connection: sqlite3.Connection) -> list[MemoUse]:
 def clear_outcomes(node_type: str | None, before: datetime | None, connection: sqlite3.Connection) -> int:
     """Delete the outcomes of a node type, or of all, that were stored before a time, or at any time."""
     rows = connection.execute(
-        "SELECT fingerprint FROM memo WHERE (?1 IS NULL OR type = ?1) AND (?2 IS NULL OR created < ?2)",
-        (
-            None if node_type is None else written_text(node_type),
-            None if before is None else written_time(before),
-        ),
+        "SELECT fingerprint FROM memo "
+        "WHERE (:type IS NULL OR type = :type) AND (:before IS NULL OR created < :before)",
+        {
+            "type": None if node_type is None else written_text(node_type),
+            "before": None if before is None else written_time(before),
+        },
     ).fetchall()
     for (key,) in rows:
         drop_outcome(key, connection)

@@ -29,8 +29,10 @@ from pydantic import BaseModel
 from typing_extensions import ReadOnly
 
 from dataflow.base.wording import MOST_CHOICES
+from dataflow.types.annotations import resolved_hints
 
 __all__ = [
+    "ALIASES",
     "STANDARD_MODULES",
     "Shape",
     "alternatives",
@@ -148,7 +150,7 @@ def keys_of(typed_dict: object) -> dict[str, Key]:
     kind: Any = get_origin(typed_dict) or typed_dict
     replaced = dict(zip(getattr(kind, "__parameters__", ()), get_args(typed_dict), strict=False))
     try:
-        hints = typing_extensions.get_type_hints(kind, include_extras=True)
+        hints = resolved_hints(kind)
     except NameError:
         return {}
     return {
@@ -235,7 +237,7 @@ def _inherited(found: Shape, wanted: type) -> tuple[object, ...] | None:
     replaced = dict(zip(getattr(origin, "__parameters__", ()), args or (), strict=False))
     fields = getattr(origin, "__annotations__", {}) if tuple in origin.__bases__ else {}
     if fields and hasattr(origin, "_fields"):
-        hints = typing.get_type_hints(origin)
+        hints = resolved_hints(origin)
         return arguments_as(Shape(tuple, tuple(_filled(hints[name], replaced) for name in fields)), wanted)
     for base in vars(origin).get("__orig_bases__", origin.__bases__):
         known = shape(_filled(base, replaced))

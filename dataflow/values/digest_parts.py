@@ -22,7 +22,18 @@ from types import (
     UnionType,
     WrapperDescriptorType,
 )
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    TypeVarTuple,
+    get_args,
+    get_origin,
+)
 from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo
 
@@ -31,6 +42,7 @@ from dataflow.base.history import History, Part
 from dataflow.core.context import ExecutionContext
 from dataflow.core.signature import qualified_id
 from dataflow.diagnostics.values import DIGESTER_FAILED, NO_CONTENT_HASH
+from dataflow.types.shapes import ALIASES, type_name
 from dataflow.values.classes import class_name
 from dataflow.values.digest_leaves import LEAVES, Digested, hashed, listed, named
 from dataflow.values.forms import ABSENT, NOTED, caches_of, slots_of
@@ -151,6 +163,19 @@ def _function(value: object) -> Apart:
     return Apart(parts, partial(listed, b"F"), lambda number: f".<{held[number // 2].part}>")
 
 
+def _type_parameter(value: Any) -> Apart:
+    """Take a type variable apart, which is written in C since Python 3.12."""
+    constraints = getattr(value, "__constraints__", ())
+    parts = [type(value).__name__, value.__name__, value.__bound__, *constraints]
+    return Apart(parts, partial(listed, b"V"), item_step)
+
+
+def _alias(value: Any) -> Apart:
+    """Take a `type` alias apart, which may refer to itself, so its value is a text."""
+    parts = [value.__module__, value.__name__, type_name(value.__value__)]
+    return Apart(parts, partial(listed, b"K"), item_step)
+
+
 #: The content hashes of histories, by last part; an extended history continues from them.
 _carried: Final[WeakKeyDictionary[Part[Any], bytes]] = WeakKeyDictionary()
 
@@ -208,6 +233,9 @@ TAKINGS: Final[dict[type, Taking]] = {
         (itemgetter, attrgetter, methodcaller), _sequence(b"Y", lambda value: value.__reduce__(), item_step)
     ),
     SimpleNamespace: _mapping(b"J", lambda value: vars(value).items()),
+    **dict.fromkeys((TypeVar, ParamSpec), _type_parameter),
+    TypeVarTuple: _attributes(b"V", "__name__"),
+    **dict.fromkeys(ALIASES, _alias),
     GenericAlias: _sequence(b"G", lambda value: [get_origin(value), *get_args(value)], item_step),
     UnionType: _set(b"U", get_args),
     History: _history,
@@ -326,6 +354,8 @@ def _full_name(kind: type) -> str:
 
 def _is_written_in_python(kind: type) -> bool:
     """Return whether this class keeps all state of its instances in their `__dict__` and slots."""
+    if kind is Generic:  # it adds nothing to an instance, and is written in C since Python 3.12
+        return True
     slots = slots_of(kind)
     for name, member in vars(kind).items():
         is_own = getattr(member, "__objclass__", None) is kind and name not in _OWN_MEMBERS

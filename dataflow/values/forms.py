@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import typing
 from enum import Enum, Flag
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -14,6 +13,7 @@ from pydantic_core import PydanticUndefined
 from dataflow.core.ports import Signal
 from dataflow.diagnostics.values import FIELD_ADDED, MEMBER_REMOVED
 from dataflow.secrets.secret import Secret
+from dataflow.types.annotations import resolved_hints
 from dataflow.values.refusals import Refused, Unreadable, malformed, not_storable
 
 if TYPE_CHECKING:
@@ -359,7 +359,7 @@ def field_types(kind: type) -> Iterator[object]:
     if issubclass(kind, BaseModel):
         yield from (field.annotation for field in kind.model_fields.values())
     try:
-        hints = typing.get_type_hints(kind, include_extras=True)
+        hints = resolved_hints(kind)
     except Exception:  # noqa: BLE001 - an annotation is any expression; its names may be undefined
         hints = {}
         for base in kind.__mro__:

@@ -216,6 +216,9 @@ def test_what_a_function_holds_is_seen_at_each_firing() -> None:
     async def holding(x: int = 1, y: Any = default, *, z: int = 1) -> Any:
         return held, count
 
+    async def edited(x: object, y: object = default, *, z: int = 1) -> object:
+        return held, count, 1
+
     call = call_of(holding)
     seen = [mark_of(call, {})]
 
@@ -237,7 +240,7 @@ def test_what_a_function_holds_is_seen_at_each_firing() -> None:
     assert holding.__kwdefaults__ is not None
     holding.__kwdefaults__["z"] = 2
     assert changed() == {"default 'z'"}
-    holding.__code__ = (lambda x, y, *, z: (held, count, 1)).__code__
+    holding.__code__ = edited.__code__
     assert changed() == {"code"}
     assert len({one.key for one in seen}) == len(seen)
 

@@ -205,7 +205,8 @@ def _declared(function: Callable[..., Any]) -> Node[..., Any]:
 
 def _arguments(reference: str, function: Callable[..., Any], fields: Mapping[str, str]) -> type[BaseModel]:
     """Create a pydantic model of the arguments; its fields are numbered, as pydantic reserves names."""
-    hints = get_type_hints(function, include_extras=True)
+    parameters = {one.__name__: one for one in getattr(function, "__type_params__", ())}
+    hints = get_type_hints(function, localns=parameters or None, include_extras=True)
     defaults = {name: one.default for name, one in inspect.signature(function).parameters.items()}
     made: dict[str, Any] = {
         field: (
