@@ -1,4 +1,4 @@
-# ruff: noqa: ARG005, E501 - a row is a line
+# ruff: noqa: E501 - a row is a line
 """What decides the outcome of a firing, and what does not (S13.2)."""
 
 from __future__ import annotations
