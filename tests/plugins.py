@@ -1,11 +1,12 @@
 """Rules that hold for a whole session of tests.
 
-An async test runs on asyncio, on trio too if both_loops.txt names it; only tests that allowed_skips.txt
-names may skip.
+An async test runs on asyncio, on trio too if both_loops.txt names it; tests that deep.txt names are marked
+as deep, and left out by default; only tests that allowed_skips.txt names may skip.
 """
 
 from __future__ import annotations
 
+import os
 from inspect import iscoroutinefunction
 from typing import Final
 
@@ -14,6 +15,9 @@ import pytest
 #: Below pytest's root folder.
 ALLOWED_SKIPS: Final = "tests/allowed_skips.txt"
 BOTH_LOOPS: Final = "tests/both_loops.txt"
+DEEP: Final = "tests/deep.txt"
+
+MOST_WORKERS: Final = 4
 
 NAMED: Final = pytest.StashKey[tuple[str, ...]]()
 
@@ -73,8 +77,9 @@ def _read_list(config: pytest.Config, name: str) -> dict[str, str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that runs every async test on both event loops."""
+    """Add the options of this project."""
     parser.addoption("--both-loops", action="store_true", help="run every async test on asyncio and on trio")
+    parser.addoption("--backwards", action="store_true", help="run the last test first")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -101,3 +106,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     loops = ["asyncio", "trio"] if test.nodeid.startswith(metafunc.config.stash[NAMED]) else ["asyncio"]
     test.add_marker(pytest.mark.parametrize("anyio_backend", loops, indirect=True, scope="module"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the deep tests, before pytest looks at marks, and choose the order."""
+    deep = tuple(_read_list(config, DEEP))
+    for item in items:
+        if item.nodeid.startswith(deep):
+            item.add_marker("deep")
+    if config.option.backwards:
+        items.reverse()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `-n auto` starts: each collects all tests."""
+    return min(MOST_WORKERS, len(os.sched_getaffinity(0)))

@@ -6,9 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from tests.docs.pages import DOCS
 
@@ -28,6 +26,9 @@ def shown_by(notebook: Any) -> list[tuple[str, list[str]]]:
 @pytest.mark.timeout(900)  # a kernel is started
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_notebook_prints_what_it_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     kept: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]  # it has no types

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from tests.plugins import BOTH_LOOPS, read_reasons
+from tests.plugins import ALLOWED_SKIPS, BOTH_LOOPS, DEEP, read_reasons
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -56,12 +56,13 @@ FOLDERS: Final = {
 
 
 def session(
-    folder: Path, code: str, *arguments: str, allowed: str = "", both: str = ""
+    folder: Path, code: str, *arguments: str, allowed: str = "", both: str = "", deep: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run a session of one test file under the rules."""
     (folder / "tests").mkdir()
     (folder / "tests/allowed_skips.txt").write_text(allowed)
     (folder / "tests/both_loops.txt").write_text(both)
+    (folder / "tests/deep.txt").write_text(deep)
     (folder / "tests/test_it.py").write_text("\n".join(line[4:] for line in code.splitlines()))
     (folder / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
     plugins = ["--disable-plugin-autoload", "-panyio", "-ptests.plugins", "--import-mode=importlib"]
@@ -97,15 +98,33 @@ def test_an_option_runs_all_on_both_loops_but_those_that_choose(
     assert loops_of(session(tmp_path, code, "-v", "--both-loops")) == loops
 
 
-def test_the_list_names_tests_that_exist_and_each_folder_where_the_loop_matters() -> None:
-    named = read_reasons((ROOT / BOTH_LOOPS).read_text())
+def test_what_the_list_of_deep_tests_names_is_marked(tmp_path: Path) -> None:
+    done = session(tmp_path, FAILS_AS_EXPECTED, "-v", "-mnot deep", deep="tests/test_it.py::test_it long\n")
+    assert (done.returncode, "1 passed, 1 deselected" in done.stdout) == (0, True), done.stdout
+
+
+def test_the_last_test_may_be_the_first(tmp_path: Path) -> None:
+    done = session(tmp_path, FAILS_AS_EXPECTED, "-v", "--backwards")
+    assert done.stdout.index("::test_other PASSED") < done.stdout.index("::test_it XFAIL")
+
+
+@pytest.mark.parametrize("list", [ALLOWED_SKIPS, BOTH_LOOPS, DEEP])
+def test_a_list_names_tests_that_exist(list: str) -> None:
+    """A line is the beginning of an id, which may end within the name of a folder, a file or a function."""
+    definition = "async def " if list == BOTH_LOOPS else "def "
     lost = []
-    for prefix in named:
-        path, _, test = prefix.partition("::")
-        files = list(ROOT.glob(f"{path}**/test_*.py" if path.endswith("/") else f"{path}*"))
-        if not any(f"async def {test or 'test_'}" in file.read_text() for file in files):
+    for prefix in read_reasons((ROOT / list).read_text(encoding="utf-8")):
+        path, _, names = prefix.partition("::")
+        files = ROOT.glob(f"{path}**/test_*.py" if path.endswith("/") else f"{path}*")
+        name = names.rpartition("::")[2]
+        wanted = f"{definition}{name}" if name or list == BOTH_LOOPS else ""
+        if not any(wanted in file.read_text(encoding="utf-8") for file in files):
             lost.append(prefix)
     assert lost == []
+
+
+def test_where_the_event_loop_matters_tests_run_on_both() -> None:
+    named = read_reasons((ROOT / BOTH_LOOPS).read_text(encoding="utf-8"))
     assert {prefix.split("/")[1] for prefix in named} >= FOLDERS
 
 
