@@ -1,4 +1,4 @@
-"""Play 2,000 random flows of a fixed sample against the reference, and count what they contain and take.
+"""Play a part of 2,000 random flows against the reference, and count what they contain and take.
 
 `python -m tests.properties.count [how many]` prints the figures, and fails if a construct is rare, or one of
 the ways that the engine has of doing what is done often.
@@ -18,6 +18,7 @@ import anyio
 
 from tests.properties.constructs import CONSTRUCTS, contained
 from tests.properties.driving import drive
+from tests.properties.effort import in_part
 from tests.properties.paths import WAYS, counting
 from tests.properties.playing import expect, flow_of, hold, play
 from tests.properties.random_flows import Program, sample
@@ -25,7 +26,8 @@ from tests.properties.random_flows import Program, sample
 __all__ = ["Counts", "count"]
 
 FLOWS: Final = 2_000
-#: Of so many flows, each construct is in as many as this; and so many percent come to a value.
+#: Of so many flows each construct is in as many as this, of fewer in their part; and so many percent
+#: come to a value.
 LEAST: Final = 20
 WITH_A_VALUE: Final = 85
 #: So many percent are decided by the rules alone.
@@ -44,7 +46,8 @@ class Counts:
 
     def rare(self) -> list[str]:
         """Name the constructs that are in too few flows."""
-        return sorted(name for name in CONSTRUCTS if self.contained[name] < LEAST)
+        least = LEAST * min(1, self.contained["flows"] / FLOWS)
+        return sorted(name for name in CONSTRUCTS if self.contained[name] < least)
 
     def rarely_taken(self) -> list[str]:
         """Name the ways that are taken in too few flows, or too rarely."""
@@ -86,7 +89,7 @@ async def _count(counts: Counts, program: Program) -> None:
 
 def main() -> int:
     """Print the figures; 1 if something is rare."""
-    flows = int(sys.argv[1]) if len(sys.argv) > 1 else FLOWS
+    flows = int(sys.argv[1]) if len(sys.argv) > 1 else in_part(FLOWS)
     begun = perf_counter()
     counts = anyio.run(count, flows)
     found = counts.contained
@@ -100,7 +103,7 @@ def main() -> int:
     print(f"{found['left to time']} more are not held, as time decides them")  # noqa: T201
     rare, rarely_taken = counts.rare(), counts.rarely_taken()
     if rare:
-        print(f"in fewer than {LEAST} flows: {', '.join(rare)}")  # noqa: T201
+        print(f"in too few flows: {', '.join(rare)}")  # noqa: T201
     if rarely_taken:
         print(f"taken in fewer than {TAKEN} % of the flows, or of the times: {', '.join(rarely_taken)}")  # noqa: T201
     held = 100 * found["flows"] / flows

@@ -1,4 +1,4 @@
-"""Look for loops in 50,000 random graphs and play 2,000 random flat flows, against the rule, and count.
+"""Look for loops in random graphs, play random flat flows, a part of 50,000 and 2,000, and count.
 
 `python -m tests.properties.count_feedback [how many graphs] [how many flows]` prints the figures, and fails
 if a kind of loop is rare.
@@ -16,6 +16,7 @@ from typing import Final
 import anyio
 
 from tests.properties.driving import drive
+from tests.properties.effort import in_part
 from tests.properties.flat_playing import Flat, flat, hold_flat, play_cut
 from tests.properties.plain_loops import Loop, found_loops, plain_loops, random_graph
 from tests.properties.playing import play
@@ -84,8 +85,8 @@ async def _play(one: Flat, choose: random.Random, *, is_cut: bool) -> None:
 
 def main() -> int:
     """Print the figures; 1 if something is rare."""
-    graphs = int(sys.argv[1]) if len(sys.argv) > 1 else GRAPHS
-    flows = int(sys.argv[2]) if len(sys.argv) > 2 else FLOWS
+    graphs = int(sys.argv[1]) if len(sys.argv) > 1 else in_part(GRAPHS)
+    flows = int(sys.argv[2]) if len(sys.argv) > 2 else in_part(FLOWS)
     begun = perf_counter()
     in_graphs = count_graphs(graphs)
     print(f"{graphs} graphs in {perf_counter() - begun:.0f} s")  # noqa: T201 - it prints its figures

@@ -1,6 +1,6 @@
 """Fuzz the loader of a foreign format: whatever stands in a file, it becomes a flow or a clear error.
 
-`python -m tests.properties.fuzz_formats --format cagent [--seconds 60] [--seed 1]` spoils the golden files of
+`python -m tests.properties.fuzz_formats --format cagent [--seconds 15] [--seed 1]` spoils the golden files of
 the format as `fuzz_native` spoils documents, and ends as that does. `--first N --count 1` replays input N.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 
 from dataflow.formats.reader import read
 from tests.nodes.formats.golden import FILES
+from tests.properties.effort import in_part
 from tests.properties.fuzz_native import fuzz, tell
 from tests.properties.mutating import spoilt
 
@@ -34,7 +35,7 @@ def main() -> int:
     """Fuzz for a while and tell what came of it; 1 if something bad did."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--format", required=True)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=in_part(60))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int)

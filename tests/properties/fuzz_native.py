@@ -1,6 +1,6 @@
 """Fuzz the native loader: whatever stands in a file, it becomes a flow or a clear error with its place.
 
-`python -m tests.properties.fuzz_native [--seconds 60] [--seed 1]` spoils real documents for so long and
+`python -m tests.properties.fuzz_native [--seconds 15] [--seed 1]` spoils real documents for so long and
 prints what came of them; it ends with 1, and with what it takes to replay it, if anything else came of one.
 A flow is also checked, drawn, written and read again. `--first N --count 1` replays input N of a seed.
 """
@@ -30,6 +30,7 @@ from dataflow import DataflowError, Flow, FlowInvalid, FormatError
 from dataflow.formats.native.writer import dump, dump_yaml
 from dataflow.inspection.drawing import dot, mermaid, outline
 from dataflow.loading import read_document
+from tests.properties.effort import in_part
 from tests.properties.mutating import spoilt
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _forget_peak() -> int:
 def main() -> int:
     """Fuzz for a while and tell what came of it; 1 if something bad did."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=in_part(60))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int)

@@ -2,7 +2,7 @@
 
 Hypothesis prints a flow that fails as JSON, made small, and how to play it again. With the environment
 variable `HYPOTHESIS_PROFILE=many`, and `--timeout=0`, it is 100,000 flows a property.
-`python -m tests.properties.count` plays 2,000 more in CI and counts what they contain.
+`python -m tests.properties.count` plays more in CI and counts what they contain.
 """
 
 from __future__ import annotations

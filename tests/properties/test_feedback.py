@@ -1,6 +1,6 @@
 """Loops of feedback edges are what the rule says, and flows with them come to what it says (S6.3, S6.4).
 
-`python -m tests.properties.count_feedback` looks at 50,000 graphs and 2,000 flows in CI.
+`python -m tests.properties.count_feedback` looks at more of them in CI.
 """
 
 from __future__ import annotations
