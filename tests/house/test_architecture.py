@@ -95,8 +95,8 @@ SCHEDULER_ACTS: Final = {
 BY_STRING: Final = {"dataflow.stores.store"}
 #: Folders of tests that are not about one package: rules, random flows, packs, sources and pages.
 OTHER_ROOMS: Final = {
-    "behaviour", "benchmarks", "docs", "examples", "house", "messages", "nodes", "properties",
-    "support", "typing",
+    "behaviour", "benchmarks", "docs", "examples", "house", "messages", "mutation", "nodes",
+    "properties", "support", "typing",
 }  # fmt: skip
 #: Words of the field that end like a gerund.
 NOUNS: Final = {"drawing", "firing", "listing", "loading", "masking", "pruning", "wiring", "wording"}

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Final
 
-import parso
-from cosmic_ray.ast import ast_nodes
+from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import MutationVisitor
 from cosmic_ray.plugins import get_operator, operator_names
 
@@ -85,7 +84,7 @@ class Source:
 
     @cached_property
     def _pickled(self) -> bytes:
-        return pickle.dumps(parso.parse(self.text))
+        return pickle.dumps(get_ast(self.text))
 
     def tree(self) -> Any:
         """Return a new tree, for operators change it in place."""
