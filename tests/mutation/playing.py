@@ -29,6 +29,8 @@ __all__ = ["End", "Player", "Tried"]
 HANGS_AFTER: Final = 20.0
 #: So many seconds are spent on the tests that pass through a mutant.
 SEARCHED_FOR: Final = 150.0
+#: And on further tests once one is found.
+SEARCHED_FOR_MORE: Final = 20.0
 #: So many tests are kept for a mutant, each of another file.
 KEPT: Final = 3
 
@@ -39,7 +41,8 @@ class End(Enum):
     PASSED = 0
     FAILED = 3
     OUT_OF_TIME = 4
-    HUNG = 5
+    BROKEN = 5
+    HUNG = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Player:
             log = Path(folder, "log")
             code = _fork(lambda: self._run(change, tests, log, time.monotonic() + limit), Path(folder))
             last = len(log.read_bytes()) - 1 if log.exists() else 0
-        return Tried(End(code) if code in (0, 3, 4) else End.HUNG, last)
+        assert code != End.BROKEN.value, f"{change} cannot be tried"
+        return Tried(End(code) if code in {end.value for end in End} else End.HUNG, last)
 
     def _run(self, change: Change | None, tests: Sequence[str], log: Path, until: float) -> int:
         vars(builtins)[CosmicRayTestingException.__name__] = CosmicRayTestingException
@@ -103,14 +107,19 @@ class Player:
 
     def _replace(self, file: Path, codes: dict[str, CodeType]) -> None:
         for name, code in codes.items():
-            for function in self._functions[str(file), name]:
+            functions = self._functions[str(file), name]
+            assert functions, f"{file} has no function {name}"
+            for function in functions:
                 function.__code__ = code
 
     def _fails(self, test: str, following: Sequence[str], limit: float = HANGS_AFTER) -> bool:
         self._failed = False
         faulthandler.dump_traceback_later(limit, exit=True)
         item, after = self.items[test], [self.items[name] for name in following]
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after[0] if after else None)
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after[0] if after else None)
+        except (pytest.exit.Exception, KeyboardInterrupt):
+            self._failed = True
         faulthandler.cancel_dump_traceback_later()
         return self._failed
 
@@ -130,18 +139,23 @@ class Player:
         return found
 
     def search(self, change: Change, passed: dict[str, float]) -> list[str]:
-        """Return tests of different files that fail with a change, each alone, and pass without it."""
-        tests, caught = _in_turn(passed), list[str]()
+        """Return tests of different files that fail with a change, each alone, and pass without it.
+
+        Those that hang take long each time, so they are returned only where no other is found.
+        """
+        tests, failing, hanging = _in_turn(passed), list[str](), list[str]()
         until = time.monotonic() + SEARCHED_FOR
-        while tests and len(caught) < KEPT and (left := until - time.monotonic()) > 0:
+        while tests and len(failing) < KEPT > len(hanging) and (left := until - time.monotonic()) > 0:
             tried = self.try_tests(change, tests, left)
             if not tried.is_caught:
                 break
             test, tests = tests[tried.last], tests[tried.last + 1 :]
-            if self.try_tests(change, [test]).is_caught and not self.try_tests(None, [test]).is_caught:
-                caught.append(test)
+            alone = self.try_tests(change, [test])
+            if alone.is_caught and not self.try_tests(None, [test]).is_caught:
+                (failing if alone.end is End.FAILED else hanging).append(test)
                 tests = [other for other in tests if _file_of(other) != _file_of(test)]
-        return caught
+                until = min(until, time.monotonic() + SEARCHED_FOR_MORE)
+        return failing or hanging[:1]
 
 
 def _fork(run: Callable[[], int], folder: Path) -> int:
@@ -152,7 +166,7 @@ def _fork(run: Callable[[], int], folder: Path) -> int:
         with suppress(ProcessLookupError):  # what tests started and left running
             os.killpg(child, signal.SIGKILL)
         return os.waitstatus_to_exitcode(status)
-    code = End.FAILED.value
+    code = End.BROKEN.value
     try:
         os.setpgid(0, 0)
         os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = str(folder)
