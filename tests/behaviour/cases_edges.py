@@ -179,7 +179,8 @@ EDGES: Final = (
         runs={"src": 1, "inc": 1, "square": 1, "ident": 2, "add": 2},
         states={"ident[0]": "done", "ident[1]": "done", "ident[1]/add": "done"}, others="done",
         events=(
-            ("node_started", "ident", {"type": "map"}), ("map_opened", "ident", {"items": None, "edges": 2}),
+            ("node_started", "ident", {"type": "map", "attempt": 1}),
+            ("map_opened", "ident", {"items": None, "edges": 2}),
             ("node_finished", "ident", {"state": "done"}),
         ),
     ),

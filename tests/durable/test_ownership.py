@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-from dataflow import Result, StoreError
+from dataflow import Flow, Result, StoreError
 from dataflow.base.backend import on_asyncio
-from dataflow.durable.ownership import acquire
+from dataflow.durable.ownership import acquire, cancel_stored
 from dataflow.stores import Store
 from tests.support.stored_runs import Gated, asking_flow, until
 
@@ -222,3 +222,14 @@ async def test_errors_of_a_store_are_store_errors(subtests: pytest.Subtests) -> 
             patch.setattr(store, method, break_down)
             with pytest.raises(StoreError, match=r"DF1112 .*OSError: the network is down"):
                 await (flow.resume(run, {"ask": 1}) if run else flow.run())
+
+
+async def test_the_journal_of_a_stored_run_that_is_cancelled_has_no_gap() -> None:
+    store = Store.memory()
+    with Flow("f") as flow:
+        flow.output("more", flow.ask(int, "More?").out)
+    run = (await flow.using(store=store).run()).run_id
+    cancel_stored(store, run)
+    records = list(store.records(run))
+    assert [record.seq for record in records] == list(range(1, len(records) + 1))
+    assert store.find(run).status == "cancelled"

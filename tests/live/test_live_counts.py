@@ -39,6 +39,19 @@ async def test_nodes_that_would_be_looked_at_are_stale_and_joins_are_no_nodes() 
         assert session.counts.stale == 0
 
 
+async def test_what_gets_the_same_again_is_counted_as_reused() -> None:
+    async def sign(number: int) -> int:
+        return -1 if number < 0 else 1
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, flow.add(sign, flow.input("x", int, 1)).out).out)
+    async with flow.live() as session:
+        await session.get("y")
+        await session.update(x=2)
+        await session.get("y")
+        assert (session.counts.called, session.counts.reused) == (3, 1)
+
+
 async def test_why_names_the_node_that_runs_other_code() -> None:
     async with joined().live() as session:
         assert await session.get("total") == 4
@@ -52,3 +65,6 @@ async def test_why_names_the_node_that_runs_other_code() -> None:
         assert await session.get("total") == 6
         assert "other code" not in session.why("total")
         assert "input 'x' changed in revision 3" in session.why("total")
+        await session.update(y=5)
+        assert await session.get("total") == 10
+        assert "input 'y' changed in revision 4" in session.why("total")

@@ -168,6 +168,21 @@ async def test_an_answer_that_comes_before_who_waits_has_its_turn_counts() -> No
     assert got == [7]
 
 
+async def test_a_pause_has_the_outputs_that_have_settled() -> None:
+    async def same(x: int) -> int:
+        return x
+
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("same", flow.add(same, x).out)
+        flow.output("more", flow.ask(int, "More?", show=x).out)
+    async with flow.live(x=1) as session:
+        await session.get("same")
+        with pytest.raises(Paused) as paused:
+            await session.get("more")
+    assert paused.value.result.outputs == {"same": 1}
+
+
 async def test_an_answer_stands_as_long_as_what_its_ask_shows() -> None:
     async def half(x: int) -> int:
         return x // 2

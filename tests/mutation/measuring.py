@@ -108,7 +108,7 @@ def _play(player: Player, until: float, one: Played) -> Played:
     if begun > until:
         return one
     known = [test for test in one.mutant.caught_by if test in player.items]
-    is_caught = any(player.try_tests(change, [test]).is_caught for test in known)
+    is_caught = any(player.catches(change, test) for test in known)
     fate = Fate.CAUGHT if is_caught else Fate.SURVIVES
     return replace(one, fate=fate, change=change, seconds=time.monotonic() - begun)
 

@@ -25,8 +25,8 @@ from tests.mutation.sources import Change, Source, mark
 
 __all__ = ["End", "Player", "Tried"]
 
-#: A test hangs after so many seconds.
-HANGS_AFTER: Final = 20.0
+#: A test hangs after so many seconds, if it does not without a change.
+HANGS_AFTER: Final = 5.0
 #: So many seconds are spent on the tests that pass through a mutant.
 SEARCHED_FOR: Final = 150.0
 #: And on further tests once one is found.
@@ -45,16 +45,15 @@ class End(Enum):
     HUNG = 6
 
 
+CAUGHT: Final = (End.FAILED, End.HUNG)
+
+
 @dataclass(frozen=True, slots=True)
 class Tried:
     """How tests ended, and the last that ran."""
 
     end: End
     last: int = 0
-
-    @property
-    def is_caught(self) -> bool:
-        return self.end in (End.FAILED, End.HUNG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +137,11 @@ class Player:
                 found[test] = Passed(time.perf_counter() - begun, frozenset(hits))
         return found
 
+    def catches(self, change: Change, test: str) -> bool:
+        """Return whether a test fails with a change, or hangs with it alone."""
+        end = self.try_tests(change, [test]).end
+        return end is End.FAILED or (end is End.HUNG and self.try_tests(None, [test]).end is End.PASSED)
+
     def search(self, change: Change, passed: dict[str, float]) -> list[str]:
         """Return tests of different files that fail with a change, each alone, and pass without it.
 
@@ -147,12 +151,12 @@ class Player:
         until = time.monotonic() + SEARCHED_FOR
         while tests and len(failing) < KEPT > len(hanging) and (left := until - time.monotonic()) > 0:
             tried = self.try_tests(change, tests, left)
-            if not tried.is_caught:
+            if tried.end not in CAUGHT:
                 break
             test, tests = tests[tried.last], tests[tried.last + 1 :]
-            alone = self.try_tests(change, [test])
-            if alone.is_caught and not self.try_tests(None, [test]).is_caught:
-                (failing if alone.end is End.FAILED else hanging).append(test)
+            alone = self.try_tests(change, [test]).end
+            if alone in CAUGHT and self.try_tests(None, [test]).end is End.PASSED:
+                (failing if alone is End.FAILED else hanging).append(test)
                 tests = [other for other in tests if _file_of(other) != _file_of(test)]
                 until = min(until, time.monotonic() + SEARCHED_FOR_MORE)
         return failing or hanging[:1]
