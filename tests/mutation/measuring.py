@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.mutation.mutants import Mutant, change_of
-from tests.mutation.playing import Player
+from tests.mutation.playing import CAUGHT, Player
 from tests.mutation.sources import Change, Site
 
 __all__ = ["Fate", "Measuring", "Played", "say"]
@@ -108,7 +108,7 @@ def _play(player: Player, until: float, one: Played) -> Played:
     if begun > until:
         return one
     known = [test for test in one.mutant.caught_by if test in player.items]
-    is_caught = any(player.catches(change, test) for test in known)
+    is_caught = any(player.catch(change, test) in CAUGHT for test in known)
     fate = Fate.CAUGHT if is_caught else Fate.SURVIVES
     return replace(one, fate=fate, change=change, seconds=time.monotonic() - begun)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Final
@@ -23,10 +24,12 @@ from cosmic_ray.exceptions import CosmicRayTestingException
 
 from tests.mutation.sources import Change, Source, mark
 
-__all__ = ["End", "Player", "Tried"]
+__all__ = ["CAUGHT", "Player"]
 
-#: A test hangs after so many seconds, if it does not without a change.
-HANGS_AFTER: Final = 5.0
+#: A test hangs after so many seconds, if it passes in that time without a change; else it gets more of them.
+HANGS_AFTER: Final = (5.0, 20.0, 60.0)
+#: And is given up after so many where tests are watched.
+LONGEST: Final = 600.0
 #: So many seconds are spent on the tests that pass through a mutant.
 SEARCHED_FOR: Final = 150.0
 #: And on further tests once one is found.
@@ -82,27 +85,31 @@ class Player:
         """Note a failure, as one of pytest's plugins."""
         self._failed |= report.failed
 
-    def try_tests(self, change: Change | None, tests: Sequence[str], limit: float = HANGS_AFTER) -> Tried:
+    def try_tests(
+        self, change: Change | None, tests: Sequence[str], hangs_after: float, limit: float = inf
+    ) -> Tried:
         """Run tests one after the other in a fork until one fails, hangs or the time is up."""
+        until = time.monotonic() + limit
+
+        def run() -> int:
+            vars(builtins)[CosmicRayTestingException.__name__] = CosmicRayTestingException
+            if change is not None:
+                self._replace(change.file, {change.site.function: change.code})
+            with log.open("wb", buffering=0) as file:
+                for index, test in enumerate(tests):
+                    file.write(b".")
+                    if self._fails(test, tests[index + 1 : index + 2], hangs_after):
+                        return End.FAILED.value
+                    if time.monotonic() > until:
+                        return End.OUT_OF_TIME.value
+            return End.PASSED.value
+
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
             log = Path(folder, "log")
-            code = _fork(lambda: self._run(change, tests, log, time.monotonic() + limit), Path(folder))
+            code = _fork(run, Path(folder))
             last = len(log.read_bytes()) - 1 if log.exists() else 0
         assert code != End.BROKEN.value, f"{change} cannot be tried"
         return Tried(End(code) if code in {end.value for end in End} else End.HUNG, last)
-
-    def _run(self, change: Change | None, tests: Sequence[str], log: Path, until: float) -> int:
-        vars(builtins)[CosmicRayTestingException.__name__] = CosmicRayTestingException
-        if change is not None:
-            self._replace(change.file, {change.site.function: change.code})
-        with log.open("wb", buffering=0) as file:
-            for index, test in enumerate(tests):
-                file.write(b".")
-                if self._fails(test, tests[index + 1 : index + 2]):
-                    return End.FAILED.value
-                if time.monotonic() > until:
-                    return End.OUT_OF_TIME.value
-        return End.PASSED.value
 
     def _replace(self, file: Path, codes: dict[str, CodeType]) -> None:
         for name, code in codes.items():
@@ -111,9 +118,9 @@ class Player:
             for function in functions:
                 function.__code__ = code
 
-    def _fails(self, test: str, following: Sequence[str], limit: float = HANGS_AFTER) -> bool:
+    def _fails(self, test: str, following: Sequence[str], hangs_after: float) -> bool:
         self._failed = False
-        faulthandler.dump_traceback_later(limit, exit=True)
+        faulthandler.dump_traceback_later(hangs_after, exit=True)
         item, after = self.items[test], [self.items[name] for name in following]
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after[0] if after else None)
@@ -133,14 +140,17 @@ class Player:
         for index, test in enumerate(tests):
             hits.clear()
             begun = time.perf_counter()
-            if not self._fails(test, tests[index + 1 : index + 2], limit=600):
+            if not self._fails(test, tests[index + 1 : index + 2], LONGEST):
                 found[test] = Passed(time.perf_counter() - begun, frozenset(hits))
         return found
 
-    def catches(self, change: Change, test: str) -> bool:
-        """Return whether a test fails with a change, or hangs with it alone."""
-        end = self.try_tests(change, [test]).end
-        return end is End.FAILED or (end is End.HUNG and self.try_tests(None, [test]).end is End.PASSED)
+    def catch(self, change: Change, test: str) -> End:
+        """Return whether a test that passes without a change fails with it, or hangs."""
+        for hangs_after in HANGS_AFTER:
+            end = self.try_tests(change, [test], hangs_after).end
+            if end is End.PASSED or self.try_tests(None, [test], hangs_after).end is End.PASSED:
+                return end
+        return End.PASSED
 
     def search(self, change: Change, passed: dict[str, float]) -> list[str]:
         """Return tests of different files that fail with a change, each alone, and pass without it.
@@ -150,12 +160,12 @@ class Player:
         tests, failing, hanging = _in_turn(passed), list[str](), list[str]()
         until = time.monotonic() + SEARCHED_FOR
         while tests and len(failing) < KEPT > len(hanging) and (left := until - time.monotonic()) > 0:
-            tried = self.try_tests(change, tests, left)
+            tried = self.try_tests(change, tests, HANGS_AFTER[1], left)
             if tried.end not in CAUGHT:
                 break
             test, tests = tests[tried.last], tests[tried.last + 1 :]
-            alone = self.try_tests(change, [test]).end
-            if alone in CAUGHT and self.try_tests(None, [test]).end is End.PASSED:
+            alone = self.catch(change, test)
+            if alone in CAUGHT:
                 (failing if alone is End.FAILED else hanging).append(test)
                 tests = [other for other in tests if _file_of(other) != _file_of(test)]
                 until = min(until, time.monotonic() + SEARCHED_FOR_MORE)
