@@ -127,7 +127,12 @@ PARAMETERS: Final[list[tuple[Callable[..., Any], Parameters]]] = [
     (
         styled_by_default,
         taking(
-            "style", "text", data("text", str), config=Style, config_name="style", config_default=Style(words=3)
+            "style",
+            "text",
+            data("text", str),
+            config=Style,
+            config_name="style",
+            config_default=Style(words=3),
         ),
     ),
     (modelled, taking("model", "", data("model", Model))),

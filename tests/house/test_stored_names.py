@@ -465,7 +465,7 @@ def test_a_function_that_is_called_like_one_of_a_pack_cannot_be_written(modules:
         carried = rounds.carry(0)
         rounds.until(carried.out, own)
         carried.next(carried.out)
-    with pytest.raises(FlowInvalid, match="DF0150 .*: control:read_text"):
+    with pytest.raises(FlowInvalid, match=r"DF0150 .*: control:read_text"):
         flow.to_dict()
 
 
