@@ -30,10 +30,11 @@ import inspect
 from typing import TYPE_CHECKING, Final, Literal
 
 from dataflow.base.failure import error_line
-from dataflow.base.wording import conceal, counted, on_one_line, shortened, visible
+from dataflow.base.wording import conceal, counted, shortened, visible
+from dataflow.diagnostics.arguments import REPORTED
 from dataflow.diagnostics.changes import FLOW_EDITED
 from dataflow.diagnostics.conversations import OVER_BUDGET
-from dataflow.diagnostics.diagnostic import Diagnostic, Location
+from dataflow.diagnostics.diagnostic import Diagnostic, Kind, Location
 from dataflow.diagnostics.runs import LOOP_LIMIT, RUN_FAILED, RUN_PAUSED, TOOK_TOO_LONG
 from dataflow.diagnostics.stores import RUN_TAKEN
 from dataflow.diagnostics.values import VALUE_MISMATCH
@@ -84,13 +85,10 @@ class DataflowError(Exception):
     attributes with the names of its parameters, so that it can be copied. Its message has secrets masked.
     """
 
-    diagnostics: tuple[Diagnostic, ...] = ()
-
     def __init__(self, problem: Diagnostic | str) -> None:
-        self.problem = problem
-        if isinstance(problem, Diagnostic):
-            self.diagnostics = (problem,)
-        super().__init__(visible(conceal(str(problem))))
+        self.problem = as_diagnostic(problem)
+        self.diagnostics: tuple[Diagnostic, ...] = (self.problem,)
+        super().__init__(visible(conceal(str(self.problem))))
 
     @property
     def code(self) -> str:
@@ -100,7 +98,7 @@ class DataflowError(Exception):
     @property
     def reason(self) -> str:
         """The problem in words, without its code and place."""
-        return self.problem.problem if isinstance(self.problem, Diagnostic) else self.problem
+        return self.problem.problem
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         parameters = list(inspect.signature(type(self).__init__).parameters)[1:]
@@ -110,21 +108,20 @@ class DataflowError(Exception):
 
 
 class FlowInvalid(DataflowError):
-    """Raised once per check with every problem found in a flow.
-
-    A problem in a document begins with `line:column` where its location is known.
-    """
+    """Raised once per check with every problem found in a flow."""
 
     def __init__(self, flow: str, problems: Sequence[Diagnostic | str], what: str = "flow") -> None:
         self.flow = flow
-        self.problems = tuple(on_one_line(one) if isinstance(one, str) else one for one in problems)
+        self.problems = tuple(map(as_diagnostic, problems))
         self.what = what  # "flow", or "node type" for a function that cannot be one
         count = len(self.problems)
         head = f"{what} {flow!r} has {counted(count, 'problem')}:"
         shown = [f"  - {problem}" for problem in self.problems[:MOST_PROBLEMS]]
         rest = count - len(shown)
-        super().__init__("\n".join([head, *shown, *([f"  - and {rest} more"] if rest else [])]))
-        self.diagnostics = tuple(one for one in self.problems if isinstance(one, Diagnostic))
+        text = "\n".join([head, *shown, *([f"  - and {rest} more"] if rest else [])])
+        super().__init__(self.problems[0] if self.problems else head)
+        self.diagnostics = self.problems
+        self.args = (text,)
 
 
 class PortMisuse(FlowInvalid):
@@ -154,8 +151,8 @@ class NodeFailed(DataflowError):
 
     def __init__(self, node: str, problem: Diagnostic | str) -> None:
         self.node = node
-        super().__init__(_within(node, problem, f"node {node!r} {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(node))
+        self.problem = as_diagnostic(problem)
 
 
 class LoopLimit(NodeFailed):
@@ -216,8 +213,8 @@ class ExpressionError(DataflowError):
         self.source = source
         self.kind = kind  # of source: "expression" or "template"
         place = f"{kind} {shortened(source, MOST_SHOWN)!r}"
-        super().__init__(_within(place, problem, f"{place}: {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(place))
+        self.problem = as_diagnostic(problem)
 
 
 class PackError(DataflowError):
@@ -225,8 +222,8 @@ class PackError(DataflowError):
 
     def __init__(self, name: str, problem: Diagnostic | str) -> None:
         self.name = name
-        super().__init__(_within(name, problem, f"{name}: {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(name))
+        self.problem = as_diagnostic(problem)
 
 
 class FormatError(DataflowError):
@@ -238,11 +235,8 @@ class FormatError(DataflowError):
         self.place = place
         self.line = line
         self.column = column
-        location = Location(place, line or 0, column or 0)
-        super().__init__(
-            problem.at(location) if isinstance(problem, Diagnostic) else f"{location}: {problem}"
-        )
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).at(Location(place, line or 0, column or 0)))
+        self.problem = as_diagnostic(problem)
 
 
 class ConversationInvalid(DataflowError):
@@ -256,8 +250,8 @@ class ConversationInvalid(DataflowError):
         self.position = position
         self.part = part
         place = f"message {position} of {part}conversation {context_id!r}"
-        super().__init__(_within(place, problem, f"{place} {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(place))
+        self.problem = as_diagnostic(problem)
 
 
 class BudgetExceeded(DataflowError):
@@ -281,8 +275,8 @@ class ValueRefused(DataflowError):
     def __init__(self, place: str, found: str, problem: Diagnostic | str) -> None:
         self.place = place
         self.found = found
-        super().__init__(_within(place, problem, f"{place}: {found} cannot be stored: {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(place))
+        self.problem = as_diagnostic(problem)
 
 
 class SecretMissing(DataflowError):
@@ -290,8 +284,8 @@ class SecretMissing(DataflowError):
 
     def __init__(self, name: str, problem: Diagnostic | str) -> None:
         self.name = name
-        super().__init__(_within(f"secret {name!r}", problem, f"secret {name!r} {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(f"secret {name!r}"))
+        self.problem = as_diagnostic(problem)
 
 
 class StoreError(DataflowError):
@@ -299,8 +293,8 @@ class StoreError(DataflowError):
 
     def __init__(self, store: str, problem: Diagnostic | str) -> None:
         self.store = store
-        super().__init__(_within(f"store {store}", problem, f"store {store}: {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(f"store {store}"))
+        self.problem = as_diagnostic(problem)
 
 
 class RunTaken(StoreError):
@@ -309,8 +303,8 @@ class RunTaken(StoreError):
     def __init__(self, store: str, run: str, problem: Diagnostic | str | None = None) -> None:
         self.run = run
         found = RUN_TAKEN() if problem is None else problem
-        super().__init__(store, _within(f"run {run}", found, f"run {run} {found}"))
-        self.problem = found
+        super().__init__(store, as_diagnostic(found).within(f"run {run}"))
+        self.problem = as_diagnostic(found)
 
 
 class FlowEdited(DataflowError):
@@ -350,8 +344,8 @@ class AnswerRefused(DataflowError):
 
     def __init__(self, ask: str, problem: Diagnostic | str) -> None:
         self.ask = ask
-        super().__init__(_within(f"answer to {ask!r}", problem, f"answer to {ask!r} refused: {problem}"))
-        self.problem = problem
+        super().__init__(as_diagnostic(problem).within(f"answer to {ask!r}"))
+        self.problem = as_diagnostic(problem)
 
 
 class ArgumentInvalid(DataflowError, ValueError, TypeError):
@@ -365,17 +359,17 @@ class NameUnknown(DataflowError, KeyError):
         return str(self.args[0])  # a KeyError shows the repr of its argument
 
 
-def _within(place: str, problem: Diagnostic | str, text: str) -> Diagnostic | str:
-    """Return the problem of a part of what is at a place; `text` is that of a problem without a code."""
-    return problem.within(place) if isinstance(problem, Diagnostic) else text
-
-
 def _described(failure: Failure) -> str:
     """Describe a failure with the firing that failed, if any, and its attempt if it was not the first."""
     place = failure.path if failure.attempt == 1 else f"{failure.path} (attempt {failure.attempt})"
     return f"{place}: {error_line(failure)}" if place else error_line(failure)
 
 
-def problem_of(error: BaseException) -> Diagnostic | str:
-    """Return the problem that an exception was raised for, or the text of one that is not the engine's."""
-    return error.problem if isinstance(error, DataflowError) else str(error)
+def as_diagnostic(problem: Diagnostic | str) -> Diagnostic:
+    """Return a problem as data; a text, as from code of a user, becomes one of a general kind."""
+    return problem if isinstance(problem, Diagnostic) else REPORTED(error=problem)
+
+
+def problem_of(error: BaseException, other: Kind = REPORTED) -> Diagnostic:
+    """Return the problem that an exception was raised for; `other` is the kind of one that has none."""
+    return error.problem if isinstance(error, DataflowError) else other(error=error)

@@ -25,7 +25,7 @@ from dataflow.core.wiring import (
     Source,
     Wiring,
 )
-from dataflow.diagnostics.diagnostic import Diagnostic, within
+from dataflow.diagnostics.diagnostic import Diagnostic
 from dataflow.diagnostics.wiring import (
     CARRY_FROM_INSIDE,
     GIVEN_TWICE,
@@ -111,7 +111,7 @@ class OpenBlock:
             base, {name for outer in self.around() if outer.loop for name in outer.loop.carries}
         )
 
-    def problem(self, problem: Diagnostic | str) -> None:
+    def problem(self, problem: Diagnostic) -> None:
         """Record a problem of the code that calls the engine now."""
         if isinstance(problem, Diagnostic):
             problem = problem.at(self.wiring.calls.here())
@@ -349,6 +349,6 @@ class Loop(Handle):
         try:
             check_function(predicate, "value")
         except ArgumentInvalid as error:
-            self._block.problem(within(where, error.problem))
+            self._block.problem(error.problem.within(where))
         self._block.changed()
         self._loop.test = LoopTest(kind, source_of(self._block, literally(value), where), predicate)

@@ -19,7 +19,6 @@ from dataflow.core.inputs import ASK_ID
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type
 from dataflow.core.ports import MISSING, Signal, plain_type
 from dataflow.core.wiring import INPUT, FlowInput, LoopBlock, PlacedNode, Reference, Wiring
-from dataflow.diagnostics.diagnostic import within
 from dataflow.diagnostics.wiring import DECLARED_TWICE
 from dataflow.errors import FlowInvalid, ValueMismatch
 from dataflow.types.validation import check_value
@@ -84,7 +83,7 @@ class Builder:
         try:
             default = default if default is MISSING else check_value(default, plain)
         except ValueMismatch as mismatch:
-            root.problem(within(f"inputs.{name}.default", mismatch.problem))
+            root.problem(mismatch.problem.within(f"inputs.{name}.default"))
         self._wiring.inputs[name] = FlowInput(plain, default)
         return PortRef(root, Reference(INPUT, name))
 

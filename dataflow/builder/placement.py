@@ -24,7 +24,6 @@ from dataflow.core.wiring import (
     wrong_limit,
 )
 from dataflow.diagnostics.arguments import ARGUMENT_NOT_AVAILABLE
-from dataflow.diagnostics.diagnostic import within
 from dataflow.diagnostics.wiring import (
     CONFIG_IS_PORT,
     DECLARED_TWICE,
@@ -119,7 +118,7 @@ def configured(block: OpenBlock, id: str, base: str, explicit: str | None, **set
         placed.config = config(**settings)
     except ValidationError as error:
         for problem in config_problems(error, config):
-            block.problem(within(placed.id, problem.text))
+            block.problem(problem.problem.within(placed.id))
         placed.type = opaque_type(node_type.id)
     return placed
 
@@ -245,7 +244,7 @@ def connect(block: OpenBlock, source: str, target: str, options: Mapping[str, An
     try:
         start, end = parse_reference(source), parse_reference(target)
     except ArgumentInvalid as error:
-        block.problem(within(place, error.problem))
+        block.problem(error.problem.within(place))
         return
     edge = Edge(start, end.node, end.port, options.get("id"), options.get("meta") or {})
     edge.rounds = None if rounds == Rounds() else rounds

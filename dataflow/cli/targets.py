@@ -17,7 +17,6 @@ import typer
 
 from dataflow.cli.output import ExitCode, Interrupted, Refused, problems_in
 from dataflow.diagnostics.commands import (
-    FAILED,
     FLOW_MOVED,
     FLOW_UNKNOWN,
     NO_BRANCHES,
@@ -244,9 +243,8 @@ def problems_of(target: str, error: BaseException) -> list[Diagnostic]:
     return [placed(problem, target) for problem in problems_in(error, _place_of(error))]
 
 
-def placed(problem: Diagnostic | str, file: str) -> Diagnostic:
+def placed(found: Diagnostic, file: str) -> Diagnostic:
     """Return a problem of a flow with the file that it is in."""
-    found = FAILED(type="FlowInvalid", message=problem, where="") if isinstance(problem, str) else problem
     return found if found.location.file else replace(found, location=replace(found.location, file=file))
 
 

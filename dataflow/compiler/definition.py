@@ -98,7 +98,7 @@ class Definition(Builder):
         """Place the flow as a node of another."""
         return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
 
-    def check(self) -> list[Diagnostic | str]:
+    def check(self) -> list[Diagnostic]:
         """List every problem of the flow without raising; an empty list means that it can run."""
         return self.examine().problems_in_order
 

@@ -8,13 +8,11 @@ from inspect import CO_COROUTINE
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from dataflow.base.wording import on_one_line, read_place, write_place
 from dataflow.core.attempts import bounds_of
 from dataflow.core.policy import memo_of
 from dataflow.core.ports import DONE, ERROR, MISSING, PortKind
 from dataflow.core.signature import Shape
 from dataflow.core.wiring import CARRY, INPUT, ITEM
-from dataflow.diagnostics.diagnostic import Diagnostic, within
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from dataflow.core.policy import EachOptions, Memo, Policy
     from dataflow.core.ports import InPort, OutPort
     from dataflow.core.wiring import Edge, LoopBlock, LoopTest, Rounds, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "PARAMETER_OF",
@@ -395,7 +394,7 @@ class Graph:
     root: Scope
     vertices: list[Vertex] = field(default_factory=list)
     outputs: dict[str, Terminal] = field(default_factory=dict)
-    problems: list[Diagnostic | str] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)  # types that could not be inspected
     round_edges: list[RoundEdge] = field(default_factory=list)  # edges with options for loops
     circling: set[Vertex] = field(default_factory=set)  # vertices in a cycle, or dependents of one
@@ -409,24 +408,16 @@ class Graph:
         return all(isinstance(vertex.action, (CallAction, JoinAction)) for vertex in self.vertices)
 
     @property
-    def problems_in_order(self) -> list[Diagnostic | str]:
+    def problems_in_order(self) -> list[Diagnostic]:
         """The problems without duplicates; those of a document in the order of its text."""
-        lines = (on_one_line(one) if isinstance(one, str) else one for one in self.problems)
-        problems = list(dict.fromkeys(lines))
+        problems = list(dict.fromkeys(self.problems))
         return problems if self.wiring.places is None else sorted(problems, key=_place)
 
-    def problem(self, problem: Diagnostic | str, spot: Spot) -> None:
-        """Record a problem of what is at a spot, with its location in the document if there is one."""
-        found, places = within(spot, problem), self.wiring.places
-        if isinstance(found, Diagnostic):
-            found = replace(found, port=found.port or spot.port).at(self.wiring.locate(spot.path))
-        elif places is not None:
-            found = write_place(found, *places.find(spot.path))
-        self.problems.append(found)
+    def problem(self, problem: Diagnostic, spot: Spot) -> None:
+        """Record a problem of what is at a spot, with its location if there is one."""
+        found = replace(problem.within(spot), port=problem.port or spot.port)
+        self.problems.append(found.at(self.wiring.locate(spot.path)))
 
 
-def _place(problem: Diagnostic | str) -> tuple[int, int]:
-    if isinstance(problem, Diagnostic):
-        return problem.location.line, problem.location.column
-    _, line, column = read_place(problem)
-    return line or 0, column or 0
+def _place(problem: Diagnostic) -> tuple[int, int]:
+    return problem.location.line, problem.location.column

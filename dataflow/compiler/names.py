@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from dataflow.base.wording import read_place, within_file, write_place
 from dataflow.compiler.graph import (
     PARAMETER_OF,
     CallAction,
@@ -24,7 +23,6 @@ from dataflow.core.nodetype import VALUE, ConfigProblem, NodeType, opaque_type
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import MISSING
 from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, problem_of_subflow, wrong_limit
-from dataflow.diagnostics.diagnostic import Diagnostic
 from dataflow.diagnostics.graphs import (
     LOOP_ENDLESS,
     MAP_WITHOUT_LIST,
@@ -32,11 +30,11 @@ from dataflow.diagnostics.graphs import (
     NODE_ID_SHADOWED,
     SETTING_INVALID,
 )
-from dataflow.errors import DataflowError, FlowInvalid
+from dataflow.errors import DataflowError, FlowInvalid, problem_of
 from dataflow.expressions.expression import ExpressionOf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from dataflow.core.config import Config
     from dataflow.core.context import MergePolicy
@@ -203,13 +201,6 @@ def _spot(placed: Placed, names: Names) -> Spot:
     return Spot(placed.id, names.scope, ("nodes", placed.id))
 
 
-def _problems_of(error: Exception) -> Sequence[Diagnostic | str]:
-    """Return the problems that an exception was raised for."""
-    if isinstance(error, DataflowError):
-        return error.problems if isinstance(error, FlowInvalid) else error.diagnostics or (str(error),)
-    return (str(error),)
-
-
 class Lookup:
     """Finds types and functions by name. A missing one is a problem; those not inspected are listed."""
 
@@ -229,7 +220,7 @@ class Lookup:
         if found is None:
             found = self._found[given] = self._looked_up(given)
         if isinstance(found, DataflowError):
-            for problem in _problems_of(found):
+            for problem in found.diagnostics:
                 self._graph.problem(problem, where.within("type"))
             return opaque_type(given)
         if found.is_opaque:
@@ -255,20 +246,8 @@ class Lookup:
     def report_within(self, invalid: FlowInvalid, where: Spot, file: str = "") -> None:
         """Record the problems of a subflow, with the locations in its own file if it has one."""
         for problem in invalid.problems:
-            if isinstance(problem, Diagnostic):
-                found = problem_of_subflow(where, problem, file)
-                self._graph.problem(found, where._replace(label="").within("flow"))
-            else:
-                self._report_text(invalid.flow, problem, where, file)
-
-    def _report_text(self, flow: str, problem: str, where: Spot, file: str) -> None:
-        text, line, column = read_place(problem)
-        if line is None or column is None:
-            self._graph.problem(f"flow {flow!r}: {text}", where)
-        elif file:
-            self._graph.problem(f"flow {flow!r}: {within_file(file, problem)}", where.within("flow"))
-        else:
-            self._graph.problems.append(write_place(f"{where}: flow {flow!r}: {text}", line, column))
+            found = problem_of_subflow(where, problem, file)
+            self._graph.problem(found, where._replace(label="").within("flow"))
 
     def function(self, given: Callable[..., Any], where: Spot, takes: str = "value") -> Callable[..., Any]:
         """Return a function; it is a problem if it cannot be found, compiled or called."""
@@ -280,8 +259,7 @@ class Lookup:
             found = self._find_function(given.name)
             check_function(found, takes)
         except (DataflowError, ValueError) as error:
-            for problem in _problems_of(error):
-                self._graph.problem(problem, where)
+            self._graph.problem(problem_of(error), where)
             return given
         if found is None:
             self._graph.opaque.append(given.name)
@@ -306,8 +284,7 @@ class Lookup:
             try:
                 check_function(how, "contexts")
             except ValueError as error:
-                for wrong in _problems_of(error):
-                    self._graph.problem(wrong, spot)
+                self._graph.problem(problem_of(error), spot)
         return self.function(how, spot, "contexts")
 
     def test(self, loop: LoopBlock, where: Spot) -> LoopTest | None:

@@ -67,7 +67,7 @@ class Fault(NamedTuple):
     """Why a pack cannot be used."""
 
     status: PackStatus
-    problem: Diagnostic | str
+    problem: Diagnostic
     error: Exception | None = None  # raised by importing it, with its traceback
 
     @property

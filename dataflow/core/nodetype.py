@@ -24,7 +24,6 @@ from dataflow.core.signature import (
     read_raw_parameters,
     read_result,
 )
-from dataflow.diagnostics.diagnostic import Diagnostic
 from dataflow.diagnostics.node_types import (
     CONFIG_FIELD_MISSING,
     CONFIG_FIELD_UNKNOWN,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from dataflow.core.config import Config
     from dataflow.core.policy import Policy
     from dataflow.core.wiring import Nested
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
     "IF_ID",
@@ -249,7 +249,7 @@ def _invalid(name: str, problem: Diagnostic) -> FlowInvalid:
 class ConfigProblem(NamedTuple):
     """A problem of a config, and the path from the config to the invalid field."""
 
-    text: Diagnostic | str
+    problem: Diagnostic
     steps: tuple[str | int, ...] = ()
 
 
@@ -277,8 +277,7 @@ def _problem_of(fault: ErrorDetails, model: type[Config]) -> Diagnostic:
             is_direct = len(fault["loc"]) == 1
             return CONFIG_FIELD_UNKNOWN(available=model.model_fields if is_direct else None)
         case "value_error":
-            problem = problem_of(fault["ctx"]["error"])
-            return problem if isinstance(problem, Diagnostic) else CONFIG_REFUSED(error=problem)
+            return problem_of(fault["ctx"]["error"], CONFIG_REFUSED)
         case _ if fault["msg"].startswith(PREFIX):
             return CONFIG_INVALID(expected=requirement(fault["msg"]), found=described(fault["input"]))
         case _:

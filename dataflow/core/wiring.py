@@ -408,7 +408,7 @@ class Wiring:
     settings: Settings = field(default_factory=Settings)
     uses: Mapping[str, str] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
-    problems: list[Diagnostic | str] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
     nested: list[Nested] = field(default_factory=list)  # the subflows that are its nodes
     places: Places | None = None  # in the document that it was read from
     calls: CallSites = field(default_factory=CallSites, compare=False, repr=False)
@@ -432,10 +432,8 @@ def wrong_limit(limit: object) -> Diagnostic | None:
     return ARGUMENT_INVALID(name="limit", expected="an integer of 1 or more, or None", found=repr(limit))
 
 
-def problem_of_subflow(place: object, problem: Diagnostic | str, file: str = "") -> Diagnostic | str:
+def problem_of_subflow(place: object, problem: Diagnostic, file: str = "") -> Diagnostic:
     """Return a problem of a subflow as one of the flow around it: at `node/inner.port`, in its own file."""
-    if not isinstance(problem, Diagnostic):
-        return f"{place}: {problem}"
     location = replace(problem.location, file=problem.location.file or file)
     path = f"{place}/{problem.place}" if problem.place else str(place)
     return replace(problem, place=path, location=location)

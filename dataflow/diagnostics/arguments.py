@@ -44,3 +44,10 @@ STORE_REQUIRED: Final = Kind(
     example='await Flow("f").resume("20260101-120000-abcd")',
     cure="Call `flow.using(store=Store.sqlite(path))` and use the flow that it returns.",
 )
+REPORTED: Final = Kind(
+    "DF0506",
+    "{error}",
+    meaning="Code of a user, such as a store or a validator of a config, reported a problem without a code.",
+    example='raise ValueError("the end is before the beginning")   # in a validator of a Config',
+    cure="Follow the message; the code that reported it defines what is valid.",
+)

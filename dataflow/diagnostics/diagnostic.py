@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["NOWHERE", "Diagnostic", "Kind", "Location", "joined", "kinds_of", "within"]
+__all__ = ["NOWHERE", "Diagnostic", "Kind", "Location", "joined", "kinds_of"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -203,8 +203,3 @@ def joined(outer: str, inner: str) -> str:
     if not inner or not outer:
         return inner or outer
     return outer + inner if inner[0] in "[." else f"{outer}: {inner}"
-
-
-def within(place: object, problem: Diagnostic | str) -> Diagnostic | str:
-    """Return a problem of a part of what is at a place."""
-    return problem.within(place) if isinstance(problem, Diagnostic) else f"{place}: {problem}"

@@ -14,7 +14,6 @@ from dataflow.core.inputs import ports_left
 from dataflow.core.nodetype import NodeType, config_problems
 from dataflow.core.wiring import INPUT, LoopBlock, MapBlock, PlacedNode
 from dataflow.diagnostics.changes import CHANGE_NOT_FOUND, CHANGE_UNKNOWN, MODEL_NOT_NAMED
-from dataflow.diagnostics.diagnostic import within
 from dataflow.errors import FlowInvalid, ValueMismatch, problem_of
 from dataflow.types.validation import check_json, check_value
 
@@ -124,7 +123,7 @@ def changed_configs(
     flow: str, configs: Mapping[str, PlacedConfig], changes: Mapping[str, Mapping[str, object]]
 ) -> dict[tuple[str, ...], Config]:
     """Build the configs with the changed fields, by the steps to their nodes; raises FlowInvalid."""
-    problems: list[Diagnostic | str] = []
+    problems: list[Diagnostic] = []
     made: dict[tuple[str, ...], Config] = {}
     for address, fields in changes.items():
         placed = configs.get(address)
@@ -134,9 +133,9 @@ def changed_configs(
         try:
             made[placed.steps] = placed.changed(fields)
         except ValueMismatch as mismatch:
-            problems.append(within(_keys(address, fields), problem_of(mismatch)))
+            problems.append(problem_of(mismatch).within(_keys(address, fields)))
         except FlowInvalid as invalid:
-            problems += [within(_keys(address, fields), problem) for problem in invalid.problems]
+            problems += [problem.within(_keys(address, fields)) for problem in invalid.problems]
     if problems:
         raise FlowInvalid(flow, problems, FORK)
     return made
@@ -167,7 +166,9 @@ class PlacedConfig(NamedTuple):
         try:
             return model.model_validate({**kept, **given})
         except ValidationError as error:
-            raise FlowInvalid(self.steps[-1], [one.text for one in config_problems(error, model)]) from error
+            raise FlowInvalid(
+                self.steps[-1], [one.problem for one in config_problems(error, model)]
+            ) from error
 
 
 def _read(value: object, expected: object) -> object:

@@ -12,7 +12,6 @@ from dataflow.compiler.plan import FlowOf
 from dataflow.core.former_names import former_names, generations, listed_ids
 from dataflow.core.states import NodeState
 from dataflow.diagnostics.changes import CODE_CHANGED
-from dataflow.diagnostics.diagnostic import within
 from dataflow.durable.dependents import dependents
 from dataflow.durable.graph_signature import FlowShape, NodeShape, in_present_names, shape_of
 from dataflow.errors import FlowEdited, StoreError, problem_of
@@ -183,7 +182,7 @@ def _read(shape: str, past: Past) -> FlowShape:
     try:
         return FlowShape.read(shape)
     except ValueError as error:
-        raise StoreError(past.store, within(f"the flow of run {past.run}", problem_of(error))) from error
+        raise StoreError(past.store, problem_of(error).within(f"the flow of run {past.run}")) from error
 
 
 def _changed_asks(past: Past, edits: Edits) -> set[str]:

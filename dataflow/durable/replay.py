@@ -18,7 +18,6 @@ from dataflow.core.ports import ERROR as ERROR_PORT
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, Errored, NodeState, RunStatus, Skip
 from dataflow.core.threads import call_in_thread
-from dataflow.diagnostics.diagnostic import within
 from dataflow.durable.journal_view import fold
 from dataflow.durable.storable import storable_of
 from dataflow.errors import StoreError
@@ -345,7 +344,7 @@ def _read_ask(
 
 def _at_node(path: str, run: str, error: StoreError) -> StoreError:
     """Add the path of a node to the error for a value that cannot be read."""
-    return StoreError(error.store, within(f"node {path!r} of run {run}", error.problem))
+    return StoreError(error.store, error.problem.within(f"node {path!r} of run {run}"))
 
 
 def _has_new_ports(node: PlanNode, firing: PastFiring) -> bool:

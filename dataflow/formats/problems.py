@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Problem",
     "describe_value",
-    "diagnostic_of",
     "problems_of",
     "problems_of_file",
     "report",
@@ -97,12 +96,6 @@ def problems_of_file(error: DataflowError) -> list[Diagnostic]:
         one if one.location.line else replace(one, location=NOWHERE).within(one.location)
         for one in error.diagnostics
     ]
-
-
-def diagnostic_of(error: Exception) -> Diagnostic:
-    """Return the problem that an exception was raised for; a foreign one becomes a problem with its text."""
-    found = problem_of(error)
-    return found if isinstance(found, Diagnostic) else VALUE_REFUSED(error=found)
 
 
 def write_path(path: DocumentPath) -> str:
@@ -169,7 +162,7 @@ def _diagnosed(fault: ErrorDetails, model: type[BaseModel]) -> Diagnostic:
             *around, key = fault["loc"]
             return FIELD_UNKNOWN(available=_fields_at(around, model), near=str(key))
         case "value_error":
-            return diagnostic_of(fault["ctx"]["error"])
+            return problem_of(fault["ctx"]["error"], VALUE_REFUSED)
         case "no_source" if isinstance(found, list) and fault["loc"][-1] == "each":
             return EACH_SEVERAL()
         case "no_source":

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.core.discovery import GROUP, OURS, Fault, PackStatus, fault_of, is_same_distribution, offers
 from dataflow.core.functions import import_node, importing, is_function_name
-from dataflow.diagnostics.diagnostic import within
 from dataflow.diagnostics.packs import (
     DISTRIBUTION_UNKNOWN,
     PACK_API_UNSUPPORTED,
@@ -107,13 +106,13 @@ def unknown_pack(pack: str) -> Diagnostic:
 def _find_in(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
     """Return the type of the one pack that has it; a faulty pack is reported only if no pack has it."""
     usable: list[tuple[Offer, Pack]] = []
-    faults: list[Diagnostic | str] = []
+    faults: list[Diagnostic] = []
     for offer in offering:
         loaded = _loaded(offer)
         if isinstance(loaded, Pack):
             usable.append((offer, loaded))
         else:
-            faults.append(within(f"pack {offer.pack!r} of {offer.label}", loaded.problem))
+            faults.append(loaded.problem.within(f"pack {offer.pack!r} of {offer.label}"))
     having = [(offer, pack) for offer, pack in usable if name in pack.nodes]
     if len(having) > 1:
         labels = " and ".join(offer.label for offer, _ in having)

@@ -13,7 +13,6 @@ from dataflow.core.events import EventKind
 from dataflow.core.inputs import Ask, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
-from dataflow.diagnostics.diagnostic import within
 from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_CLOSED, ASK_EXPIRED, ASK_UNKNOWN
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused, problem_of
 from dataflow.scheduler.arguments import outputs_given
@@ -197,13 +196,13 @@ class Asking:
             try:
                 values = read_answer(one.ask.id, one.left, one.request.default)
             except AnswerRefused as refused:
-                self._fail(one, within("default of its ask", refused.problem))
+                self._fail(one, refused.problem.within("default of its ask"))
             else:
                 self.answer(one.ask.id, ReadAnswer(values, "default"))
         else:
             self._fail(one, ASK_EXPIRED(seconds=f"{one.request.expires:g}"))
 
-    def _fail(self, one: OpenAsk, problem: Diagnostic | str) -> None:
+    def _fail(self, one: OpenAsk, problem: Diagnostic) -> None:
         self.close(one.frame, one.node, "it has expired")
         self.scheduler.failing.failed(one.frame, one.node, NodeFailed(one.node.id, problem))
 

@@ -55,7 +55,7 @@ class Placeholder(NamedTuple):
         except (ValueError, RecursionError) as error:
             raise self._failed(OUTPUT_NOT_JSON(step=self.port, error=error)) from error
 
-    def _failed(self, problem: Diagnostic | str) -> ExpressionError:
+    def _failed(self, problem: Diagnostic) -> ExpressionError:
         return ExpressionError(self.source, problem, "placeholder")
 
 

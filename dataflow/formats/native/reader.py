@@ -37,7 +37,7 @@ from dataflow.diagnostics.documents import (
     NOT_A_DOCUMENT,
     SOURCE_AND_VALUE,
 )
-from dataflow.errors import FlowInvalid, FormatError, ValueMismatch
+from dataflow.errors import FlowInvalid, FormatError, ValueMismatch, problem_of
 from dataflow.expressions.expression import written_function
 from dataflow.formats.native.document import (
     FORMAT,
@@ -53,7 +53,6 @@ from dataflow.formats.native.settings import SourceReader, read_options, read_po
 from dataflow.formats.problems import (
     Problem,
     describe_value,
-    diagnostic_of,
     problems_of,
     problems_of_file,
     report,
@@ -152,14 +151,14 @@ class _DocumentReader:
         try:
             kind = type_of_schema(part.type)
         except ValueError as error:
-            self.problem((*path, "type"), diagnostic_of(error))
+            self.problem((*path, "type"), problem_of(error, VALUE_REFUSED))
             return FlowInput(Any, MISSING, schema)
         if "default" not in part.model_fields_set:
             return FlowInput(kind, MISSING, schema)
         try:
             return FlowInput(kind, check_json(part.default, kind), schema)
         except ValueMismatch as mismatch:
-            self.problem((*path, "default"), diagnostic_of(mismatch))
+            self.problem((*path, "default"), problem_of(mismatch, VALUE_REFUSED))
             return FlowInput(kind, MISSING, schema)
 
     def _block(self, part: BlockPart, path: DocumentPath) -> Block:

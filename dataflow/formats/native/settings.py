@@ -79,7 +79,7 @@ def _read_retry(part: RetryPart) -> Retry:
     return Retry(part.retries, on=tuple(part.on), backoff=part.backoff, first=part.first, jitter=part.jitter)
 
 
-def write_policy(policy: Policy, where: str, problems: list[Diagnostic | str]) -> dict[str, object]:
+def write_policy(policy: Policy, where: str, problems: list[Diagnostic]) -> dict[str, object]:
     """Write the settings that are given; a setting without document form is a problem."""
     written = policy.given()
     if isinstance(policy.retry, Retry):
@@ -214,7 +214,7 @@ class SourceReader:
 class SourceWriter:
     """Converts sources to parts of a document; those without document form become problems."""
 
-    def __init__(self, problems: list[Diagnostic | str]) -> None:
+    def __init__(self, problems: list[Diagnostic]) -> None:
         self.problems = problems
 
     def write(self, source: Source, where: str) -> object:

@@ -14,7 +14,6 @@ from dataflow.core.functions import is_hidden, name_of_function
 from dataflow.core.nodetype import NodeType
 from dataflow.core.ports import MISSING
 from dataflow.core.signature import qualified_id
-from dataflow.diagnostics.diagnostic import within
 from dataflow.diagnostics.documents import (
     FUNCTION_HIDDEN,
     FUNCTION_UNNAMED,
@@ -116,14 +115,14 @@ def _described(value: object) -> str:
     return f"{kind} {text}" if len(text) <= MOST_SHOWN and " at 0x" not in text else kind
 
 
-def write_config(placed: PlacedNode, where: str, problems: list[Diagnostic | str]) -> dict[str, Any]:
+def write_config(placed: PlacedNode, where: str, problems: list[Diagnostic]) -> dict[str, Any]:
     """Write the config of a node, empty if it has none; a config without document form is a problem."""
     config = placed.config
     if config is MISSING:
         return {}
     if isinstance(placed.type, NodeType) and not placed.config_is_json:
         config, faults = placed.type.read_config(config)
-        problems.extend(within(f"{where}.config", fault.text) for fault in faults)
+        problems.extend(fault.problem.within(f"{where}.config") for fault in faults)
         if faults:
             return {}
     if isinstance(config, BaseModel):
@@ -152,7 +151,7 @@ def with_found_paths(placed: PlacedNode, node_type: NodeType) -> PlacedNode:
     return placed if faults or found == bare else replace(placed, config=found, config_is_json=False)
 
 
-def _write_model(config: BaseModel, where: str, problems: list[Diagnostic | str]) -> dict[str, Any]:
+def _write_model(config: BaseModel, where: str, problems: list[Diagnostic]) -> dict[str, Any]:
     functions = list(_functions_in(config, f"{where}.config"))
     local = [(place, function) for place, function in functions if name_of_function(function) is None]
     if local:

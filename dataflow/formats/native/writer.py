@@ -59,7 +59,7 @@ def dump(wiring: Wiring) -> dict[str, object]:
     return document
 
 
-def _checked(document: dict[str, object], problems: list[Diagnostic | str]) -> dict[str, Any]:
+def _checked(document: dict[str, object], problems: list[Diagnostic]) -> dict[str, Any]:
     """Copy a document that can be read again: in Python any string is a name, and lists nest at any depth."""
     try:
         copied: dict[str, Any] = as_json(document)
@@ -80,7 +80,7 @@ class _DocumentWriter:
     `folder` is that of the whole document, `flow` the subflow that is written into it.
     """
 
-    def __init__(self, problems: list[Diagnostic | str], folder: str, flow: Nested | None = None) -> None:
+    def __init__(self, problems: list[Diagnostic], folder: str, flow: Nested | None = None) -> None:
         self.problems = problems
         self.folder = folder
         self.flow = flow

@@ -70,9 +70,9 @@ class ModelFailed(DataflowError):
         self.retry_after = retry_after
         if isinstance(problem, str) and self.kind is not None:
             problem = self.kind(error=problem)
-        place = f"model {model!r}" if model else ""
-        super().__init__(problem.within(place) if isinstance(problem, Diagnostic) else problem)
-        self.problem = problem
+        super().__init__(problem)
+        if model:
+            self.diagnostics = (self.problem.within(f"model {model!r}"),)
 
 
 class ModelUnknown(ModelFailed):
