@@ -95,6 +95,7 @@ def test_inline_plain_sources_become_edges_before_those_of_the_list() -> None:
 edges:
   - {source: c, target: a, target_port: x, id: e, meta: {k: 1}}
   - {source: c, source_port: p, target: a, target_port: x}
+  - {source: c, source_port: p, target: a, target_port: x}
 nodes:
   a: {type: t, inputs: {x: [b.p, b.p, c], y: $in.i}}
   b: {type: t, inputs: {z: "c.$done"}}
@@ -108,13 +109,9 @@ nodes:
         Edge(Reference("c", "$done"), "b", "z"),
         Edge(Reference("c"), "a", "x", "e", {"k": 1}),
         Edge(Reference("c", "p"), "a", "x"),
+        Edge(Reference("c", "p"), "a", "x"),
     ]
     assert not any(node.inputs for node in wiring.block.nodes.values() if isinstance(node, PlacedNode))
-
-
-def test_parallel_edges_stay_distinct() -> None:
-    edge = "{source: a, target: b, target_port: p}"
-    assert len(load_yaml(f"edges: [{edge}, {edge}]").block.edges) == 2
 
 
 SOURCES: Final[dict[str, Source]] = {

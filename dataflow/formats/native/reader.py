@@ -36,6 +36,7 @@ from dataflow.diagnostics.documents import (
     NAME_RESERVED,
     NOT_A_DOCUMENT,
     SOURCE_AND_VALUE,
+    VALUE_REFUSED,
 )
 from dataflow.errors import FlowInvalid, FormatError, ValueMismatch, problem_of
 from dataflow.expressions.expression import written_function
