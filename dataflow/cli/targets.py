@@ -21,6 +21,7 @@ from dataflow.diagnostics.commands import (
     FLOW_UNKNOWN,
     NO_BRANCHES,
     NO_FLOW,
+    NO_FLOWS,
     SEVERAL_FLOWS,
 )
 from dataflow.diagnostics.diagnostic import Diagnostic
@@ -168,7 +169,7 @@ def _only_flow(target: str, module: ModuleType, name: str) -> Flow:
             raise PackError(target, NO_FLOW(flow=name, available=flows))
         return flows[name]
     if not flows:
-        raise PackError(target, "holds no flow")
+        raise PackError(target, NO_FLOWS())
     plain = [
         flow for flow in flows.values() if not isinstance(flow, TypedFlow)
     ]  # typed flows are parts of others

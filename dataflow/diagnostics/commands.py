@@ -290,3 +290,10 @@ SEVERAL_FLOWS: Final = Kind(
     example="dataflow run flows.py",
     cure="Write the name of the flow behind the file: `dataflow run flows.py:nightly`.",
 )
+NO_FLOWS: Final = Kind(
+    "DF1439",
+    "has no flow",
+    meaning="The Python file or module has no flow among its names.",
+    example="dataflow run helpers.py",
+    cure='Name the file in which the flow is made, or make one: `with Flow("digest") as digest: ...`.',
+)

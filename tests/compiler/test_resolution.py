@@ -32,7 +32,7 @@ from dataflow.core.wiring import (
     Source,
     Wiring,
 )  # fmt: skip
-from dataflow.diagnostics.diagnostic import Diagnostic, Kind
+from dataflow.diagnostics.diagnostic import Kind
 from tests.compiler.typed_nodes import add, inc
 from tests.support.codes import codes
 
@@ -66,7 +66,7 @@ def over(id: str, body: Block, **lists: Source) -> MapBlock:
 
 def told(flow: Flow) -> list[str]:
     """Return code, place and available names of each problem."""
-    found = [one for one in flow.check() if isinstance(one, Diagnostic)]
+    found = flow.check()
     return [" ".join([one.code, one.place, *(one.available or ())]) for one in found]
 
 

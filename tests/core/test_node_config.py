@@ -109,7 +109,7 @@ def test_a_config_that_does_not_fit_is_a_problem() -> None:
     ]
     for function, given, from_json, problems in cases:
         config, found = derive(function).read_config(given, from_json)
-        assert (config, codes(problem.text for problem in found)) == (None, problems)
+        assert (config, codes(problem.problem for problem in found)) == (None, problems)
 
 
 def configured(ports: Callable[[Any], Any], function: Callable[..., Any] = opened) -> NodeType:

@@ -26,6 +26,7 @@ from dataflow import (
     merge,
     node,
 )
+from dataflow.authoring import Kind
 from dataflow.builder.builtin import BUILT_IN
 from dataflow.builder.declare import Node
 from dataflow.compiler.passes import examine
@@ -108,7 +109,7 @@ def found(id: str) -> NodeType:
     return known[id]
 
 
-def problems(wiring: Wiring) -> list[Diagnostic | str]:
+def problems(wiring: Wiring) -> list[Diagnostic]:
     with pytest.raises(FlowInvalid) as caught:
         dump(wiring)
     return list(caught.value.problems)
@@ -327,13 +328,14 @@ def broken() -> Wiring:
     )
     block = Block({**{one.id: one for one in nodes}, "loop": loop}, outputs={"o": Literally(b"")})
     inputs = {"context": FlowInput(ExecutionContext), "default": FlowInput(Any, (1,))}
-    return Wiring(inputs=inputs, block=block, problems=["one", "two", "one"])
+    problems = [Kind("XX0001", "bad")(place) for place in ("one", "two", "one")]
+    return Wiring(inputs=inputs, block=block, problems=problems)
 
 
 def test_what_a_document_cannot_have_is_refused_with_its_place() -> None:
     assert codes(problems(broken())) == [
-        "one",
-        "two",
+        "XX0001 one",
+        "XX0001 two",
         "DF0151 inputs.context",
         "DF0147 inputs.default.default",
         "DF0149 nodes.local",

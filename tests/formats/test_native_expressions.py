@@ -47,7 +47,7 @@ def flow_of(text: str) -> Flow:
     return Flow.from_wiring(load(text, "f.yaml", nest), find_type, import_function)
 
 
-def check(nodes: str) -> list[Diagnostic | str]:
+def check(nodes: str) -> list[Diagnostic]:
     return flow_of(f"dataflow: 1\nnodes: {nodes}").check()
 
 

@@ -24,21 +24,21 @@ async def pair(x: int, y: int) -> int: ...
 HEAD: Final = "dataflow: 1\nuses: {own: ./own.py}\n"
 
 
-def check(folder: Path, text: str) -> list[Diagnostic | str]:
+def check(folder: Path, text: str) -> list[Diagnostic]:
     (folder / "own.py").write_text(NODES, encoding="utf-8")
     file = folder / "f.yaml"
     file.write_text(HEAD + text, encoding="utf-8")
     return Flow.from_wiring(*read_document(file, Flow.from_wiring)).check()
 
 
-def position(problem: Diagnostic | str) -> tuple[int, int]:
+def position(problem: Diagnostic) -> tuple[int, int]:
     """Return the line and column of a problem."""
     found = re.search(r"(?:^|:)(\d+):(\d+)[: ]", str(problem))
     assert found is not None, problem
     return int(found[1]), int(found[2])
 
 
-def at(text: str, problem: Diagnostic | str) -> str:
+def at(text: str, problem: Diagnostic) -> str:
     """Return what the document has at the location of a problem, to the end of the line."""
     line, column = position(problem)
     return (HEAD + text).splitlines()[line - 1][column - 1 :]

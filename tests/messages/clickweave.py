@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a row is a line, and messages are compared whole
 """What is told of workflows of Clickweave, and of runs of them."""
 
 from __future__ import annotations
@@ -47,17 +46,17 @@ APPS: Final = {"list_apps": [[{"name": "Calc", "pid": 7}]]}
 OLD: Final = {"id": "1", "name": "old", "nodes": [{"id": "2", "kind": "Start", "params": {}}], "edges": []}
 # fmt: off
 ROWS: Final = [
-    *(Row(name, loaded(data), "…" + "\n…".join(expected)) for name, (data, expected) in REFUSED.items()),
+    *(Row(name, loaded(data)) for name, (data, expected) in REFUSED.items()),
     Row("the older form", loaded(OLD)),
     Row("a server that is no command", loaded(TWO, server="'")),
     Row("an empty server", loaded(TWO, server="")),
     Row("models that are none", loaded(TWO, model="house", vision_model="a b")),
-    Row("no app runs", ran("FocusWindow", answers={"list_apps": [[]]}, **FOCUS), "the app 'calc' was not found: no apps are running"),
-    Row("an app that does not run", ran("FocusWindow", "null", answers=APPS, **FOCUS), "the app 'calc' was not found: it is not among the running apps; choices: Calc"),
-    Row("an answer that is no JSON", ran("FocusWindow", "Calculator", answers=APPS, **FOCUS), "the app 'calc' was not found: the model has answered 'Calculator'; expected JSON, {\"name\": ..., \"pid\": ...} or null"),
-    Row("an app that is not listed", ran("FocusWindow", '{"name": "Mail"}', answers=APPS, **FOCUS), "the app 'calc' was not found: 'Mail', which the model has chosen, is not among the running apps; choices: Calc"),
-    Row("an app without a process", ran("FocusWindow", '{"name": "Calc"}', answers=APPS, **FOCUS), "the app 'calc' was not found: the model has given no process of 'Calc'"),
+    Row("no app runs", ran("FocusWindow", answers={"list_apps": [[]]}, **FOCUS)),
+    Row("an app that does not run", ran("FocusWindow", "null", answers=APPS, **FOCUS)),
+    Row("an answer that is no JSON", ran("FocusWindow", "Calculator", answers=APPS, **FOCUS)),
+    Row("an app that is not listed", ran("FocusWindow", '{"name": "Mail"}', answers=APPS, **FOCUS)),
+    Row("an app without a process", ran("FocusWindow", '{"name": "Calc"}', answers=APPS, **FOCUS)),
     Row("a walk with checks that fails", failed_with_checks),
-    Row("nothing to click on", ran("Click", answers={"find_text": ["[]"]}, target="OK"), "nothing to click on was found for 'OK'; find_text said: []"),
+    Row("nothing to click on", ran("Click", answers={"find_text": ["[]"]}, target="OK")),
 ]
 # fmt: on

@@ -136,7 +136,7 @@ TYPES: Final = [
     Row("a config that its class refuses", wired(lambda f: f.add(sized, {"size": -1}))),
     Row("a config port", wired(lambda f: f.add(closed, f.input('c', Any)))),
     Row("the status of an output", lambda: NodeOutput(status='done')),
-    Row("a marker as a condition", lambda: bool(SKIP), "SKIP is neither true nor false; compare it with `is`"),
+    Row("a marker as a condition", lambda: bool(SKIP)),
     Row("a marker as a default", wired(lambda f: f.input('x', int, SKIP))),
 ]
 # fmt: on

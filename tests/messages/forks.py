@@ -61,11 +61,9 @@ ROWS: Final = [
     Row(
         "no store",
         lambda: wired(Store.memory()).using().forking("r", changes={}),
-        "run r is to be forked, but the flow has no store to find it in: say flow.using(store=...).fork(...)",
     ),
     Row(
         "no store to find runs in",
         lambda: anyio.run(wired(Store.memory()).using().diff, "r", "s"),
-        "the flow has no store to find runs in: say flow.using(store=...).diff(...)",
     ),
 ]

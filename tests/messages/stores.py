@@ -115,6 +115,5 @@ ROWS: Final = [
     Row(
         "a store that is a path",
         lambda: Flow("f").using(store="runs.db"),
-        "store must be a Store, such as Store.sqlite(path), found 'runs.db'",
     ),
 ]

@@ -234,12 +234,10 @@ ROWS: Final = [
     Row(
         "an answer that is no JSON",
         with_answer_left("{"),
-        "answer to 'ask' refused: it is no JSON that can be read: …",
     ),
     Row(
         "a failure that stands",
         failed_before,
-        "node 'breaks' failed before the run was resumed: ValueError: no paper",
     ),
     Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1)),
     Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True))),

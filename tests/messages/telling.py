@@ -31,7 +31,6 @@ class Row(NamedTuple):
 
     name: str
     stimulus: Stimulus
-    text: str = ""  # of a message without a code
     hide: str = ""
 
 

@@ -43,7 +43,7 @@ def loaded(data: dict[str, Any], joins: str) -> Flow | None:
     try:
         return flow_of(data, joins=joins)
     except FlowInvalid as refused:
-        if joins == "each" and all("joins=once" in problem for problem in refused.problems):
+        if joins == "each" and all("joins=once" in str(problem) for problem in refused.problems):
             return None
         raise
 

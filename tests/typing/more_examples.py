@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, assert_type
 
 from dataflow import (
-    SKIP, Carry, Config, Event, EventKind, ExecutionContext, Expression, Failure, Firing, Flow, FlowInvalid,
+    SKIP, Carry, Config, Diagnostic, Event, EventKind, ExecutionContext, Expression, Failure, Firing, Flow, FlowInvalid,
     FormatError, Image, Lazy, Limit, Loop, LoopLimit, Maybe, Memo, Message, Node, NodeFailed, NodeOutput,
     NodeState, Pack, PackError, Port, PortMisuse, Ports, Result, Retry, Run, RunFailed, Signal, Step, Template, ToolCall, Tools,
     TypedFlow, ValueMismatch, When, collect, each, fallback, flow, gather, merge, merge_contexts, merged_context, node, this_firing, threaded,
@@ -205,7 +205,7 @@ async def typed_flows(f: Flow) -> None:
     assert_type((await many("u")).chunks, list[str])
     assert_type(f.add(digest, url="u"), Step[str])
     assert_type(f.add(many, "u").out.title, str)
-    assert_type(digest.check(), list[str])
+    assert_type(digest.check(), list[Diagnostic])
     assert_type(await digest.run(url="u"), Result)
     as_awaitable: Callable[[str], Awaitable[str]] = digest
     as_typed: TypedFlow[[str], Parts] = many
@@ -244,7 +244,7 @@ async def running(f: Flow, port: str, numbers: list[int]) -> None:
     assert_type(Flow.load("file.yaml", format=None), Flow)
     assert_type(f.to_dict(), dict[str, Any])
     assert_type(f.to_mermaid(), str)
-    assert_type(f.check(), list[str])
+    assert_type(f.check(), list[Diagnostic])
 
 
 def values(context: ExecutionContext) -> None:
@@ -344,6 +344,6 @@ def expressions_and_templates(f: Flow, number: int) -> None:
 def errors(failed: RunFailed, invalid: FlowInvalid) -> None:
     assert_type(failed.result, Result)
     assert_type(failed.failures, tuple[Failure, ...])
-    assert_type(invalid.problems, tuple[str, ...])
+    assert_type(invalid.problems, tuple[Diagnostic, ...])
     kinds: Sequence[type[Exception]] = [NodeFailed, LoopLimit, PackError, FormatError, PortMisuse, ValueMismatch]
     print(kinds)
