@@ -114,6 +114,17 @@ class TestOrder:
                 told.append(event.kind)  # noqa: PERF401 - as above
         assert told.index("node_started") < told.index("piece")
 
+    async def test_each_piece_of_a_port_is_streamed_once(self) -> None:
+        @node
+        async def talk() -> AsyncIterator[str]:
+            yield "a"
+            yield "b"
+
+        with Flow("talking") as f:
+            talked = f.add(talk)
+        async with f.using(store=Store.memory()).start() as run:
+            assert [piece async for piece in run.stream(talked.out)] == ["a", "b"]
+
     async def test_numbers_go_on_by_one_without_pieces(self) -> None:
         store = Store.memory()
         result = await asking_flow(store).run()
