@@ -28,7 +28,8 @@ EARLY: Final = (
     "-W",
     "ignore:Module already imported:pytest.PytestAssertRewriteWarning",
 )  # the engine, by this
-QUIET: Final = ("-qq", "-s", "-p", "no:cacheprovider", "--no-summary", "--no-header")
+#: Deep tests too, and nothing but the lines of this.
+OPTIONS: Final = ("-m", "", "-qq", "-s", "-p", "no:cacheprovider", "--no-summary", "--no-header")
 
 
 def main() -> int:
@@ -40,7 +41,7 @@ def main() -> int:
     stored = load()
     mutants = stored[: options.sample]
     measuring = Measuring(mutants, options.jobs, options.seconds, searches=options.search)
-    code = pytest.main([*EARLY, *QUIET, *_paths(mutants, searches=options.search)], plugins=[measuring])
+    code = pytest.main([*EARLY, *OPTIONS, *_paths(mutants, searches=options.search)], plugins=[measuring])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return int(code)
     played = measuring.played
