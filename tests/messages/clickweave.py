@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
+from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
 from tests.nodes.formats.clickweave.test_loading import REFUSED, TWO
 from tests.nodes.formats.clickweave.workflows import node, run, saved, typing, workflow
@@ -15,11 +16,7 @@ __all__ = ["ROWS"]
 
 
 def loaded(data: Any, **options: str) -> Stimulus:
-    def stimulus() -> object:
-        with tempfile.TemporaryDirectory() as folder:
-            return Flow.load(saved(Path(folder), data), format="clickweave", **options)
-
-    return stimulus
+    return files(lambda folder: Flow.load(saved(folder, data), format="clickweave", **options))
 
 
 def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> Stimulus:
