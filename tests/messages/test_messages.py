@@ -96,9 +96,7 @@ def mask(pattern: str, text: str) -> str:
     return re.sub(pattern, "…", text) if pattern else text
 
 
-SNAPSHOTS: Final = (Path(__file__).with_name("__snapshots__") / "test_messages.ambr").read_text(
-    encoding="utf-8"
-)
+SNAPSHOTS: Final = Path(__file__).with_name("__snapshots__") / "test_messages.ambr"
 #: Codes that no row shows, with the reason.
 UNSHOWN: Final = {"DF1109": "raised in a forked process, in tests/stores/test_sqlite_files.py"}
 
