@@ -254,36 +254,29 @@ NOTHING_CACHED: Final = Kind(
     example="dataflow memo clear lod",
     cure="Use one of the available names.",
 )
-NO_OUTCOMES: Final = Kind(
-    "DF1434",
-    "the store does not cache outcomes",
-    meaning="Only stores with an outcome table cache the results of nodes.",
-    example="dataflow memo",
-    cure="Use a SQLite store.",
-)
 NO_SUCH_PORT: Final = Kind(
-    "DF1435",
+    "DF1434",
     "run {run} has no node or port {port!r}",
     meaning="The run has no node, port or output of this name.",
     example="dataflow why RUN lod",
     cure="Use one of the available names.",
 )
 CODE_UNKNOWN: Final = Kind(
-    "DF1436",
+    "DF1435",
     "there is no code {found!r}",
     meaning="`dataflow explain` takes the code of a problem.",
     example="dataflow explain DF9999",
     cure="Copy the code from the message.",
 )
 NO_FLOW: Final = Kind(
-    "DF1437",
+    "DF1436",
     "there is no flow {flow!r}",
     meaning="The Python file or module has no flow of this name.",
     example="dataflow run flows.py:nightly",
     cure="Use one of the available names.",
 )
 SEVERAL_FLOWS: Final = Kind(
-    "DF1438",
+    "DF1437",
     "has {count} flows",
     hint="name one, as in {target}:NAME",
     meaning="The Python file or module has more than one flow, and the command does not say which one.",
@@ -291,7 +284,7 @@ SEVERAL_FLOWS: Final = Kind(
     cure="Write the name of the flow behind the file: `dataflow run flows.py:nightly`.",
 )
 NO_FLOWS: Final = Kind(
-    "DF1439",
+    "DF1438",
     "has no flow",
     meaning="The Python file or module has no flow among its names.",
     example="dataflow run helpers.py",

@@ -25,5 +25,5 @@ def test_codes_of_packs_are_explained(cli: Cli) -> None:
 
 def test_an_unknown_code_is_wrong_usage_and_similar_ones_are_listed(cli: Cli) -> None:
     done = cli("explain", "DF1499")
-    assert (done.code, done.out, done.codes[0]) == (2, "", "DF1436")
+    assert (done.code, done.out, done.codes[0]) == (2, "", "DF1435")
     assert {code[:4] for code in done.codes[1:]} == {"DF14"}

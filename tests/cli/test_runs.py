@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dataflow import Flow
 from dataflow.cli.targets import load
 from dataflow.stores import Store
 from tests.cli.conftest import Cli
@@ -291,6 +292,17 @@ def test_why_without_the_flow_tells_as_much_as_the_journal(cli: Cli, folder: Pat
     assert cli("why", run, "end").out.splitlines()[0] == "output 'end' has no value"
     assert cli("why", run, "ends").code == 2
     assert cli("why", run, "same", "--flow", "elsewhere/skipping.py").out == whole
+
+
+def test_a_flow_that_was_edited_or_has_no_file_is_reported(cli: Cli, folder: Path) -> None:
+    made = "from dataflow import Flow\nwith Flow('f') as f: f.output('out', f.ask(int, '?', name='{}').out)\n"
+    (folder / "own.py").write_text(made.format("n"))
+    run = run_of(cli, "own.py")
+    (folder / "edited.py").write_text(made.format("another"))
+    assert cli("why", run, "unknown", "--flow", "edited.py").codes == ["DF1434", "DF1425"]
+    with Flow("unnamed", store=Store.sqlite(folder / ".dataflow/runs.db")) as flow:
+        flow.output("out", flow.ask(int, "?", name="n").out)
+    assert cli("resume", flow.run_sync().run_id, "n=1").codes == ["DF1423"]
 
 
 def test_ports_that_cannot_be_stored_are_told_before_the_run(cli: Cli, folder: Path) -> None:

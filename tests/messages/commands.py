@@ -30,7 +30,10 @@ def after(*commands: str, stdin: str = "") -> Stimulus:
             Path("raising.py").write_text("1 / 0", encoding="utf-8")
             Path("one.py").write_text(ONE, encoding="utf-8")
             for command in commands:
-                errors = said_by(command, stdin)
+                if command.startswith("mv "):
+                    Path(command.split()[1]).rename(command.split()[2])
+                else:
+                    errors = said_by(command, stdin)
         text = "\n".join(line for line in errors.splitlines() if re.search(r"DF\d{4}", line))
         return RUN.sub("RUN", text.replace(EXAMPLES, "examples.py").replace(folder, "FOLDER"))
 
@@ -54,18 +57,28 @@ def said_by(command: str, stdin: str) -> str:
 
 
 ONE: Final = """
-from dataflow import Flow
+from typing import Literal
+
+from dataflow import Flow, Secret
 
 async def inc(x: int) -> int:
     return x + 1
 
 with Flow("one") as one:
     one.output("out", one.add(inc, x=one.input("x", int, default=1)).out)
-other = Flow("other")
+with Flow("other") as other:
+    other.input("size", Literal["small", "large"])
+    other.input("key", Secret | None, default=None)
+with Flow("third") as third:
+    third.output("out", third.ask(int, "How many?", name="many").out)
 """
 
 ROWS: Final = [
     Row("a file that raises", after("run raising.py")),
+    Row("a flow that raises", after("run :untraceable")),
+    Row("a value that is not a choice", after("run one.py:other --input size=huge")),
+    Row("the value of a secret", after("run one.py:other --input size=small --input key=hunter2")),
+    Row("a flow that has moved", after("run one.py:third", "mv one.py two.py", "resume RUN")),
     Row("a store that is not there", after("runs --store nowhere.db")),
     Row("a run in a store that is not there", after("show RUNS")),
     Row("an unknown run", after("run :review", "resume nothing")),

@@ -19,7 +19,7 @@ from dataflow.cli.storage import (
     refusing_runs,
     store_path,
 )
-from dataflow.diagnostics.commands import NO_OUTCOMES, NOTHING_CACHED
+from dataflow.diagnostics.commands import NOTHING_CACHED
 
 if TYPE_CHECKING:
     from dataflow.stores import OutcomeTable
@@ -104,6 +104,5 @@ def _check_known(outcomes: OutcomeTable, node_type: str, path: str | None) -> No
 
 def _outcomes_in(path: str | None) -> OutcomeTable:
     place = read_store(path)
-    if place.outcomes is None:
-        raise Refused([NO_OUTCOMES(place)])
+    assert place.outcomes is not None, "every SQLite store has cached outcomes"
     return place.outcomes
