@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final, Literal
 
 from dataflow import Ask, Flow, Result, Store
 from tests.behaviour.nodes import tallying
 from tests.behaviour.table import states_of, typed
 
-__all__ = ["PICKS", "PLACES", "AskCase", "Home", "Pick", "Place", "play"]
+__all__ = ["PICKS", "PLACES", "AskCase", "Home", "Pick", "Place", "homes", "in_a_process", "play"]
 
+ROOT: Final = Path(__file__).parents[2]
 Place = Literal["result", "memory", "sqlite"]
 PLACES: Final[tuple[Place, ...]] = ("result", "memory", "sqlite")
 #: Which of the open asks are answered at once.
@@ -68,6 +73,27 @@ class Home:
         """Go on with a run."""
         run = paused if self.place == "result" else paused.run_id
         return await self.placed(flow).resume(run, answers, **given)
+
+
+def homes(folder: Path, places: Sequence[Place] = PLACES) -> Iterator[Home]:
+    """Return an empty home of each kind; those in files have a folder each."""
+    for place in places:
+        yield Home(place, Path(mkdtemp(dir=folder)))
+
+
+def in_a_process(script: str, folder: Path, *arguments: str) -> list[str]:
+    """Run a script in a folder as a separate process, and return the lines it has written."""
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 async def play(case: AskCase, home: Home, pick: Pick, checkpoints: int) -> None:

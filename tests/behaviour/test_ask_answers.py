@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import anyio
 import pytest
 
-from dataflow import (
-    AnswerRefused,
-    DataflowError,
-    Flow,
-    RunTaken,
-    Store,
-)
+from dataflow import AnswerRefused, DataflowError, Flow, RunTaken, Store
 from dataflow.base.markers import MISSING, SKIP
 from dataflow.stores import Answer
 from dataflow_control import approval
 from tests.behaviour.asking_flows import raw, root, together
-from tests.behaviour.asks import PLACES, Home, Place
+from tests.behaviour.asks import Home, homes
 from tests.behaviour.nodes import ident
 from tests.behaviour.table import typed
-from tests.support.codes import codes
-
-each_place = pytest.mark.parametrize("place", PLACES)
+from tests.support.codes import codes, found_of
 
 
 class Size(NamedTuple):
@@ -39,208 +31,150 @@ def asking(kind: Any) -> Flow:
     return f
 
 
-@pytest.mark.parametrize(
-    "value", [0, 0.0, False, "", [], {}, None], ids=["int", "float", "bool", "str", "list", "dict", "None"]
-)
-@pytest.mark.parametrize("kind", ["Any", "its own"])
-@each_place
-async def test_a_falsy_answer_comes_back_as_what_it_is(
-    value: object, kind: str, place: Place, tmp_path: Path
-) -> None:
-    expected: Any = Any if kind == "Any" else type(value)
-    home, flow = Home(place, tmp_path), asking(expected)
-    paused = await home.placed(flow).run()
-    result = await home.resume(flow if place == "result" else asking(expected), paused, {"ask": value})
-    assert typed(dict(result.outputs)) == typed({"out": value})
-
-
-@pytest.mark.parametrize(
-    ("kind", "answer", "told"),
-    [
-        (bool, "yes", ": expected bool, found str 'yes'"),
-        (bool, 1, ": expected bool, found int 1"),
-        (int, "1", ": expected int, found str '1'"),
-        (int, 1.5, ": expected int, found float 1.5"),
-        (str, None, ": expected str, found None"),
-        (list[int], [1, "2"], "[1]: expected int, found str '2'"),
-        (Literal["red", "blue"], "green", ": expected Literal['red', 'blue'], found str 'green'"),
-        (Size, {"width": 1, "height": "x"}, ".height: expected a valid integer, found str 'x'"),
-    ],
-)
-@each_place
-async def test_an_answer_of_another_type_is_refused_and_the_ask_stays_open(
-    kind: Any, answer: object, told: str, place: Place, tmp_path: Path
-) -> None:
-    home, flow = Home(place, tmp_path), asking(kind)
-    paused = await home.placed(flow).run()
+async def refusal(home: Home, flow: Flow, paused: Any, answers: dict[str, object]) -> AnswerRefused:
     with pytest.raises(AnswerRefused) as caught:
-        await home.resume(flow, paused, {"ask": answer})
-    assert str(caught.value) == f"DF0601 answer to 'ask'{told}"
-    fits: dict[Any, Any] = {bool: False, int: 3, str: "", Size: Size(1, 2)}
-    result = await home.resume(flow, paused, {"ask": fits.get(kind, "red" if answer == "green" else [1])})
-    assert result.status == "completed"
+        await home.resume(flow, paused, answers)
+    return caught.value
 
 
-@each_place
-async def test_an_answer_as_json_writes_it_is_read_by_the_type(place: Place, tmp_path: Path) -> None:
-    home, flow = Home(place, tmp_path), asking(Size)
-    paused = await home.placed(flow).run()
-    assert paused.asks[0].schema["type"] == "array"
-    result = await home.resume(flow, paused, {"ask": [1, 2]})
-    assert typed(result["out"]) == typed(Size(1, 2))
+async def test_a_falsy_answer_comes_back_as_what_it_is(tmp_path: Path) -> None:
+    values: tuple[object, ...] = (0, 0.0, False, "", [], {}, None)
+    for value in values:
+        for kind in (Any, type(value)):
+            for home in homes(tmp_path):
+                flow = asking(kind)
+                paused = await home.placed(flow).run()
+                again = flow if home.place == "result" else asking(kind)
+                result = await home.resume(again, paused, {"ask": value})
+                assert typed(dict(result.outputs)) == typed({"out": value})
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
+#: The type of an ask, an answer that does not fit, where not, and one that fits.
+UNFIT: Final[tuple[tuple[Any, object, tuple[str, str, str], object], ...]] = (
+    (bool, "yes", ("", "bool", "str 'yes'"), False),
+    (bool, 1, ("", "bool", "int 1"), False),
+    (int, "1", ("", "int", "str '1'"), 3),
+    (int, 1.5, ("", "int", "float 1.5"), 3),
+    (str, None, ("", "str", "None"), ""),
+    (list[int], [1, "2"], ("[1]", "int", "str '2'"), [1]),
+    (Literal["red", "blue"], "green", ("", "Literal['red', 'blue']", "str 'green'"), "red"),
+    (Size, {"width": 1, "height": "x"}, (".height", "a valid integer", "str 'x'"), Size(1, 2)),
+    (Any, SKIP, ("", "Any", ""), 1),
+    (Any, MISSING, ("", "Any", ""), 1),
+)
+
+
+async def test_an_answer_of_another_type_is_refused_and_the_ask_stays_open(tmp_path: Path) -> None:
+    for kind, answer, (place, expected, found), fitting in UNFIT:
+        for home in homes(tmp_path):
+            flow = asking(kind)
+            paused = await home.placed(flow).run()
+            refused = await refusal(home, flow, paused, {"ask": answer})
+            if answer in (SKIP, MISSING):
+                assert codes(refused) == ["DF0601 answer to 'ask'"]
+            else:
+                assert found_of(refused.diagnostics) == [(f"DF0601 answer to 'ask'{place}", expected, found)]
+            assert (await home.resume(flow, paused, {"ask": fitting})).status == "completed"
+
+
+async def test_an_answer_as_json_writes_it_is_read_by_the_type(tmp_path: Path) -> None:
+    for home in homes(tmp_path):
+        flow = asking(Size)
+        paused = await home.placed(flow).run()
+        assert paused.asks[0].schema["type"] == "array"
+        assert typed((await home.resume(flow, paused, {"ask": [1, 2]}))["out"]) == typed(Size(1, 2))
+
+
+async def test_an_answer_for_several_ports_is_an_object_that_names_them() -> None:
+    refused: tuple[tuple[object, str], ...] = (
         ({"text": "t"}, "DF0833 answer to 'partly'.number"),
         ({"text": "t", "number": 1, "given": 2}, "DF0832 answer to 'partly'.given"),
         ({"text": "t", "number": "1"}, "DF0601 answer to 'partly'.number"),
         ("t", "DF0601 answer to 'partly'"),
-    ],
-)
-async def test_an_answer_for_several_ports_names_them(answer: object, problem: str) -> None:
+    )
     flow = raw()
     paused = await flow.run(x=1)
-    with pytest.raises(AnswerRefused) as caught:
-        await flow.resume(paused, {"partly": answer})
-    assert codes(caught.value) == [problem]
-
-
-async def test_the_schema_of_several_ports_is_that_of_an_object() -> None:
-    paused = await raw().run(x=1)
+    for answer, problem in refused:
+        with pytest.raises(AnswerRefused) as caught:
+            await flow.resume(paused, {"partly": answer})
+        assert codes(caught.value) == [problem]
+    names = {"text": "string", "number": "integer", "maybe": "string"}
     assert paused.asks[0].schema == {
         "type": "object",
-        "properties": {
-            "text": {"type": "string"},
-            "number": {"type": "integer"},
-            "maybe": {"type": "string"},
-        },
+        "properties": {name: {"type": kind} for name, kind in names.items()},
         "required": ["text", "number"],
         "additionalProperties": False,
     }
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "yes",
-        1,
-        None,
-        "",
-        {},
-        {"decision": "maybe"},
-        {"note": "n"},
-        {"decision": "approve", "text": ""},
-        ["approve"],
-    ],
-    ids=str,
-)
-async def test_what_is_no_decision_is_refused(answer: object) -> None:
+async def test_an_approval_takes_decisions_only_and_its_schema_says_which() -> None:
     with Flow() as f:
         f.output("note", f.add(approval, value=1).out.note)
     paused = await f.run()
-    with pytest.raises(AnswerRefused):
-        await f.resume(paused, {"approval/ask": answer})
-    assert (await f.resume(paused, {"approval/ask": "approve"}))["note"] == ""
-
-
-async def test_the_schema_of_an_approval_says_all_that_it_takes() -> None:
-    with Flow() as f:
-        f.add(approval, value=1)
-    [ask] = (await f.run()).asks
+    unfit = ({"decision": "maybe"}, {"note": "n"}, {"decision": "approve", "text": ""}, ["approve"])
+    for answer in ("yes", 1, None, "", {}, *unfit):
+        with pytest.raises(AnswerRefused):
+            await f.resume(paused, {"approval/ask": answer})
+    [ask] = paused.asks
     decision, word, plain = ask.schema["anyOf"]
     assert word == {"enum": ["approve", "reject"], "type": "string"}
     assert plain == {"type": "boolean"}
     described = ask.schema["$defs"][decision["$ref"].rpartition("/")[2]]
     assert (described["required"], described["additionalProperties"]) == (["decision"], False)
     json.dumps(ask.schema)
+    assert (await f.resume(paused, {"approval/ask": "approve"}))["note"] == ""
 
 
-@each_place
-async def test_one_answer_that_does_not_fit_keeps_all_of_them_out(place: Place, tmp_path: Path) -> None:
-    home, flow = Home(place, tmp_path), together()
-    paused = await home.placed(flow).run()
-    with pytest.raises(AnswerRefused, match="DF0601 answer to 'two':"):
-        await home.resume(flow, paused, {"one": "a", "two": 2})
-    result = await home.resume(flow, paused, {"two": "b"})
-    assert sorted(ask.id for ask in result.asks) == ["one", "three"]
+async def test_refused_answers_change_nothing(tmp_path: Path) -> None:
+    """One that does not fit keeps out the others; unknown and answered asks are refused."""
+    for home in homes(tmp_path):
+        flow = together()
+        paused = await home.placed(flow).run()
+        unfit = await refusal(home, flow, paused, {"one": "a", "two": 2})
+        assert codes(unfit) == ["DF0601 answer to 'two'"]
+        unknown = await refusal(home, flow, paused, {"four": "a"})
+        assert codes(unknown) == ["DF0828 answer to 'four'"]
+        assert unknown.diagnostics[0].available == ("one", "two", "three")
+        paused = await home.resume(flow, paused, {"two": "b"})
+        assert sorted(ask.id for ask in paused.asks) == ["one", "three"]
+        await refusal(home, flow, paused, {"two": "again"})
+        result = await home.resume(flow, paused, {"one": "a", "three": "c"})
+        assert result["all"] == "a|b|c"
 
 
-@each_place
-async def test_an_ask_that_is_not_there_is_refused_with_those_that_are(place: Place, tmp_path: Path) -> None:
-    home, flow = Home(place, tmp_path), together()
-    paused = await home.placed(flow).run()
-    with pytest.raises(AnswerRefused) as caught:
-        await home.resume(flow, paused, {"four": "a"})
-    assert codes(caught.value) == ["DF0828 answer to 'four'"]
-    assert caught.value.diagnostics[0].available == ("one", "two", "three")
+async def note_end(home: Home, flow: Flow, paused: Any, answer: bool, ends: list[Any]) -> None:
+    try:
+        ends.append(await home.resume(flow, paused, {"ask": answer}))
+    except (RunTaken, AnswerRefused) as error:
+        ends.append(error)
 
 
-@each_place
-async def test_a_second_answer_to_one_ask_is_refused(place: Place, tmp_path: Path) -> None:
-    home, flow = Home(place, tmp_path), together()
-    paused = await home.placed(flow).run()
-    paused = await home.resume(flow, paused, {"one": "a"})
-    with pytest.raises(AnswerRefused):
-        await home.resume(flow, paused, {"one": "b"})
-    result = await home.resume(flow, paused, {"two": "b", "three": "c"})
-    assert result["all"] == "a|b|c"
+async def test_a_paused_run_is_resumed_once(tmp_path: Path) -> None:
+    """Of two that resume it one is refused since the other was faster; a completed run is not resumed."""
+    for home in homes(tmp_path):
+        flow, ends = root(), list[Any]()
+        paused = await home.placed(flow).run(x=1)
+        async with anyio.create_task_group() as group:
+            for answer in (True, False):
+                group.start_soon(note_end, home, flow, paused, answer, ends)
+        taken, done = sorted(ends, key=lambda end: not isinstance(end, RunTaken))
+        assert (type(taken), done.status) == (RunTaken, "completed")
+        with pytest.raises(DataflowError, match="complete"):
+            await home.resume(flow, done, {"ask": True})
 
 
-@each_place
-async def test_a_paused_run_goes_on_once(place: Place, tmp_path: Path) -> None:
-    """Of two that resume it one is told that the other was faster."""
-    home, flow = Home(place, tmp_path), root()
-    paused = await home.placed(flow).run(x=1)
-    ends: list[object] = []
-
-    async def go_on(answer: bool) -> None:
-        try:
-            ends.append((await home.resume(flow, paused, {"ask": answer})).status)
-        except (RunTaken, AnswerRefused) as error:
-            ends.append(type(error).__name__)
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(go_on, True)
-        group.start_soon(go_on, False)
-    assert sorted(map(str, ends)) == ["RunTaken", "completed"]
-
-
-@each_place
-async def test_a_run_that_has_completed_is_not_resumed(place: Place, tmp_path: Path) -> None:
-    home, flow = Home(place, tmp_path), root()
-    done = await home.resume(flow, await home.placed(flow).run(x=1), {"ask": True})
-    with pytest.raises(DataflowError, match="complete"):
-        await home.resume(flow, done, {"ask": True})
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "told"),
-    [
-        (int, "true", ": expected int, found bool True"),
-        (float, "false", ": expected float, found bool False"),
-        (list[int], "[1, true]", "[1]: expected a valid integer, found bool True"),
-    ],
-)
-async def test_an_answer_in_the_inbox_is_read_by_the_strict_rules_of_json(
-    kind: object, text: str, told: str
-) -> None:
-    store = Store.memory()
-    flow = asking(kind).using(store=store)
-    paused = await flow.run()
-    store.answer(paused.run_id, Answer("ask", text))
-    again = await flow.resume(paused)
-    assert again.status == "paused"
-    assert again.warnings == (f"DF0601 answer to 'ask'{told}",)
-
-
-@pytest.mark.parametrize("marker", [SKIP, MISSING], ids=["SKIP", "MISSING"])
-@each_place
-async def test_what_stands_for_the_lack_of_a_value_is_no_answer(
-    marker: object, place: Place, tmp_path: Path
-) -> None:
-    home, flow = Home(place, tmp_path), asking(Any)
-    paused = await home.placed(flow).run()
-    with pytest.raises(AnswerRefused, match="DF0601 answer to 'ask':"):
-        await home.resume(flow, paused, {"ask": marker})
+async def test_a_pending_answer_is_read_by_the_strict_rules_of_json() -> None:
+    unfit: tuple[tuple[object, str, str], ...] = (
+        (int, "true", ""),
+        (float, "false", ""),
+        (list[int], "[1, true]", "[1]"),
+    )
+    for kind, text, place in unfit:
+        store = Store.memory()
+        flow = asking(kind).using(store=store)
+        paused = await flow.run()
+        store.answer(paused.run_id, Answer("ask", text))
+        again = await flow.resume(paused)
+        assert again.status == "paused"
+        [warning] = again.warnings
+        assert warning.startswith(f"DF0601 answer to 'ask'{place}: ")

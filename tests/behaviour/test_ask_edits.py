@@ -1,4 +1,4 @@
-"""Runs that ask and are edited while they have paused (S11.4, B28)."""
+"""Runs that ask and whose flow changes while they have paused (S11.4, B28)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import (
-    Flow,
-    FlowEdited,
-    Result,
-    node,
-)
+from dataflow import Flow, FlowEdited, Result, node
 from dataflow.core.policy import Edited
-from tests.behaviour.asks import Home, Place
+from tests.behaviour.asks import Home, Place, homes
 from tests.behaviour.nodes import counted, tallying
 from tests.behaviour.table import states_of
 
-ROOT: Final = Path(__file__).parents[2]
-each_store = pytest.mark.parametrize("place", ["memory", "sqlite"])
+STORES: Final[tuple[Place, ...]] = ("memory", "sqlite")
 
 
 @counted
@@ -47,60 +41,41 @@ def version(*, first: Any = a, last: str = "b", more: bool = False, without_a: b
     return f
 
 
-async def paused_run(home: Home) -> Result:
-    paused = await home.placed(version()).run()
+async def paused_run(home: Home, flow: Flow | None = None) -> Result:
+    paused = await home.placed(flow or version()).run()
     assert [ask.id for ask in paused.asks] == ["ask"]
     return paused
 
 
-@each_store
-async def test_a_new_node_behind_what_waits_runs(place: Place, tmp_path: Path) -> None:
-    home = Home(place, tmp_path)
-    with tallying() as tally:
-        result = await home.resume(version(more=True), await paused_run(home), {"ask": "y"})
-    assert (result["out"], tally.paths) == ("c(a-y)", ["a", "b", "c"])
-    assert result.warnings == ()
+async def test_what_has_not_begun_may_change(tmp_path: Path) -> None:
+    for home in homes(tmp_path, STORES):
+        with tallying() as tally:
+            result = await home.resume(version(more=True), await paused_run(home), {"ask": "y"})
+        assert (result["out"], tally.paths, result.warnings) == ("c(a-y)", ["a", "b", "c"], ())
+        result = await home.resume(version(last="b2"), await paused_run(home), {"ask": "y"})
+        assert (result.status, result["out"], states_of(result)["b2"]) == ("completed", "a-y", "done")
 
 
-@each_store
-async def test_a_node_that_has_not_begun_may_have_another_name(place: Place, tmp_path: Path) -> None:
-    home = Home(place, tmp_path)
-    result = await home.resume(version(last="b2"), await paused_run(home), {"ask": "y"})
-    assert (result.status, result["out"], states_of(result)["b2"]) == ("completed", "a-y", "done")
+async def test_a_done_node_that_is_removed_or_renamed_is_refused_and_nothing_runs(tmp_path: Path) -> None:
+    for home in homes(tmp_path, STORES):
+        for edited, name in ((version(without_a=True), "a"), (version(first=node(a).with_(name="a2")), "a2")):
+            paused = await paused_run(home)
+            with tallying() as tally, pytest.raises(FlowEdited) as caught:
+                await home.resume(edited, paused, {"ask": "y"})
+            assert name in str(caught.value)
+            assert tally.paths == []
+            assert [ask.id for ask in (await home.resume(version(), paused, {})).asks] == ["ask"]
+            result = await home.resume(version(), paused, {"ask": "y"})
+            assert (result.status, result["out"]) == ("completed", "a-y")
 
 
-@each_store
-async def test_a_settled_node_that_is_gone_is_told_and_nothing_runs(place: Place, tmp_path: Path) -> None:
-    home = Home(place, tmp_path)
-    paused = await paused_run(home)
-    with tallying() as tally, pytest.raises(FlowEdited, match="removed") as caught:
-        await home.resume(version(without_a=True), paused, {"ask": "y"})
-    assert "a" in str(caught.value)
-    assert tally.paths == []
-    result = await home.resume(version(), paused, {"ask": "y"})
-    assert (result.status, result["out"]) == ("completed", "a-y")
-
-
-@each_store
-async def test_a_settled_node_with_another_name_is_told(place: Place, tmp_path: Path) -> None:
-    home = Home(place, tmp_path)
-    paused = await paused_run(home)
-    with pytest.raises(FlowEdited) as caught:
-        await home.resume(version(first=node(a).with_(name="a2")), paused, {"ask": "y"})
-    assert "a2" in str(caught.value)
-    assert [ask.id for ask in (await home.resume(version(), paused, {})).asks] == ["ask"]
-
-
-@each_store
-async def test_other_code_of_a_settled_node_is_a_warning_and_its_value_stands(
-    place: Place, tmp_path: Path
-) -> None:
-    home = Home(place, tmp_path)
-    paused = await home.placed(version(first=node(name="first")(_code("old")))).run()
-    result = await home.resume(version(first=node(name="first")(_code("new"))), paused, {"ask": "y"})
-    assert result["out"] == "old-y"
-    [warning] = result.warnings
-    assert "first" in warning
+async def test_other_code_of_a_done_node_is_a_warning_and_its_value_is_kept(tmp_path: Path) -> None:
+    for home in homes(tmp_path, STORES):
+        paused = await paused_run(home, version(first=node(name="first")(_code("old"))))
+        result = await home.resume(version(first=node(name="first")(_code("new"))), paused, {"ask": "y"})
+        assert result["out"] == "old-y"
+        [warning] = result.warnings
+        assert "first" in warning
 
 
 def _code(word: str) -> Callable[[], Any]:
@@ -111,33 +86,15 @@ def _code(word: str) -> Callable[[], Any]:
     return found
 
 
-@each_store
-async def test_a_rename_goes_on_if_the_caller_keeps_what_there_is(place: Place, tmp_path: Path) -> None:
-    home = Home(place, tmp_path)
-    with tallying() as tally:
-        paused = await paused_run(home)
-        result = await home.resume(version(without_a=True), paused, {"ask": "y"}, edited="keep")
-    assert (result.status, result["out"], tally.paths) == ("completed", "x-y", ["a", "b"])
-
-
-@each_store
-async def test_a_rename_is_asked_again_if_the_caller_wants_it_recomputed(
-    place: Place, tmp_path: Path
-) -> None:
-    home = Home(place, tmp_path)
-    paused = await paused_run(home)
-    again = await home.resume(version(without_a=True), paused, {}, edited="recompute")
-    assert [(ask.id, ask.show) for ask in again.asks] == [("ask", "x")]
-    result = await home.resume(version(without_a=True), again, {"ask": "z"})
-    assert result["out"] == "x-z"
-
-
-@pytest.mark.parametrize("edited", ["keep", "recompute"])
-@each_store
-async def test_an_edit_that_was_let_in_is_no_edit_later_on(
-    place: Place, edited: Edited, tmp_path: Path
-) -> None:
-    home = Home(place, tmp_path)
-    again = await home.resume(version(without_a=True), await paused_run(home), {}, edited=edited)
-    result = await home.resume(version(without_a=True), again, {"ask": "z"})
-    assert result["out"] == "x-z"
+async def test_the_caller_may_keep_what_there_is_or_have_it_computed_again(tmp_path: Path) -> None:
+    ways: tuple[Edited, ...] = ("keep", "recompute")
+    for home in homes(tmp_path, STORES):
+        with tallying() as tally:
+            paused = await paused_run(home)
+            result = await home.resume(version(without_a=True), paused, {"ask": "y"}, edited="keep")
+        assert (result.status, result["out"], tally.paths) == ("completed", "x-y", ["a", "b"])
+        for way in ways:
+            again = await home.resume(version(without_a=True), await paused_run(home), {}, edited=way)
+            assert [ask.show for ask in again.asks] == ["a" if way == "keep" else "x"]
+            result = await home.resume(version(without_a=True), again, {"ask": "z"})  # no edit any more
+            assert result["out"] == "x-z"

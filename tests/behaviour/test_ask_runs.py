@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 import pytest
 
-from dataflow import (
-    DataflowError,
-    ExecutionContext,
-    Flow,
-    Message,
-    Result,
-    RunFailed,
-    Store,
-    node,
-)
-from tests.behaviour.asks import Home, Place
+from dataflow import DataflowError, ExecutionContext, Flow, Message, Result, RunFailed, Store, node
+from tests.behaviour.asks import Home, Place, homes, in_a_process
 from tests.behaviour.nodes import counted, inc, tallying
 from tests.behaviour.table import states_of
-
-ROOT: Final = Path(__file__).parents[2]
-each_store = pytest.mark.parametrize("place", ["memory", "sqlite"])
-
 
 # B09 (ii): a failed run is mended and resumed
 
@@ -66,30 +50,27 @@ def broken(world: dict[str, bool], done: anyio.Event | None = None) -> Flow:
     return f
 
 
-@each_store
-async def test_a_failed_run_keeps_its_finished_work_and_goes_on_when_it_is_mended(
-    place: Place, tmp_path: Path
-) -> None:
-    home, world = Home(place, tmp_path), {"is_mended": False}
-    with tallying() as tally:
-        with pytest.raises(RunFailed) as failed:
-            await home.placed(broken(world, anyio.Event())).run()
-        assert isinstance(failed.value.__cause__, KeyError)
-        assert {path: state for path, state in states_of(failed.value.result).items() if "/" in path} == {
-            "parallel/a": "done", "parallel/b": "failed", "parallel/c": "cancelled",
-        }  # fmt: skip
-        world["is_mended"] = True
-        result = await home.resume(broken(world), failed.value.result, {})
-    assert dict(result.outputs) == {"a": "A", "b": "B", "c": "C"}
-    assert (tally.paths.count("parallel/a"), tally.paths.count("parallel/b")) == (1, 2)
-
-
-async def test_a_failed_run_without_a_store_is_not_resumed() -> None:
-    flow = broken({"is_mended": False}, anyio.Event())
-    with pytest.raises(RunFailed) as failed:
-        await flow.run()
-    with pytest.raises(DataflowError, match="DF0822"):
-        await flow.resume(failed.value.result)
+async def test_a_failed_run_keeps_its_finished_work_if_it_has_a_store(tmp_path: Path) -> None:
+    for home in homes(tmp_path):
+        world = {"is_mended": False}
+        with tallying() as tally:
+            with pytest.raises(RunFailed) as failed:
+                await home.placed(broken(world, anyio.Event())).run()
+            assert isinstance(failed.value.__cause__, KeyError)
+            assert states_of(failed.value.result) == {
+                "parallel": "failed",
+                "parallel/a": "done",
+                "parallel/b": "failed",
+                "parallel/c": "cancelled",
+            }
+            world["is_mended"] = True
+            if home.place == "result":
+                with pytest.raises(DataflowError, match="DF0822"):
+                    await home.resume(broken(world), failed.value.result, {})
+                continue
+            result = await home.resume(broken(world), failed.value.result, {})
+        assert dict(result.outputs) == {"a": "A", "b": "B", "c": "C"}
+        assert (tally.paths.count("parallel/a"), tally.paths.count("parallel/b")) == (1, 2)
 
 
 # B14: a hundred runs of one flow object at once, in one store
@@ -116,7 +97,7 @@ def hundred() -> Flow:
     return f
 
 
-@each_store
+@pytest.mark.parametrize("place", ["memory", "sqlite"])
 async def test_a_hundred_runs_of_one_flow_object_share_nothing(place: Place, tmp_path: Path) -> None:
     home, results = Home(place, tmp_path), dict[int, Result]()
     flow = home.placed(hundred())
@@ -172,31 +153,16 @@ anyio.run(main, *sys.argv[1:])
 """
 
 
-def in_a_process(folder: Path, *arguments: str) -> list[str]:
-    """Run one sitting in a process of its own."""
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "nodes")])
-    done = subprocess.run(
-        [sys.executable, "-c", DRAFTS, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 def test_a_pause_in_a_loop_asks_in_each_round_with_a_process_for_each_answer(tmp_path: Path) -> None:
-    told, ran = in_a_process(tmp_path, "")
+    told, ran = in_a_process(DRAFTS, tmp_path, "")
     run, *rest = told.split()
     assert (rest, ran) == (["paused", "d1"], "{}|drafts[0]/draft")
-    told, ran = in_a_process(tmp_path, run, "reject", "r1")
+    told, ran = in_a_process(DRAFTS, tmp_path, run, "reject", "r1")
     assert told.split() == [run, "paused", "d2"]
     assert ran == "{}|drafts[0]/no|drafts[0]/over|drafts[0]/both|drafts[1]/draft"
-    told, ran = in_a_process(tmp_path, run, "reject", "r2")
+    told, ran = in_a_process(DRAFTS, tmp_path, run, "reject", "r2")
     assert told.split() == [run, "paused", "d3"]
-    told, ran = in_a_process(tmp_path, run, "approve", "")
+    told, ran = in_a_process(DRAFTS, tmp_path, run, "approve", "")
     assert told.split() == [run, "completed"]
     log = [["d1", "reject", "r1"], ["d2", "reject", "r2"], ["d3", "approve", ""]]
     assert ran.partition("|")[0] == str({"log": log})

@@ -1,4 +1,4 @@
-"""The table of asks: each row in each home of runs, answered at once and one by one, on both event loops."""
+"""The table of asks: each row in each home of runs, answered at once and one by one."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.behaviour.asks import PICKS, PLACES, AskCase, Home, Place, play
+from tests.behaviour.asks import PICKS, AskCase, homes, play
 from tests.behaviour.cases_asks import ASKS
 
-each_place = pytest.mark.parametrize("place", PLACES)
 
-
-@pytest.mark.parametrize(
-    ("pick", "checkpoints"), [("all at once", 0), ("the first", 2), ("the last", 0)], ids=[*PICKS]
-)
-@each_place
 @pytest.mark.parametrize("case", ASKS, ids=lambda case: case.id)
-async def test_a_flow_asks_as_its_row_says(
-    case: AskCase, place: Place, pick: str, checkpoints: int, tmp_path: Path
-) -> None:
-    await play(case, Home(place, tmp_path), PICKS[pick], checkpoints)
+async def test_a_flow_asks_as_its_row_says(case: AskCase, subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for name, pick in PICKS.items():
+        for home in homes(tmp_path):
+            with subtests.test(f"{home.place}, {name}"):
+                await play(case, home, pick, checkpoints=2 if name == "the first" else 0)
 
 
 def test_each_row_has_an_id_of_its_own() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import SKIP, DataflowError, Flow, Maybe, Store, node
+from tests.behaviour.asks import in_a_process
 from tests.behaviour.nodes import inc, square, tallying, total
 from tests.behaviour.table import states_of
 
@@ -68,13 +66,13 @@ async def test_a_chat_loop_waits_for_the_user_in_each_round() -> None:
     assert result.get("joined.out") == "re:one|re:two"
 
 
-@pytest.mark.parametrize("port", ["reply", "reply.out", "last"])
-async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it(port: str) -> None:
+async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it() -> None:
     """Nothing leaves a loop while it may come round again (S6.4)."""
     flow = chat()
     result = await flow.resume(await flow.run(), {"user[0]": "one"})
-    with pytest.raises(DataflowError, match=r"DF0817 .*loop 'user'"):
-        result.get(port)
+    for port in ("reply", "reply.out", "last"):
+        with pytest.raises(DataflowError, match=r"DF0817 .*loop 'user'"):
+            result.get(port)
     with pytest.raises(KeyError, match=r"DF0817 output 'last': .*loop 'user'"):
         result["last"]
     assert (result.outputs, [ask.show for ask in result.asks]) == ({}, ["re:one"])
@@ -92,23 +90,13 @@ async def test_a_chat_loop_without_a_store_lives_in_its_results() -> None:
     }  # fmt: skip
 
 
-def in_a_process(folder: Path, *given: str) -> list[str]:
-    paths = os.pathsep.join([str(Path.cwd()), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *given],
-        cwd=folder, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 def test_each_answer_may_come_in_a_process_of_its_own(tmp_path: Path) -> None:
-    (told,) = in_a_process(tmp_path, "", "")
+    (told,) = in_a_process(SCRIPT, tmp_path, "", "")
     run = told.split()[0]
     assert told == f"{run} paused user[0]=None"
-    assert in_a_process(tmp_path, run, "one", "user[0]") == [f"{run} paused user[1]=re:one"]
-    assert in_a_process(tmp_path, run, "two", "user[1]") == [f"{run} paused user[2]=re:two"]
-    assert in_a_process(tmp_path, run, "bye", "user[2]") == [f"{run} completed", "{'last': 're:two'}"]
+    assert in_a_process(SCRIPT, tmp_path, run, "one", "user[0]") == [f"{run} paused user[1]=re:one"]
+    assert in_a_process(SCRIPT, tmp_path, run, "two", "user[1]") == [f"{run} paused user[2]=re:two"]
+    assert in_a_process(SCRIPT, tmp_path, run, "bye", "user[2]") == [f"{run} completed", "{'last': 're:two'}"]
 
 
 async def test_nothing_of_a_round_that_has_ended_is_run_again() -> None:
