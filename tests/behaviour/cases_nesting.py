@@ -161,7 +161,41 @@ def a_failing_loop_in_a_map() -> Flow:
     return f.using(errors="continue")
 
 
+def items_read_in_a_loop(by: Literal["body", "next"]) -> Flow:
+    """Read an item in a loop that does not begin with it: it runs once per item all the same."""
+    with Flow() as f:
+        item = f.add(inc, x=each(f.input("xs", list[int])))
+        with f.loop(name="up", limit=2) as it:
+            v = it.carry(0)
+            v.next(f.add(add, x=v.out, y=item.out).out if by == "body" else item.out)
+        f.output("o", collect(v.final))
+    return f
+
+
+def an_outer_node_in_each_round() -> Flow:
+    """Place a node in a loop that reads nothing of it: it fires in every round."""
+    with Flow() as f:
+        base = f.add(inc, x=1)
+        with f.loop(name="up", limit=3) as it:
+            v = it.carry(0)
+            v.next(f.add(add, x=v.out, y=f.add(src, x=base.out).out).out)
+        f.output("o", v.final)
+    return f
+
+
 NESTING: Final = (
+    Case(
+        id="a loop whose body reads an item", rule="S6.5", flow=partial(items_read_in_a_loop, "body"),
+        inputs={"xs": [1, 5]}, outputs={"o": [4, 12]}, runs={"inc": 2, "add": 4},
+    ),
+    Case(
+        id="a loop whose next value is an item", rule="S6.5", flow=partial(items_read_in_a_loop, "next"),
+        inputs={"xs": [1, 5]}, outputs={"o": [2, 6]}, runs={"inc": 2},
+    ),
+    Case(
+        id="a node of the body that reads nothing of it", rule="S2.3", flow=an_outer_node_in_each_round,
+        outputs={"o": 6}, runs={"inc": 1, "src": 3, "add": 3},
+    ),
     Case(
         id="a loop in a loop starts afresh in each outer round", rule="S6.5", flow=loop_in_loop,
         outputs={"out": 9, "inner": 3}, runs={"inc": 9, "inc_2": 9, "inc_3": 3},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,15 +11,9 @@ import pytest
 from dataflow import Flow, FlowInvalid, FormatError, node
 from dataflow.formats.native.writer import dump_yaml
 from tests.behaviour.flow_parts import fetch, inc, join, length, pair, point, split, triple
-from tests.support.codes import codes
+from tests.support.codes import codes, located
 
 USES: Final = "dataflow: 1\nuses: {n: tests.behaviour.flow_parts}\n"
-
-
-def problems_of(wire: Callable[[Flow], object]) -> list[str]:
-    f = Flow()
-    wire(f)
-    return sorted(codes(f.check()))
 
 
 def seven_faults(f: Flow) -> None:
@@ -44,18 +37,14 @@ def seven_faults(f: Flow) -> None:
 SIX: Final = ["DF0301 pair.q", "DF0302 v.x", "DF0302 w.zz", "DF0303 u.x", "DF0307 two.x", "DF0316 c1"]
 
 
-def test_seven_faults_are_reported_together() -> None:
+async def test_seven_faults_are_reported_together_and_nothing_runs() -> None:
     """B57"""
-    assert problems_of(seven_faults) == ["DF0202 point", *SIX]
-
-
-async def test_a_flow_with_faults_runs_nothing() -> None:
     f = Flow("faulty")
     seven_faults(f)
+    assert sorted(codes(f.check())) == ["DF0202 point", *SIX]
     with pytest.raises(FlowInvalid, match="flow 'faulty' has 7 problems:") as raised:
         await f.run()
     assert sorted(codes(raised.value)) == ["DF0202 point", *SIX]
-    assert all(str(problem) in str(raised.value) for problem in raised.value.problems)
     with pytest.raises(FlowInvalid), f:
         pass
 
@@ -89,9 +78,9 @@ edges:
 def test_a_node_id_twice_in_a_document_is_told_with_both_places(tmp_path: Path) -> None:
     path = tmp_path / "twice.yaml"
     path.write_text(USES + "nodes:\n  a: {type: n.point}\n  a: {type: n.point}\n")
-    with pytest.raises(FormatError, match="DF0112") as raised:
+    with pytest.raises(FormatError) as raised:
         Flow.load(path)
-    assert (raised.value.line, raised.value.column) == (5, 3)
+    assert located(raised.value) == ["5:3 DF0112"]
 
 
 def parallel() -> Flow:
@@ -120,16 +109,12 @@ EDGES: Final = [
 ]
 
 
-async def test_parallel_edges_are_kept() -> None:
+async def test_parallel_edges_are_kept_and_survive_documents(tmp_path: Path) -> None:
     """B57"""
     f = parallel()
     assert edges_of(f) == EDGES
     port: Any = "b.out"
     assert (await f.run()).get(port) == [1, 1, 2]
-
-
-@pytest.mark.parametrize("suffix", [".yaml", ".json"])
-async def test_parallel_edges_survive_a_document(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "parallel.yaml"
     path.write_text(
         USES
@@ -143,21 +128,21 @@ outputs: {o: b}
 """
     )
     loaded = Flow.load(path)
-    saved = tmp_path / f"saved{suffix}"
-    saved.write_text(json.dumps(loaded.to_dict()) if suffix == ".json" else dump_yaml(loaded.wiring))
-    again = Flow.load(saved)
-    assert edges_of(loaded) == edges_of(again) == EDGES
-    assert (await again.run())["o"] == [1, 1, 2]
-    assert again.to_dict()["edges"] == loaded.to_dict()["edges"]
+    for name, text in (("a.json", json.dumps(loaded.to_dict())), ("a.yaml", dump_yaml(loaded.wiring))):
+        saved = tmp_path / name
+        saved.write_text(text)
+        again = Flow.load(saved)
+        assert edges_of(loaded) == edges_of(again) == EDGES
+        assert (await again.run())["o"] == [1, 1, 2]
+        assert again.to_dict()["edges"] == loaded.to_dict()["edges"]
 
 
-def test_problems_behind_a_cycle_are_told_with_it() -> None:
-    def wire(f: Flow) -> None:
-        for name, other in (("a", "b"), ("b", "a")):
-            f.add(node(fetch).with_(name=name))  # type: ignore[call-arg]  # wired by name
-            f.connect(other, f"{name}.url")
-        f.add(join)  # type: ignore[call-arg]  # as above
-        f.connect("a", "join.parts")
-        f.add(length, text=f.add(length, text="x").out)  # type: ignore[arg-type]  # int into text
-
-    assert problems_of(wire) == ["DF0308 join.parts", "DF0308 length_2.text", "DF0316 a"]
+def test_problems_behind_a_cycle_are_reported_with_it() -> None:
+    f = Flow()
+    for name, other in (("a", "b"), ("b", "a")):
+        f.add(node(fetch).with_(name=name))  # type: ignore[call-arg]  # wired by name
+        f.connect(other, f"{name}.url")
+    f.add(join)  # type: ignore[call-arg]  # as above
+    f.connect("a", "join.parts")
+    f.add(length, text=f.add(length, text="x").out)  # type: ignore[arg-type]  # int into text
+    assert sorted(codes(f.check())) == ["DF0308 join.parts", "DF0308 length_2.text", "DF0316 a"]

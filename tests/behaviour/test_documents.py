@@ -54,15 +54,13 @@ def messages(items: list[Any]) -> list[Any]:
     return [item.message if isinstance(item, Failure) else item for item in items]
 
 
-@pytest.mark.parametrize(
-    ("on_error", "expected"), [("collect", ["odd 1", 2, "odd 3"]), ("skip", [2])], ids=["collect", "skip"]
-)
-async def test_the_item_errors_of_a_map(folder: Path, on_error: str, expected: list[Any]) -> None:
-    options = f"on_error: {on_error}\n      max_concurrency: 1"
-    text = MAP.replace("OPTIONS", options).replace("OPTION", f"on_error: {on_error}, max_concurrency: 2")
-    result = await load(folder, text).run(xs=[1, 2, 3])
-    assert messages(result["block"]) == messages(result["each"]) == expected
-    assert result.warnings == ()
+async def test_the_item_errors_of_a_map(folder: Path) -> None:
+    for on_error, expected in (("collect", ["odd 1", 2, "odd 3"]), ("skip", [2])):
+        options = f"on_error: {on_error}\n      max_concurrency: 1"
+        text = MAP.replace("OPTIONS", options).replace("OPTION", f"on_error: {on_error}, max_concurrency: 2")
+        result = await load(folder, text).run(xs=[1, 2, 3])
+        assert messages(result["block"]) == messages(result["each"]) == expected
+        assert result.warnings == ()
 
 
 LOOP = """

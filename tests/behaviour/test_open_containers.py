@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -40,44 +41,25 @@ def chain(first: Any, second: Any) -> Flow:
     return flow
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "right", "wrong", "told"),
-    [
-        (anything, texts, ["a"], [1], "expected str, found int 1"),
-        (same, texts, ["a"], [1], "expected str, found int 1"),
-        (nested, scores, {"a": [1]}, {"a": ["b"]}, "expected int, found str 'b'"),
-    ],
-)
-async def test_what_an_open_container_holds_is_checked(
-    first: Any, second: Any, right: object, wrong: object, told: str
-) -> None:
-    flow = chain(first, second)
-    assert (await flow.run(given=right))["count"] == 1
-    with pytest.raises(RunFailed) as caught:
-        await flow.run(given=wrong)
-    assert told in str(caught.value)
+async def test_what_an_open_container_holds_is_checked() -> None:
+    chains: list[tuple[Any, Any, object, object, str]] = [
+        (anything, texts, ["a"], [1], "DF0601 texts.given[0]:"),
+        (same, texts, ["a"], [1], "DF0601 texts.given[0]:"),
+        (nested, scores, {"a": [1]}, {"a": ["b"]}, "DF0601 scores.given.a[0]:"),
+    ]
+    for first, second, right, wrong, problem in chains:
+        flow = chain(first, second)
+        assert (await flow.run(given=right))["count"] == 1
+        with pytest.raises(RunFailed, match=re.escape(problem)):
+            await flow.run(given=wrong)
 
 
-@pytest.mark.parametrize(
-    ("annotation", "holds"),
-    [
-        (list, True),
-        (list[Any], True),
-        (list[T], True),  # type: ignore[valid-type]  # what a signature may hold
-        (dict[str, Any], True),
-        (Sequence[dict[str, list[Any]]], True),
-        (Mapping[str, int], False),
-        (list[str] | None, False),
-        (list[Any] | None, True),
-        (tuple[int, ...], False),
-        (tuple[Any, ...], True),
-        (str, False),
-        (int, False),
-        (Any, False),
-    ],
-)
-def test_a_container_may_hold_anything_or_not(annotation: object, holds: bool) -> None:
-    assert holds_any(annotation) is holds
+def test_a_container_may_hold_anything_or_not() -> None:
+    open_ones: list[object] = [list, list[Any], dict[str, Any], Sequence[dict[str, list[Any]]]]
+    open_ones += [list[T], list[Any] | None, tuple[Any, ...]]  # type: ignore[valid-type]  # of a signature
+    closed: list[object] = [Mapping[str, int], list[str] | None, tuple[int, ...], str, int, Any]
+    assert [one for one in open_ones if not holds_any(one)] == []
+    assert [one for one in closed if holds_any(one)] == []
 
 
 def test_the_default_of_a_node_has_the_type_that_passes_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -68,11 +68,7 @@ KINDS: list[tuple[Callable[..., None], Any, Any]] = [
     (in_a_loop, XS, [20, 21, 22]),
     (through_another_map, XS, [49]),
 ]
-OPTIONS: dict[str, dict[str, Any]] = {
-    "skip": {"on_error": "skip"},
-    "collect": {"on_error": "collect"},
-    "most": {"max_concurrency": 9},
-}
+OPTIONS: list[dict[str, Any]] = [{"on_error": "skip"}, {"on_error": "collect"}, {"max_concurrency": 9}]
 
 
 def flow_of(build: Callable[..., None], **options: Any) -> Flow:
@@ -81,33 +77,26 @@ def flow_of(build: Callable[..., None], **options: Any) -> Flow:
     return f
 
 
-@pytest.mark.parametrize("errors", ["fail_fast", "continue"])
-@pytest.mark.parametrize(("build", "xs", "found"), KINDS)
-async def test_an_item_waits_for_a_list_of_its_map(
-    build: Callable[..., None], xs: Any, found: Any, errors: Any
-) -> None:
-    assert (await flow_of(build).using(errors=errors).run(xs=xs))["o"] == found
+async def test_an_item_waits_for_a_list_of_its_map() -> None:
+    ways: tuple[Literal["fail_fast", "continue"], ...] = ("fail_fast", "continue")
+    for build, xs, found in KINDS:
+        for errors in ways:
+            assert (await flow_of(build).using(errors=errors).run(xs=xs))["o"] == found
 
 
-@pytest.mark.parametrize("said", OPTIONS)
-@pytest.mark.parametrize("build", [build for build, _, _ in KINDS])
-def test_where_a_list_is_there_only_when_all_items_have_ended_that_is_refused(
-    build: Callable[..., None], said: str
-) -> None:
-    problems = [one for one in flow_of(build, **OPTIONS[said]).check() if "DF0324" in str(one)]
-    assert len(problems) == 1
-    assert next(iter(OPTIONS[said])) in str(problems[0])
+def test_where_a_list_is_there_only_when_all_items_have_ended_that_is_refused() -> None:
+    for build, _, _ in KINDS:
+        for options in OPTIONS:
+            [problem] = [one for one in flow_of(build, **options).check() if one.code == "DF0324"]
+            assert next(iter(options)) in str(problem)
 
 
 def test_a_list_of_a_map_over_edges_is_not_read_inside_it() -> None:
+    """Nor is one that it makes of items read among them: it waits for the values of all items."""
     f = Flow("own lists")
     met = f.add(inc, x=every(f.input("a", int), f.input("b", int)))
     f.output("o", f.add(add, x=met.out, y=f.add(total, xs=collect(met.out)).out).out)
     assert "DF0324 add.y" in codes(f.check())
-
-
-def test_what_a_map_over_edges_makes_of_items_is_not_read_among_them() -> None:
-    """Its list waits for the values of all items, the one that reads it too."""
     f = Flow("own lists")
     item = f.add(inc, x=each(f.input("xs", list[int]), on_error="skip"))
     met = f.add(square, x=every(item.out, 5))
