@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import AsyncIterator, Iterator
 
+import pytest
+from anyio import get_running_tasks
+
+from tests.behaviour.memo_flows import CALLS
 from tests.support.steady import let_no_slice_end
+
+
+@pytest.fixture
+async def nothing_is_left() -> AsyncIterator[None]:
+    """Let no task outlive the test."""
+    before = len(get_running_tasks())
+    yield
+    assert len(get_running_tasks()) == before
+
+
+@pytest.fixture
+def calls() -> Iterator[list[object]]:
+    """Return the list of the calls that nodes of memo_flows note, empty at first."""
+    CALLS.clear()
+    yield CALLS
+    CALLS.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from anyio import Event, sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import SKIP, Maybe, this_firing
+from dataflow import SKIP, Maybe, node, this_firing
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -148,6 +149,32 @@ async def nothing() -> Maybe[int]:
 @counted
 async def no_list() -> Maybe[list[int]]:
     return SKIP  # type: ignore[no-any-return]  # as above
+
+
+async def forever(x: int = 0) -> int:
+    """Never end unless cancelled."""
+    await sleep_forever()
+    return x
+
+
+def gated(gate: Event, name: str = "slow") -> Any:
+    """Return a node that waits for the gate and passes its input on."""
+
+    async def slow(x: Any = 0) -> Any:
+        await gate.wait()
+        return x
+
+    return node(slow).with_(name=name)
+
+
+def opening(gate: Event, name: str = "opens") -> Any:
+    """Return a node that opens the gate and passes its input on."""
+
+    async def opens(x: Any = 0) -> Any:
+        gate.set()
+        return x
+
+    return node(opens).with_(name=name)
 
 
 @counted

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
+import anyio
+import pytest
+
 from dataflow import Event, Flow, NodeState, Result, RunFailed
 from dataflow.core.states import RELEASED, UNSETTLED, is_dead
 from tests.behaviour.nodes import Tally, tallying
@@ -58,10 +61,10 @@ class Played:
     failed: RunFailed | None = None
 
 
-async def play(flow: Flow, inputs: Mapping[str, Any], checkpoints: int = 0) -> Played:
+async def play(flow: Flow, inputs: Mapping[str, Any] | None = None, checkpoints: int = 0) -> Played:
     """Run a flow with a listener."""
     with tallying(checkpoints) as tally:
-        async with flow.start(**inputs) as run:
+        async with flow.start(**(inputs or {})) as run:
             events = [event async for event in run.events()]
             try:
                 return Played(await run, tally, tuple(events))
@@ -76,6 +79,22 @@ async def play_unheard(flow: Flow, inputs: Mapping[str, Any], checkpoints: int =
             return Played(await flow.run(**inputs), tally)
         except RunFailed as failed:
             return Played(failed.result, tally, (), failed)
+
+
+async def failed_run(flow: Flow, **inputs: Any) -> RunFailed:
+    """Return the error of a run that fails."""
+    with pytest.raises(RunFailed) as caught:
+        await flow.run(**inputs)
+    return caught.value
+
+
+async def cancelled(flow: Flow, begun: anyio.Event, reason: str = "enough", **inputs: Any) -> Result:
+    """Cancel a run when the event is set and nothing moves any more, and return what it results in."""
+    async with flow.start(**inputs) as run:
+        await begun.wait()
+        await anyio.wait_all_tasks_blocked()
+        run.cancel(reason)
+        return await run
 
 
 def letting_go(flow: Flow) -> Flow:

@@ -5,31 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import pytest
 import trio
 from trio.testing import MockClock
 
-from dataflow import (
-    Event,
-    EventKind,
-    Failure,
-    Flow,
-    Result,
-    Retry,
-    RunFailed,
-    node,
-    race,
-)
-from tests.behaviour.table import states_of
+from dataflow import EventKind, Failure, Flow, Result, Retry, RunFailed, node, race
+from tests.behaviour.table import failed_run, play, states_of
 
 
 class Flaky:
     """A node that fails so often, and notes when each attempt began, from the first on."""
 
-    def __init__(self, failures: int = 9_999, error: Exception | None = None) -> None:
+    def __init__(self, failures: int = 9_999, error: BaseException | None = None) -> None:
         self.failures = failures
         self.error = error or ValueError("no")
         self.times: list[float] = []
@@ -58,83 +48,62 @@ def jumping(main: Callable[[], Any]) -> Any:
     return trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
-async def events_of(flow: Flow) -> tuple[list[Event], Result]:
-    async with flow.start() as run:
-        events = [event async for event in run.events()]
+def taken(flow: Flow) -> tuple[RunFailed | Result, float]:
+    """Return how a run ends and how long it takes."""
+
+    async def main() -> tuple[RunFailed | Result, float]:
+        begun = trio.current_time()
         try:
-            return events, await run
+            return await flow.run(), trio.current_time() - begun
         except RunFailed as failed:
-            return events, failed.result
+            return failed, trio.current_time() - begun
 
-
-@pytest.mark.parametrize(
-    ("retries", "starts"),
-    [
-        (0, [0]),
-        (Retry(2, backoff="exponential"), [0, 1, 3]),
-        (Retry(3, backoff="exponential"), [0, 1, 3, 7]),
-        (Retry(3, backoff="fixed"), [0, 1, 2, 3]),
-        (Retry(3), [0, 0, 0, 0]),
-        (Retry(3, on=("timeout",), backoff="fixed"), [0]),
-    ],
-    ids=["none", "2 exponential", "3 exponential", "3 fixed", "3 at once", "another error"],
-)
-def test_a_node_that_always_fails_is_attempted_so_often_with_these_waits(
-    retries: int | Retry, starts: list[float]
-) -> None:
-    flaky = Flaky()
-    with pytest.raises(RunFailed) as failed:
-        jumping(flaky.flow(retries=retries).run)
-    assert flaky.starts == starts
-    assert [(one.path, one.attempt) for one in failed.value.failures] == [("flaky", len(starts))]
+    return jumping(main)
 
 
 class Busy(Exception):
-    """What a server says that asks to be left alone for 5 seconds."""
+    """What a server raises that is to be left alone for 5 seconds."""
 
     retry_after = 5
-    is_lasting = False
+
+    def __init__(self, *, is_lasting: bool = False) -> None:
+        self.is_lasting = is_lasting
 
 
-@pytest.mark.parametrize(
-    ("settings", "starts"),
-    [
-        ({"retries": 2}, [0, 5, 10]),
-        ({"retries": Retry(3, backoff="exponential", first=2)}, [0, 5, 10, 18]),
-        ({"retries": 3, "deadline": 11}, [0, 5, 10]),
-        ({"retries": 3, "deadline": 5}, [0]),
-    ],
-    ids=[
-        "no backoff",
-        "the longer wait counts",
-        "as long as the deadline allows",
-        "the deadline allows none",
-    ],
+#: Settings of a node that always fails, its error, and when its attempts begin.
+STARTS: Final[tuple[tuple[dict[str, Any], Exception, list[float]], ...]] = (
+    ({"retries": 0}, ValueError("no"), [0]),
+    ({"retries": Retry(2, backoff="exponential")}, ValueError("no"), [0, 1, 3]),
+    ({"retries": Retry(3, backoff="exponential")}, ValueError("no"), [0, 1, 3, 7]),
+    ({"retries": Retry(3, backoff="fixed")}, ValueError("no"), [0, 1, 2, 3]),
+    ({"retries": Retry(3)}, ValueError("no"), [0, 0, 0, 0]),
+    ({"retries": Retry(3, on=("timeout",), backoff="fixed")}, ValueError("no"), [0]),
+    ({"retries": Retry(9, backoff="exponential"), "deadline": 5}, ValueError("no"), [0, 1, 3]),
+    # The next attempt waits as long as the error asks.
+    ({"retries": 2}, Busy(), [0, 5, 10]),
+    ({"retries": Retry(3, backoff="exponential", first=2)}, Busy(), [0, 5, 10, 18]),
+    ({"retries": 3, "deadline": 11}, Busy(), [0, 5, 10]),
+    ({"retries": 3, "deadline": 5}, Busy(), [0]),
+    # An error that lasts ends the attempts.
+    ({"retries": Retry(3, backoff="fixed")}, Busy(is_lasting=True), [0]),
 )
-def test_the_next_attempt_waits_as_long_as_the_error_asks(
-    settings: dict[str, Any], starts: list[float]
-) -> None:
-    flaky = Flaky(error=Busy("busy"))
-    with pytest.raises(RunFailed) as failed:
-        jumping(flaky.flow(**settings).run)
-    assert flaky.starts == starts
-    assert failed.value.failures[0].type == "Busy"
 
 
-def test_an_error_that_lasts_ends_the_attempts_at_once() -> None:
-    lasting = Busy("no key")
-    lasting.is_lasting = True
-    flaky = Flaky(error=lasting)
-    with pytest.raises(RunFailed):
-        jumping(flaky.flow(retries=Retry(3, backoff="fixed")).run)
-    assert flaky.starts == [0]
+def test_a_node_that_always_fails_is_attempted_so_often_with_these_waits() -> None:
+    for settings, error, starts in STARTS:
+        flaky = Flaky(error=error)
+        failed, _ = taken(flaky.flow(**settings))
+        assert flaky.starts == starts, settings
+        assert isinstance(failed, RunFailed)
+        [failure] = failed.failures
+        assert (failure.path, failure.attempt, failure.type) == ("flaky", len(starts), type(error).__name__)
+        assert states_of(failed.result) == {"flaky": "failed"}
 
 
 def test_the_record_lists_every_attempt_with_its_error_and_start() -> None:
-    flaky = Flaky(2)
-    events, result = jumping(partial(events_of, flaky.flow(retries=Retry(2, backoff="exponential"))))
-    told = [(one.kind, one.data.get("attempt"), one.data.get("delay")) for one in events[1:-1]]
-    assert told == [
+    flow = Flaky(2).flow(retries=Retry(2, backoff="exponential"))
+    played = jumping(partial(play, flow))
+    assert [(e.kind, e.data.get("attempt"), e.data.get("delay")) for e in played.events[1:-1]] == [
         (EventKind.NODE_STARTED, 1, None),
         (EventKind.ATTEMPT_FAILED, 1, 1.0),
         (EventKind.TIMER_SET, None, None),
@@ -144,13 +113,10 @@ def test_the_record_lists_every_attempt_with_its_error_and_start() -> None:
         (EventKind.NODE_STARTED, 3, None),
         (EventKind.NODE_FINISHED, None, None),
     ]
-    failures = [one.data["error"] for one in events if one.kind is EventKind.ATTEMPT_FAILED]
+    failures = [one.data["error"] for one in played.events if one.kind is EventKind.ATTEMPT_FAILED]
     assert all(isinstance(one, Failure) for one in failures)
-    assert [(one.attempt, one.type, one.message) for one in failures] == [
-        (1, "ValueError", "no"),
-        (2, "ValueError", "no"),
-    ]
-    assert result["o"] == "attempt 3"
+    assert [(f.attempt, f.type, f.message) for f in failures] == [(n, "ValueError", "no") for n in (1, 2)]
+    assert played.result["o"] == "attempt 3"
 
 
 def test_attempts_that_time_out_are_each_timed_out() -> None:
@@ -160,47 +126,41 @@ def test_attempts_that_time_out_are_each_timed_out() -> None:
 
     with Flow("f") as f:
         f.output("o", f.add(node(timeout=0.1, retries=1)(slow)).out)
-    events, result = jumping(partial(events_of, f))
-    errors = [one.data["error"].type for one in events if one.kind is EventKind.ATTEMPT_FAILED]
-    assert errors == ["NodeTimeout"]
-    assert states_of(result) == {"slow": "timed_out"}
-    assert "late" not in repr(events)
+    played = jumping(partial(play, f))
+    errors = [one.data["error"].type for one in played.events if one.kind is EventKind.ATTEMPT_FAILED]
+    assert (errors, states_of(played.result)) == (["NodeTimeout"], {"slow": "timed_out"})
+    assert "late" not in repr(played.events)
 
 
-def test_cancelling_during_a_wait_ends_it_at_once_and_nothing_runs_any_more() -> None:
+def test_a_wait_ends_when_the_run_is_cancelled_or_fails_elsewhere() -> None:
     flaky = Flaky()
+    retry = Retry(1, backoff="fixed", first=3_600)
 
     async def main() -> tuple[Result, float]:
-        async with flaky.flow(retries=Retry(1, backoff="fixed", first=3_600)).start() as run:
+        async with flaky.flow(retries=retry).start() as run:
             await trio.sleep(1)
             run.cancel("enough")
             return await run, trio.current_time()
 
     result, ended = jumping(main)
-    assert result.status == "cancelled"
-    assert states_of(result) == {"flaky": "cancelled"}
-    assert flaky.starts == [0]
-    assert ended - flaky.times[0] == 1
-
-
-def test_a_failure_elsewhere_during_a_wait_ends_it_too() -> None:
-    flaky = Flaky()
-    flow = flaky.flow(retries=Retry(1, backoff="fixed", first=3_600))
+    assert (result.status, states_of(result)) == ("cancelled", {"flaky": "cancelled"})
+    assert (flaky.starts, ended - flaky.times[0]) == ([0], 1)
 
     async def fails() -> None:
         await anyio.sleep(1)
         raise KeyError("other")
 
+    flaky = Flaky()
+    flow = flaky.flow(retries=retry)
     flow.add(fails)
-    with pytest.raises(RunFailed) as failed:
-        jumping(flow.run)
-    assert [one.path for one in failed.value.failures] == ["fails"]
-    assert states_of(failed.value.result) == {"flaky": "cancelled", "fails": "failed"}
-    assert flaky.starts == [0]
+    failed, _ = taken(flow)
+    assert isinstance(failed, RunFailed)
+    assert states_of(failed.result) == {"flaky": "cancelled", "fails": "failed"}
+    assert ([one.path for one in failed.failures], flaky.starts) == (["fails"], [0])
 
 
 def test_what_lost_a_race_while_it_waited_is_not_attempted_again() -> None:
-    flaky, ended = Flaky(), []
+    flaky = Flaky()
 
     async def tries() -> str:
         return await flaky()
@@ -209,23 +169,17 @@ def test_what_lost_a_race_while_it_waited_is_not_attempted_again() -> None:
         await anyio.sleep(1)
         return "first"
 
-    async def goes_on(x: str) -> str:
+    async def continues(x: str) -> str:
         await anyio.sleep(20)
         return x
 
     with Flow("f") as f:
         slow = f.add(node(retries=Retry(1, backoff="fixed", first=10))(tries))
-        f.output("o", f.add(goes_on, x=race(slow.out, f.add(wins).out)).out)
-
-    async def main() -> Result:
-        result = await f.run()
-        ended.append(trio.current_time() - flaky.times[0])
-        return result
-
-    result = jumping(main)
-    assert result["o"] == "first"
-    assert states_of(result)["tries"] == "cancelled"
-    assert (flaky.starts, ended) == ([0], [21])
+        f.output("o", f.add(continues, x=race(slow.out, f.add(wins).out)).out)
+    result, seconds = taken(f)
+    assert isinstance(result, Result)
+    assert (result["o"], states_of(result)["tries"]) == ("first", "cancelled")
+    assert (flaky.starts, seconds) == ([0], 21)
 
 
 def test_a_wait_holds_no_slot() -> None:
@@ -246,80 +200,34 @@ def test_a_wait_holds_no_slot() -> None:
     assert order == ["tries", "other", "tries"]
 
 
-def test_no_attempt_follows_whose_wait_would_pass_the_deadline() -> None:
-    flaky = Flaky()
-    retry = Retry(9, backoff="exponential")
-    with pytest.raises(RunFailed) as failed:
-        jumping(flaky.flow(retries=retry, deadline=5).run)
-    assert flaky.starts == [0, 1, 3]
-    assert states_of(failed.value.result) == {"flaky": "failed"}
+def test_deadlines_and_timeouts_of_runs_count_from_the_first_start_with_the_waits() -> None:
+    began: list[int] = []
 
-
-def test_a_deadline_counts_from_the_first_start_with_the_waits() -> None:
-    began: list[float] = []
-
-    async def main() -> float:
-        async def slow() -> None:
-            began.append(trio.current_time())
-            if len(began) == 1:
-                raise ValueError("no")
-            await anyio.sleep_forever()
-
-        with Flow("f") as f:
-            f.add(node(retries=Retry(5, backoff="fixed"), deadline=4)(slow))
-        with pytest.raises(RunFailed, match=r"DF0802 .*deadline of 4 s"):
-            await f.run()
-        return trio.current_time() - began[0]
-
-    assert jumping(main) == 4
-    assert len(began) == 2
-
-
-def test_a_run_that_takes_too_long_ends_at_its_time() -> None:
-    async def main() -> float:
-        begun = trio.current_time()
-        flow = Flaky().flow(retries=Retry(99, backoff="fixed", first=7))
-        with pytest.raises(RunFailed, match=r"DF0802 f: .*timeout of 60 s") as failed:
-            await flow.using(timeout=60).run()
-        assert isinstance(failed.value.__cause__, TimeoutError)
-        assert states_of(failed.value.result) == {"flaky": "cancelled"}
-        return trio.current_time() - begun
-
-    assert jumping(main) == 60
-
-
-def test_a_run_that_ends_in_time_does_not_wait_for_its_timeout() -> None:
-    async def main() -> float:
-        begun = trio.current_time()
-        await Flaky(1).flow(retries=Retry(1, backoff="fixed")).using(timeout=60).run()
-        return trio.current_time() - begun
-
-    assert jumping(main) == 1
-
-
-async def test_a_node_that_cancels_itself_is_not_attempted_again() -> None:
-    flaky = Flaky(error=RuntimeError("not this one"))
-
-    async def cancels_itself() -> None:
-        flaky.times.append(0)
-        raise asyncio.CancelledError
+    async def slow() -> None:
+        began.append(1)
+        if len(began) == 1:
+            raise ValueError("no")
+        await anyio.sleep_forever()
 
     with Flow("f") as f:
-        f.add(node(retries=3)(cancels_itself))
-    with pytest.raises(RunFailed):
-        await f.run()
+        f.add(node(retries=Retry(5, backoff="fixed"), deadline=4)(slow))
+    failed, seconds = taken(f)
+    assert isinstance(failed, RunFailed)
+    assert (failed.failures[0].code, seconds, len(began)) == ("DF0802", 4, 2)
+    failed, seconds = taken(Flaky().flow(retries=Retry(99, backoff="fixed", first=7)).using(timeout=60))
+    assert isinstance(failed, RunFailed)
+    assert (failed.failures[0].code, seconds) == ("DF0802", 60)
+    assert isinstance(failed.__cause__, TimeoutError)
+    assert states_of(failed.result) == {"flaky": "cancelled"}
+    _, seconds = taken(Flaky(1).flow(retries=Retry(1, backoff="fixed")).using(timeout=60))
+    assert seconds == 1  # a run that ends in time does not wait for its timeout
+
+
+async def test_cancellations_of_its_own_and_interruptions_are_not_attempted_again() -> None:
+    flaky = Flaky(error=asyncio.CancelledError())
+    await failed_run(flaky.flow(retries=3))
     assert len(flaky.times) == 1
-
-
-async def test_what_is_no_exception_is_not_attempted_again() -> None:
-    times: list[int] = []
-
-    async def exits() -> None:
-        times.append(1)
-        raise SystemExit(3)
-
-    with Flow("f") as f:
-        f.add(node(retries=3)(exits))
+    flaky = Flaky(error=SystemExit(3))
     with pytest.raises(SystemExit):
-        await f.run()
-    assert times == [1]
+        await flaky.flow(retries=3).run()
+    assert len(flaky.times) == 1

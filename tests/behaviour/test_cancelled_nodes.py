@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
 import pytest
 import trio
-from anyio import CancelScope, Event, create_task_group, get_running_tasks, sleep_forever
+from anyio import CancelScope, Event, create_task_group, sleep_forever
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Run, node, threaded
-from tests.behaviour.nodes import inc, src, tallying
-from tests.behaviour.table import states_of
+from tests.behaviour.nodes import forever, ident, inc, src, tallying
+from tests.behaviour.table import cancelled, states_of
+
+pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
 
-@pytest.fixture(autouse=True)
-async def nothing_is_left() -> AsyncIterator[None]:
-    """Let no task outlive the test."""
-    before = len(get_running_tasks())
-    yield
-    assert len(get_running_tasks()) == before
+async def states_when_cancelled(function: Any, begun: Event) -> dict[str, str]:
+    """Cancel a run of one node when the event is set, and return the states."""
+    with Flow() as f:
+        f.add(node(function))
+    return states_of(await cancelled(f, begun))
 
 
 async def test_a_node_that_swallows_its_cancellation_is_cancelled_all_the_same() -> None:
@@ -40,11 +40,7 @@ async def test_a_node_that_swallows_its_cancellation_is_cancelled_all_the_same()
     with Flow() as f:
         f.output("o", f.add(inc, x=f.add(stubborn).out).out)
     with tallying() as tally:
-        async with f.start() as run:
-            await begun.wait()
-            run.cancel("enough")
-            result = await run
-    assert states_of(result) == {"stubborn": "cancelled", "inc": "not_run"}
+        assert states_of(await cancelled(f, begun)) == {"stubborn": "cancelled", "inc": "not_run"}
     assert tally.runs() == {}
 
 
@@ -61,13 +57,8 @@ async def test_a_node_cleans_up_before_the_run_ends() -> None:
                 cleaned.append("up")
         return 1
 
-    with Flow() as f:
-        f.add(careful)
-    async with f.start() as run:
-        await begun.wait()
-        run.cancel()
-        assert (await run).status == "cancelled"
-        assert cleaned == ["up"]
+    assert await states_when_cancelled(careful, begun) == {"careful": "cancelled"}
+    assert cleaned == ["up"]
 
 
 async def test_tasks_that_a_node_started_end_with_it() -> None:
@@ -86,15 +77,8 @@ async def test_tasks_that_a_node_started_end_with_it() -> None:
             begun.set()
         return 1
 
-    with Flow() as f:
-        f.add(parent)
-    async with f.start() as run:
-        await begun.wait()
-        await anyio.wait_all_tasks_blocked()
-        run.cancel()
-        result = await run
+    assert await states_when_cancelled(parent, begun) == {"parent": "cancelled"}
     assert sorted(ended) == ["a", "b"]
-    assert states_of(result) == {"parent": "cancelled"}
 
 
 async def test_the_result_of_a_thread_that_comes_too_late_is_dropped() -> None:
@@ -114,19 +98,17 @@ async def test_the_result_of_a_thread_that_comes_too_late_is_dropped() -> None:
                 if event.kind is EventKind.NODE_STARTED:
                     await anyio.to_thread.run_sync(begun.wait)
                     run.cancel("too long")
-            result = await run
-    assert states_of(result) == {"block": "cancelled", "inc": "not_run"}
+            assert states_of(await run) == {"block": "cancelled", "inc": "not_run"}
     release.set()
     await anyio.to_thread.run_sync(left.wait)
     await checkpoint()
-    assert (await run).status == "cancelled"
-    assert tally.runs() == {}
+    assert ((await run).status, tally.runs()) == ("cancelled", {})
 
 
 async def test_a_run_inside_a_node_is_cancelled_with_it() -> None:
-    begun = Event()
+    begun, runs = Event(), list[Run]()
     with Flow() as inner:
-        inner.output("o", inner.add(inc, x=inner.add(sleeps, x=inner.add(src, x=1).out).out).out)
+        inner.output("o", inner.add(inc, x=inner.add(forever, x=inner.add(src, x=1).out).out).out)
 
     async def nested() -> Any:
         async with inner.start() as run:
@@ -134,26 +116,8 @@ async def test_a_run_inside_a_node_is_cancelled_with_it() -> None:
             begun.set()
             return await run
 
-    runs: list[Run] = []
-    with Flow() as f:
-        f.add(node(nested))
-    with tallying():
-        async with f.start() as run:
-            await begun.wait()
-            await anyio.wait_all_tasks_blocked()
-            run.cancel()
-            result = await run
-    assert states_of(result) == {"nested": "cancelled"}
-    assert states_of(await runs[0]) == {"src": "done", "sleeps": "cancelled", "inc": "not_run"}
-
-
-async def sleeps(x: int) -> int:
-    await sleep_forever()
-    return x
-
-
-async def fails() -> None:
-    raise ValueError("child")
+    assert await states_when_cancelled(nested, begun) == {"nested": "cancelled"}
+    assert states_of(await runs[0]) == {"src": "done", "forever": "cancelled", "inc": "not_run"}
 
 
 async def start_in_own_group(*functions: Any) -> None:
@@ -169,41 +133,7 @@ async def start_in_own_group(*functions: Any) -> None:
 
 
 async def test_a_task_group_of_the_loops_own_kind_is_cancelled_with_its_node() -> None:
-    begun = Event()
-
-    async def parent() -> int:
-        begun.set()
-        await start_in_own_group(sleep_forever, sleep_forever)
-        return 1
-
-    with Flow() as f:
-        f.add(parent)
-    async with f.start() as run:
-        await begun.wait()
-        await anyio.wait_all_tasks_blocked()
-        run.cancel()
-        assert states_of(await run) == {"parent": "cancelled"}
-
-
-async def test_a_node_may_handle_the_failure_of_its_own_task_group() -> None:
-    async def parent() -> str:
-        try:
-            await start_in_own_group(fails, sleep_forever)
-        except* ValueError:
-            pass
-        return "handled"
-
-    async def after(x: str) -> str:
-        await checkpoint()
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(after, x=f.add(parent).out).out)
-    assert (await f.run())["o"] == "handled"
-
-
-async def test_a_child_that_raises_on_being_cancelled_is_no_failure() -> None:
-    begun = Event()
+    """Also if a child raises on being cancelled, which is no failure."""
 
     async def noisy() -> None:
         try:
@@ -211,15 +141,29 @@ async def test_a_child_that_raises_on_being_cancelled_is_no_failure() -> None:
         finally:
             raise ValueError("noise")
 
-    async def parent() -> int:
-        begun.set()
-        await start_in_own_group(noisy, sleep_forever)
-        return 1
+    for child in (sleep_forever, noisy):
+        begun = Event()
+
+        async def parent(begun: Any = begun, child: Any = child) -> int:
+            begun.set()
+            await start_in_own_group(child, sleep_forever)
+            return 1
+
+        assert await states_when_cancelled(parent, begun) == {"parent": "cancelled"}
+
+
+async def test_a_node_may_handle_the_failure_of_its_own_task_group() -> None:
+    async def failing() -> None:
+        raise ValueError("child")
+
+    async def parent() -> str:
+        try:
+            await start_in_own_group(failing, sleep_forever)
+        except* ValueError:
+            pass
+        return "handled"
 
     with Flow() as f:
-        f.add(parent)
-    async with f.start() as run:
-        await begun.wait()
-        await anyio.wait_all_tasks_blocked()
-        run.cancel()
-        assert states_of(await run) == {"parent": "cancelled"}
+        f.output("o", f.add(ident, x=f.add(parent).out).out)
+    with tallying(checkpoints=1):
+        assert (await f.run())["o"] == "handled"

@@ -1,16 +1,15 @@
-"""Attempts at flow nodes: frames of their own, waits, timeouts, deadlines (S7.3, S9.1, S9.2)."""
+"""Attempts at flow nodes: separate frames, waits, timeouts, deadlines (S7.3, S9.1, S9.2)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-import trio.testing
-from anyio import Event, sleep_forever
+from anyio import Event
 
-from dataflow import EventKind, Firing, Flow, NodeTimeout, Retry, RunFailed, collect, each, fallback, race
-from tests.behaviour.nodes import Tally, inc, tallying
-from tests.behaviour.table import play, states_of
+from dataflow import EventKind, Firing, Flow, NodeTimeout, Retry, collect, each, fallback, race
+from tests.behaviour.nodes import fails, forever, gated, inc, tallying
+from tests.behaviour.table import cancelled, failed_run, play, states_of
+from tests.behaviour.test_attempts import jumping
 from tests.support.clocks import set_forward
 
 
@@ -36,8 +35,13 @@ def around(inner: Flow, **settings: Any) -> Flow:
 
 
 async def test_each_attempt_is_a_new_frame_with_its_number_in_the_path() -> None:
-    played = await play(around(flaky(2), retries=2), {})
-    assert played.result.outputs == {"o": 2}
+    seen: list[tuple[str, int]] = []
+
+    def before(firing: Firing) -> None:
+        seen.append((firing.path, firing.attempt))
+
+    played = await play(around(flaky(2), retries=Retry(2, before=before)))
+    assert (played.result.outputs, seen) == ({"o": 2}, [("inner", 2), ("inner", 3)])
     assert played.tally.paths == ["inner/inc", "inner~2/inc", "inner~3/inc"]
     assert states_of(played.result) == {
         "inner": "done",
@@ -45,69 +49,45 @@ async def test_each_attempt_is_a_new_frame_with_its_number_in_the_path() -> None
         "inner~2/inc": "done", "inner~2/shaky": "failed",
         "inner~3/inc": "done", "inner~3/shaky": "done",
     }  # fmt: skip
-    told = [
-        (event.kind.value, event.data["attempt"])
-        for event in played.events
-        if event.path == "inner" and "attempt" in event.data
-    ]
-    assert told == [
+    attempts = [e for e in played.events if e.path == "inner" and "attempt" in e.data]
+    assert [(event.kind.value, event.data["attempt"]) for event in attempts] == [
         ("node_started", 1), ("attempt_failed", 1), ("node_started", 2), ("attempt_failed", 2),
         ("node_started", 3),
     ]  # fmt: skip
 
 
 async def test_after_the_last_attempt_the_failure_is_the_nodes() -> None:
-    with pytest.raises(RunFailed) as raised:
-        await around(flaky(5), retries=1).run()
-    assert [(one.path, one.message) for one in raised.value.failures] == [("inner~2/shaky", "3 left")]
+    failed = await failed_run(around(flaky(5), retries=1))
+    assert [(one.path, one.message) for one in failed.failures] == [("inner~2/shaky", "3 left")]
     with Flow() as f:
         f.output("o", fallback(f.add(flaky(5).with_(retries=1, on_error="skip"), x=1).out.y, 0))
     assert (await f.run()).outputs == {"o": 0}
 
-
-@pytest.mark.parametrize(
-    ("on", "attempts"), [((ValueError,), 3), ((KeyError,), 1), (("left",), 3), (("nothing",), 1)]
-)
-async def test_what_is_attempted_again_is_told_by_the_failure_inside(on: Any, attempts: int) -> None:
-    with tallying() as tally, pytest.raises(RunFailed):
-        await around(flaky(9), retries=Retry(2, on=on)).run()
-    assert len(tally.paths) == attempts
-
-
-def test_waits_between_attempts_are_as_for_calls() -> None:
-    waits: list[float] = []
-
-    async def run() -> Tally:
-        f = around(flaky(3), retries=Retry(3, backoff="exponential", first=10))
-        with tallying() as tally:
-            async with f.start() as started:
-                failed = [e async for e in started.events() if e.kind is EventKind.ATTEMPT_FAILED]
-                waits.extend(event.data["delay"] for event in failed)
-                assert (await started)["o"] == 2
-        return tally
-
-    clock = trio.testing.MockClock(autojump_threshold=0)
-    tally = trio.run(run, clock=clock)
-    assert waits == [10, 20, 40]
-    assert len(tally.paths) == 4
-
-
-async def test_before_is_called_before_each_extra_attempt() -> None:
-    seen: list[tuple[str, int]] = []
-
-    def before(firing: Firing) -> None:
-        seen.append((firing.path, firing.attempt))
-
-    await around(flaky(2), retries=Retry(2, before=before)).run()
-    assert seen == [("inner", 2), ("inner", 3)]
-
-
-async def test_what_before_raises_is_the_failure() -> None:
     def before(firing: Firing) -> None:
         raise KeyError("before")
 
-    with pytest.raises(RunFailed, match="before"):
-        await around(flaky(2), retries=Retry(2, before=before)).run()
+    failed = await failed_run(around(flaky(2), retries=Retry(2, before=before)))
+    assert failed.failures[0].message == "'before'"
+
+
+async def test_the_failure_inside_decides_whether_there_is_another_attempt() -> None:
+    patterns: tuple[tuple[Any, int], ...] = (
+        ((ValueError,), 3),
+        ((KeyError,), 1),
+        (("left",), 3),
+        (("nothing",), 1),
+    )
+    for on, attempts in patterns:
+        with tallying() as tally:
+            await failed_run(around(flaky(9), retries=Retry(2, on=on)))
+        assert len(tally.paths) == attempts
+
+
+def test_waits_between_attempts_are_as_for_calls() -> None:
+    flow = around(flaky(3), retries=Retry(3, backoff="exponential", first=10))
+    played = jumping(lambda: play(flow))
+    waits = [event.data["delay"] for event in played.events if event.kind is EventKind.ATTEMPT_FAILED]
+    assert (waits, len(played.tally.paths), played.result["o"]) == ([10, 20, 40], 4, 2)
 
 
 def sleeper() -> Flow:
@@ -115,8 +95,7 @@ def sleeper() -> Flow:
 
     async def sleeps(x: int) -> int:
         set_forward(60)
-        await sleep_forever()
-        return x
+        return await forever(x)
 
     with Flow("inner") as inner:
         inner.output("y", inner.add(sleeps, inner.add(inc, inner.input("x", int)).out).out)
@@ -124,87 +103,66 @@ def sleeper() -> Flow:
     return inner
 
 
-@pytest.mark.parametrize(
-    ("settings", "attempts"),
-    [({"timeout": 90}, 1), ({"timeout": 90, "retries": 2}, 3), ({"deadline": 90, "retries": 2}, 1)],
-)
-async def test_a_flow_node_that_takes_too_long_is_timed_out(settings: dict[str, Any], attempts: int) -> None:
-    with pytest.raises(RunFailed) as raised:
-        await around(sleeper(), **settings).run()
-    assert isinstance(raised.value.__cause__, NodeTimeout)
-    [failure] = raised.value.failures
-    assert (failure.node, failure.path, failure.attempt) == ("inner", "inner", attempts)
-    states = states_of(raised.value.result)
-    last = "inner" if attempts == 1 else f"inner~{attempts}"
-    assert states["inner"] == "timed_out"
-    assert states[f"{last}/inc"] == "done"
-    assert states[f"{last}/sleeps"] == "cancelled"
-    assert states[f"{last}/inc_2"] == "not_run"
+async def test_a_flow_node_that_takes_too_long_is_timed_out() -> None:
+    settings: tuple[tuple[dict[str, Any], int], ...] = (
+        ({"timeout": 90}, 1),
+        ({"timeout": 90, "retries": 2}, 3),
+        ({"deadline": 90, "retries": 2}, 1),
+    )
+    for given, attempts in settings:
+        failed = await failed_run(around(sleeper(), **given))
+        assert isinstance(failed.__cause__, NodeTimeout)
+        [failure] = failed.failures
+        assert (failure.node, failure.path, failure.attempt) == ("inner", "inner", attempts)
+        last = "inner" if attempts == 1 else f"inner~{attempts}"
+        expected = {"inner": "timed_out"}
+        expected |= {f"{last}/inc": "done", f"{last}/sleeps": "cancelled", f"{last}/inc_2": "not_run"}
+        assert expected.items() <= states_of(failed.result).items()
 
 
 async def test_the_flows_own_timeout_counts_unless_the_node_has_one() -> None:
-    with pytest.raises(RunFailed, match="inner"):
-        await around(sleeper().using(timeout=90)).run()
+    assert (await failed_run(around(sleeper().using(timeout=90)))).failures[0].path == "inner"
     with Flow() as f:
         f.output("o", fallback(f.add(sleeper().using(timeout=90).with_(on_error="skip"), x=1).out.y, 5))
     result = await f.run()
-    assert result.outputs == {"o": 5}
-    assert states_of(result)["inner"] == "timed_out"
+    assert (result.outputs, states_of(result)["inner"]) == ({"o": 5}, "timed_out")
+    result = await around(flaky(1), retries=1, timeout=3600, deadline=3600).run()  # it ends in time
+    assert (result.outputs, states_of(result)["inner"]) == ({"o": 2}, "done")
 
 
-async def test_an_attempt_that_ends_in_time_is_not_timed_out() -> None:
-    f = around(flaky(1), retries=1, timeout=3600, deadline=3600)
-    result = await f.run()
-    assert result.outputs == {"o": 2}
-    assert states_of(result)["inner"] == "done"
+async def test_a_flow_node_that_waits_for_its_next_attempt_can_be_stopped() -> None:
+    for how in ("cancelled", "race"):
+        failed = Event()
 
+        async def bad(x: int, failed: Any = failed) -> int:
+            failed.set()
+            raise ValueError("bad")
 
-@pytest.mark.parametrize("how", ["cancelled", "race"])
-async def test_a_flow_node_that_waits_for_its_next_attempt_can_be_stopped(how: str) -> None:
-    failed = Event()
-
-    async def bad(x: int) -> int:
-        failed.set()
-        raise ValueError("bad")
-
-    async def wins(x: int) -> int:
-        await failed.wait()
-        return x
-
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(bad, inner.input("x", int)).out)
-    with Flow() as f:
-        waiting = f.add(inner.with_(retries=Retry(5, backoff="fixed", first=3600)), x=1)
-        f.output("o", race(waiting.out.y, f.add(wins, x=2).out) if how == "race" else waiting.out.y)
-    async with f.start() as run:
-        if how == "cancelled":
-            await failed.wait()
-            run.cancel()
-        result = await run
-    assert result.outputs == ({"o": 2} if how == "race" else {})
-    assert states_of(result)["inner"] == "cancelled"
+        with Flow("inner") as inner:
+            inner.output("y", inner.add(bad, inner.input("x", int)).out)
+        with Flow() as f:
+            waiting = f.add(inner.with_(retries=Retry(5, backoff="fixed", first=3600)), x=1).out.y
+            f.output("o", race(waiting, f.add(gated(failed), x=2).out) if how == "race" else waiting)
+        result = await (f.run() if how == "race" else cancelled(f, failed))
+        assert result.outputs == ({"o": 2} if how == "race" else {})
+        assert states_of(result)["inner"] == "cancelled"
 
 
 async def test_a_failure_of_the_frame_around_ends_the_attempt_as_cancelled() -> None:
-    async def bad() -> int:
-        raise ValueError("bad")
-
     with Flow() as f:
         f.add(sleeper().with_(timeout=3600, retries=3), x=1)
-        f.add(bad)
-    with pytest.raises(RunFailed) as raised:
-        await f.run()
-    states = states_of(raised.value.result)
+        f.add(fails)
+    states = states_of((await failed_run(f)).result)
     assert states["inner"] == "cancelled"
     assert "inner~2" not in str(states)
 
 
-async def test_flow_nodes_in_items_have_attempts_of_their_own() -> None:
-    seen: dict[int, int] = {}
+async def test_flow_nodes_in_items_have_separate_attempts() -> None:
+    seen: list[int] = []
 
     async def second(x: int) -> int:
-        seen[x] = seen.get(x, 0) + 1
-        if seen[x] < 2:
+        seen.append(x)
+        if seen.count(x) < 2:
             raise ValueError(f"first {x}")
         return x
 
@@ -213,8 +171,7 @@ async def test_flow_nodes_in_items_have_attempts_of_their_own() -> None:
     with Flow() as f:
         f.output("o", collect(f.add(inner.with_(retries=1), x=each([1, 2, 3])).out))
     result = await f.run()
-    assert result.outputs == {"o": [1, 2, 3]}
-    assert seen == {1: 2, 2: 2, 3: 2}
+    assert (result.outputs, sorted(seen)) == ({"o": [1, 2, 3]}, [1, 1, 2, 2, 3, 3])
     assert states_of(result)["inner[1]~2/second"] == "done"
 
 
