@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, Literal
 
 import pytest
 from anyio import Event, create_task_group, wait_all_tasks_blocked
 
-from dataflow import (
-    DataflowError,
-    Flow,
-    Run,
-    RunFailed,
-    collect,
-    each,
-    merge,
-    node,
-    this_firing,
-    threaded,
-)  # fmt: skip
+from dataflow import DataflowError, Flow, Run, RunFailed, collect, each, merge, node, this_firing, threaded
+from tests.behaviour.nodes import gated
 
 
 @node
@@ -51,12 +41,16 @@ async def join(texts: list[str]) -> str:
     return " ".join(texts)
 
 
-def waits_for(gate: Event) -> Callable[[str], Any]:
-    async def waits(text: str) -> str:
-        await gate.wait()
-        return text
+def halting(*gates: Event) -> Any:
+    """Make a node that gives a number each time after it has waited for the next of the gates."""
 
-    return waits
+    @node(name="halting")
+    async def gives() -> AsyncIterator[int]:
+        for number, gate in enumerate(gates):
+            await gate.wait()
+            yield number
+
+    return gives
 
 
 async def all_of(run: Run, port: Any) -> list[Any]:
@@ -79,34 +73,25 @@ def small() -> Flow:
     return f
 
 
-@pytest.mark.parametrize(
-    ("port", "pieces"),
-    [
-        ("words", ["a", "bc"]),
-        ("words.out", ["a", "bc"]),
-        ("spelled", ["a", " ", "b", "c"]),
-        ("spells.out", ["a", " ", "b", "c"]),
-        ("quiet", ["a bc"]),
-        ("$in.text", ["a bc"]),
-        ("lengths", [[1, 2]]),
-        ("looped", ["A BC"]),
-    ],
-)
-async def test_the_pieces_of_a_port_or_its_value_if_there_are_none(port: str, pieces: list[Any]) -> None:
-    async with small().start(text="a bc") as run:
-        assert await all_of(run, port) == pieces
+async def test_the_pieces_of_a_port_or_its_value_if_there_are_none() -> None:
+    pieces: dict[str, list[Any]] = {
+        "words": ["a", "bc"],
+        "words.out": ["a", "bc"],
+        "spelled": ["a", " ", "b", "c"],
+        "spells.out": ["a", " ", "b", "c"],
+        "quiet": ["a bc"],
+        "$in.text": ["a bc"],
+        "lengths": [[1, 2]],
+        "looped": ["A BC"],
+    }
+    for port, expected in pieces.items():
+        async with small().start(text="a bc") as run:
+            assert await all_of(run, port) == expected
 
 
-async def test_a_port_or_a_step_of_the_builder_names_the_port() -> None:
-    with Flow() as f:
-        step = f.add(spells, f.input("text", str))
-    async with f.start(text="ab") as run:
-        by_port, by_step = run.stream(step.out), run.stream(step)
-        assert [piece async for piece in by_port] == ["a", "b"]
-        assert [piece async for piece in by_step] == ["a", "b"]
-
-
-async def test_only_ports_of_the_root_have_streams() -> None:
+async def test_only_ports_of_the_root_of_the_flow_have_streams() -> None:
+    with Flow("other") as other:
+        step = other.add(quiet, "a")
     refused: dict[Any, str] = {
         "nobody": "DF0302",
         "quiet.other": "DF0302",
@@ -114,6 +99,7 @@ async def test_only_ports_of_the_root_have_streams() -> None:
         "again": r"DF0335 again\.out:",
         "quiet.$done": r"quiet\.\$done",
         3: "DF0338",
+        step.out: r"DF0336 quiet\.out:",
     }
     async with small().start(text="a bc") as run:
         for port, problem in refused.items():
@@ -121,70 +107,69 @@ async def test_only_ports_of_the_root_have_streams() -> None:
                 run.stream(port)
 
 
-async def test_a_port_of_another_flow_is_refused() -> None:
-    with Flow("other") as other:
-        step = other.add(quiet, "a")
-    async with small().start(text="a") as run:
-        with pytest.raises(DataflowError, match=r"DF0336 quiet\.out:"):
-            run.stream(step.out)
-
-
 async def test_it_ends_when_the_port_has_settled_not_with_the_run() -> None:
     gate = Event()
     with Flow() as f:
         step = f.add(words, "a b")
-        f.add(waits_for(gate), f.add(join, step.out).out)
+        f.add(gated(gate, "held"), f.add(join, step.out).out)
+        f.output("merged", merge(f.add(quiet, "a").out, f.add(gated(gate), "b").out))
     async with f.start() as run:
         assert await all_of(run, step.out) == ["a", "b"]
+        assert await all_of(run, "merged") == ["a"]  # what a merge takes is known before it has all
         assert run.status == "running"
         gate.set()
 
 
-async def test_pieces_come_while_the_node_runs() -> None:
-    gate, seen = Event(), list[str]()
+async def test_pieces_come_while_the_node_runs_and_wake_a_reader() -> None:
+    first, second, seen = Event(), Event(), list[int]()
 
-    @node
-    async def halting() -> AsyncIterator[str]:
-        yield "first"
-        await gate.wait()
-        yield "second"
-
-    with Flow() as f:
-        step = f.add(halting)
-    async with f.start() as run:
-        async for piece in run.stream(step.out):
+    async def read(stream: AsyncIterator[int]) -> None:
+        async for piece in stream:
             seen.append(piece)
-            assert gate.is_set() == (piece == "second")
-            gate.set()
-    assert seen == ["first", "second"]
+            assert second.is_set() == (piece == 1)
+            second.set()
 
-
-@pytest.mark.parametrize(("is_long", "pieces"), [(True, ["abc"]), (False, [])])
-async def test_a_skip_ends_it_without_anything(is_long: bool, pieces: list[str]) -> None:
     with Flow() as f:
-        exits = f.when("abc", lambda _: is_long)
-        step = f.add(quiet, exits.yes)
+        step = f.add(halting(first, second))
+    async with f.start() as run, create_task_group() as group:
+        stream: Any = run.stream(step.out)
+        group.start_soon(read, stream)
+        await wait_all_tasks_blocked()
+        assert seen == []
+        first.set()
+        await run
+    assert seen == [0, 1]
+
+
+async def test_skips_and_cancelled_runs_end_it_without_anything() -> None:
+    for is_long, pieces in ((True, ["abc"]), (False, [])):
+        with Flow() as f:
+            step = f.add(quiet, f.when("abc", lambda _, is_long=is_long: is_long).yes)  # type: ignore[misc]
+        async with f.start() as run:
+            assert await all_of(run, step.out) == pieces
+    with Flow() as f:
+        waiting = f.add(gated(Event()), "a")
     async with f.start() as run:
-        assert await all_of(run, step.out) == pieces
+        stream = run.stream(waiting.out)
+        run.cancel()
+        assert [piece async for piece in stream] == []
 
 
-@pytest.mark.parametrize(("port", "pieces"), [("breaks", ["a piece"]), ("quiet", [])])
-@pytest.mark.parametrize("errors", ["fail_fast", "continue"])
-async def test_an_error_ends_it_and_the_run_tells_the_failure(
-    port: str, pieces: list[str], errors: Any
-) -> None:
-    with Flow() as f:
-        f.add(quiet, f.add(breaks, "no").out)
-    found = None
-    with pytest.raises(RunFailed, match="no"):
-        async with f.using(errors=errors).start() as run:
-            found = await all_of(run, port)
-    assert found == pieces
+async def test_an_error_ends_it_and_the_run_reports_the_failure() -> None:
+    ways: tuple[Literal["fail_fast", "continue"], ...] = ("fail_fast", "continue")
+    for errors in ways:
+        for port, pieces in (("breaks", ["a piece"]), ("quiet", [])):
+            with Flow() as f:
+                f.add(quiet, f.add(breaks, "no").out)
+            found = None
+            with pytest.raises(RunFailed, match="no"):
+                async with f.using(errors=errors).start() as run:
+                    found = await all_of(run, port)
+            assert found == pieces
 
 
-@pytest.mark.parametrize(("says", "pieces"), [(True, ["1", "2"]), (False, ["1", "done"])])
-async def test_after_a_failed_attempt_it_goes_on_with_the_next(says: bool, pieces: list[str]) -> None:
-    async def tries() -> str:
+async def test_after_a_failed_attempt_it_continues_with_what_is_given_instead() -> None:
+    async def tries(says: bool) -> str:
         attempt = this_firing().attempt
         if says or attempt == 1:
             this_firing().emit(str(attempt))
@@ -192,70 +177,38 @@ async def test_after_a_failed_attempt_it_goes_on_with_the_next(says: bool, piece
             raise ValueError("try again")
         return "done"
 
+    for says, pieces in ((True, ["1", "2"]), (False, ["1", "done"])):
+        with Flow() as f:
+            step = f.add(node(retries=1)(tries), says=says)
+        async with f.start() as run:
+            assert await all_of(run, step.out) == pieces
     with Flow() as f:
-        step = f.add(node(retries=1)(tries))
+        broken = f.add(node(default="instead")(breaks), "no")
     async with f.start() as run:
-        assert await all_of(run, step.out) == pieces
+        assert await all_of(run, broken.out) == ["a piece", "instead"]
 
 
-async def test_the_value_in_place_of_a_failed_attempt_comes_after_its_pieces() -> None:
+async def test_one_opened_late_gets_the_later_pieces_or_the_value() -> None:
+    opened, gate = Event(), Event()
+    opened.set()
     with Flow() as f:
-        step = f.add(node(default="instead")(breaks), "no")
-    async with f.start() as run:
-        assert await all_of(run, step.out) == ["a piece", "instead"]
-
-
-async def test_a_cancelled_run_ends_it() -> None:
-    with Flow() as f:
-        step = f.add(waits_for(Event()), "a")
-    async with f.start() as run:
-        stream = run.stream(step.out)
-        run.cancel()
-        assert [piece async for piece in stream] == []
-
-
-async def test_what_a_merge_takes_is_known_at_once() -> None:
-    gate = Event()
-    with Flow() as f:
-        f.output("o", merge(f.add(quiet, "a").out, f.add(waits_for(gate), "b").out))
-    async with f.start() as run:
-        assert await all_of(run, "o") == ["a"]
-        gate.set()
-
-
-async def test_one_opened_late_gets_the_later_pieces() -> None:
-    gates = [Event(), Event()]
-
-    @node
-    async def halting() -> AsyncIterator[str]:
-        yield "first"
-        gates[0].set()
-        await gates[1].wait()
-        yield "second"
-
-    with Flow() as f:
-        step = f.add(halting)
-    async with f.start() as run:
-        await gates[0].wait()
-        stream = run.stream(step.out)
-        gates[1].set()
-        assert [piece async for piece in stream] == ["second"]
-
-
-async def test_one_opened_after_the_port_has_settled_gets_the_value() -> None:
-    with Flow() as f:
+        step = f.add(halting(opened, gate))
         generated, spelled = f.add(words, "a b"), f.add(spells, "ab")
     async with f.start() as run:
+        await wait_all_tasks_blocked()
+        stream = run.stream(step.out)
+        gate.set()
+        assert [piece async for piece in stream] == [1]
         await run
         assert await all_of(run, generated.out) == ["a", "b"]
         assert await all_of(run, spelled.out) == ["AB"]
 
 
-async def test_a_value_is_passed_on_before_it_is_let_go() -> None:
+async def test_a_value_is_passed_on_before_it_is_released() -> None:
     gate = Event()
     with Flow() as f:
         read = f.add(quiet, f.add(spells, f.input("text", str)).out)
-        f.add(waits_for(gate), read.out)
+        f.add(gated(gate), read.out)
     async with f.using(keep=False).start(text="ab") as run:
         assert await all_of(run, "quiet") == ["AB"]
         with pytest.raises(DataflowError, match=r"DF0337 spells\.out:"):
@@ -263,14 +216,17 @@ async def test_a_value_is_passed_on_before_it_is_let_go() -> None:
         gate.set()
 
 
-async def test_a_slow_reader_neither_slows_the_run_nor_loses_a_piece() -> None:
+async def test_readers_get_each_piece_of_their_port_and_no_other() -> None:
+    """A slow one neither slows the run nor loses a piece; a step names its port."""
     with Flow() as f:
-        step = f.add(spells, "abc")
+        f.add(spells, "ab")
+        other = f.add(node(spells).with_(name="other"), "cde")
     async with f.start() as run:
-        stream = run.stream(step.out)
-        assert await anext(stream) == "a"
+        stream, by_step = run.stream(other.out), run.stream(other)
+        assert await anext(stream) == "c"
         await run
-        assert [piece async for piece in stream] == ["b", "c"]
+        assert [piece async for piece in stream] == ["d", "e"]
+        assert [piece async for piece in by_step] == ["c", "d", "e"]
 
 
 async def test_each_reader_has_its_own_copies() -> None:
@@ -288,14 +244,6 @@ async def test_each_reader_has_its_own_copies() -> None:
         assert await anext(second) == [1]
 
 
-async def test_pieces_of_another_port_or_node_are_not_among_them() -> None:
-    with Flow() as f:
-        f.add(spells, "ab")
-        other = f.add(node(spells).with_(name="other"), "cd")
-    async with f.start() as run:
-        assert await all_of(run, other.out) == ["c", "d"]
-
-
 async def test_pieces_from_a_thread_come_in_order() -> None:
     @threaded
     def speaks() -> str:
@@ -307,25 +255,3 @@ async def test_pieces_from_a_thread_come_in_order() -> None:
         step = f.add(speaks)
     async with f.start() as run:
         assert await all_of(run, step.out) == ["a", "b", "c"]
-
-
-async def test_a_reader_that_waits_is_woken_by_the_next_piece() -> None:
-    gate, seen = Event(), list[str]()
-
-    @node
-    async def halting() -> AsyncIterator[str]:
-        await gate.wait()
-        yield "a"
-
-    async def read(stream: AsyncIterator[str]) -> None:
-        seen.extend([piece async for piece in stream])
-
-    with Flow() as f:
-        step = f.add(halting)
-    async with f.start() as run, create_task_group() as group:
-        group.start_soon(read, run.stream(step.out))
-        await wait_all_tasks_blocked()
-        assert seen == []
-        gate.set()
-        await run
-    assert seen == ["a"]

@@ -5,49 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from anyio import Event
 
-from dataflow import Event as Told
-from dataflow import Flow, Run, collect, each, fallback, gather, merge, node
-from tests.behaviour.nodes import add, ident, inc, listed, one, src, tallying, total
+from dataflow import Event as Reported
+from dataflow import Flow, collect, each, fallback, gather, merge, node
+from tests.behaviour.nodes import add, gated, ident, inc, listed, one, src, total
+
+Heard = Callable[[Reported], None]
 
 
-def gated(gate: Event, name: str = "slow") -> Any:
-    """Return a node that waits for the gate and passes its input on."""
+def opens(gate: Event, path: str) -> Heard:
+    """Open a gate when the node of a path has ended."""
 
-    async def slow(x: int) -> int:
-        await gate.wait()
-        return x
-
-    return node(slow).with_(name=name)
-
-
-async def told(run: Run, on: Callable[[Told], None]) -> list[str]:
-    """Return which nodes ended, in order; `on` sees every event as it comes."""
-    found = []
-    async for event in run.events():
-        if event.kind == "node_finished":
-            found.append(event.path)
-        on(event)
-    return found
-
-
-def opens(gate: Event, path: str, kind: str = "node_finished") -> Callable[[Told], None]:
-    """Open a gate when an event of this kind comes from the path."""
-
-    def look(event: Told) -> None:
-        if (event.path, event.kind) == (path, kind):
+    def look(event: Reported) -> None:
+        if (event.path, event.kind) == (path, "node_finished"):
             gate.set()
 
     return look
 
 
-async def play(flow: Flow, on: Callable[[Told], None], **inputs: Any) -> tuple[list[str], dict[str, Any]]:
-    with tallying():
-        async with flow.start(**inputs) as run:
-            order = await told(run, on)
-            return order, dict((await run).outputs)
+async def play(flow: Flow, on: Heard = lambda _: None, **inputs: Any) -> tuple[list[str], dict[str, Any]]:
+    """Return which nodes ended, in order, and the outputs; `on` sees every event as it comes."""
+    order = []
+    async with flow.start(**inputs) as run:
+        async for event in run.events():
+            if event.kind == "node_finished":
+                order.append(event.path)
+            on(event)
+        return order, dict((await run).outputs)
 
 
 async def test_no_hidden_step_barrier() -> None:
@@ -58,8 +43,7 @@ async def test_no_hidden_step_barrier() -> None:
         b = f.add(node(inc).with_(name="b"), x=a.out)
         f.add(gated(gate, "c"), x=a.out)
         f.add(node(inc).with_(name="d"), x=b.out)
-    order, _ = await play(f, opens(gate, "d"))
-    assert order == ["a", "b", "d", "c"]
+    assert (await play(f, opens(gate, "d")))[0] == ["a", "b", "d", "c"]
 
 
 async def test_two_independent_nodes_run_at_the_same_time() -> None:
@@ -72,57 +56,41 @@ async def test_two_independent_nodes_run_at_the_same_time() -> None:
 
     with Flow("B06") as f:
         f.output("o", f.add(listed, f.add(meet, me=0).out, f.add(meet, me=1).out).out)
-    _, outputs = await play(f, lambda _: None)
-    assert outputs == {"o": [0, 1]}
+    assert (await f.run())["o"] == [0, 1]
 
 
-@pytest.mark.parametrize("reader", ["two ports", "many", "gather", "after"])
-async def test_no_node_starts_before_all_its_ports_have_settled(reader: str) -> None:
-    gate = Event()
-    with Flow() as f:
-        slow, quick = f.add(gated(gate), x=1), f.add(src, x=2)
-        f.add(ident, x=quick.out)
-        match reader:
-            case "two ports":
-                f.add(node(add).with_(name="last"), x=quick.out, y=slow.out)
-            case "many":
-                f.add(node(listed).with_(name="last"), quick.out, slow.out)
-            case "gather":
-                f.add(node(ident).with_(name="last"), x=gather(quick.out, slow.out))
-            case "after":
-                f.after(f.add(node(src).with_(name="last"), x=quick.out), slow.done)
-    order, _ = await play(f, opens(gate, "ident"))
-    assert order == ["src", "ident", "slow", "last"]
+async def test_no_node_starts_before_all_its_ports_have_settled() -> None:
+    def after(f: Flow, quick: Any, slow: Any) -> None:
+        f.after(f.add(node(src).with_(name="last"), x=quick.out), slow.done)
+
+    readers: list[Callable[[Flow, Any, Any], object]] = [
+        lambda f, quick, slow: f.add(node(add).with_(name="last"), x=quick.out, y=slow.out),
+        lambda f, quick, slow: f.add(node(listed).with_(name="last"), quick.out, slow.out),
+        lambda f, quick, slow: f.add(node(ident).with_(name="last"), x=gather(quick.out, slow.out)),
+        after,
+    ]
+    for wire in readers:
+        gate = Event()
+        with Flow() as f:
+            slow, quick = f.add(gated(gate), x=1), f.add(src, x=2)
+            f.add(ident, x=quick.out)
+            wire(f, quick, slow)
+        assert (await play(f, opens(gate, "ident")))[0] == ["src", "ident", "slow", "last"]
 
 
-async def test_merge_does_not_wait_for_later_edges() -> None:
-    gate = Event()
-    with Flow() as f:
-        quick, slow = f.add(src, x=2), f.add(gated(gate), x=1)
-        f.output("o", f.add(ident, x=merge(quick.out, slow.out)).out)
-    order, outputs = await play(f, opens(gate, "ident"))
-    assert order == ["src", "ident", "slow"]
-    assert outputs == {"o": 2}
-
-
-async def test_merge_waits_for_earlier_edges() -> None:
-    gate = Event()
-    with Flow() as f:
-        quick, slow = f.add(src, x=2), f.add(gated(gate), x=1)
-        f.output("o", f.add(ident, x=merge(slow.out, quick.out)).out)
-    order, outputs = await play(f, opens(gate, "src"))
-    assert order == ["src", "slow", "ident"]
-    assert outputs == {"o": 1}
-
-
-async def test_fallback_does_not_wait_for_what_it_does_not_need() -> None:
-    gate = Event()
-    with Flow() as f:
-        quick, slow = f.add(src, x=2), f.add(gated(gate), x=1)
-        f.output("o", f.add(ident, x=fallback(quick.out, slow.out)).out)
-    order, outputs = await play(f, opens(gate, "ident"))
-    assert order == ["src", "ident", "slow"]
-    assert outputs == {"o": 2}
+async def test_joins_wait_for_what_they_need_and_no_more() -> None:
+    """A merge waits for earlier edges, not for later ones; a fallback only for what it needs."""
+    joins: list[tuple[Callable[[Any, Any], Any], str, list[str], int]] = [
+        (lambda quick, slow: merge(quick, slow), "ident", ["src", "ident", "slow"], 2),
+        (lambda quick, slow: merge(slow, quick), "src", ["src", "slow", "ident"], 1),
+        (lambda quick, slow: fallback(quick, slow), "ident", ["src", "ident", "slow"], 2),
+    ]
+    for join, opener, order, value in joins:
+        gate = Event()
+        with Flow() as f:
+            quick, slow = f.add(src, x=2), f.add(gated(gate), x=1)
+            f.output("o", f.add(ident, x=join(quick.out, slow.out)).out)
+        assert await play(f, opens(gate, opener)) == (order, {"o": value})
 
 
 async def test_items_in_any_order_of_completion_are_collected_in_order() -> None:
@@ -130,29 +98,18 @@ async def test_items_in_any_order_of_completion_are_collected_in_order() -> None
     left = [Event() for _ in range(6)]
     left[5].set()
 
-    async def square(x: int, place: int) -> int:
+    async def square(item: list[int]) -> int:
+        x, place = item
         await left[place + 1].wait()
         left[place].set()
         return x * x
 
-    async def placed(items: list[int]) -> list[list[int]]:
-        return [[item, place] for place, item in enumerate(items)]
-
-    async def first(xs: list[int]) -> int:
-        return xs[0]
-
-    async def last(xs: list[int]) -> int:
-        return xs[1]
-
     with Flow("B12") as f:
-        item = each(f.add(placed, items=f.input("items", list[int])).out)
-        squared = f.add(square, x=f.add(first, xs=item).out, place=f.add(last, xs=item).out)
-        f.output("o", collect(squared.out))
-    order, outputs = await play(f, lambda _: None, items=[5, 1, 4, 2, 3])
+        f.output("o", collect(f.add(square, item=each(f.input("items", list[list[int]]))).out))
+    items = [[x, place] for place, x in enumerate((5, 1, 4, 2, 3))]
+    order, outputs = await play(f, items=items)
     assert outputs == {"o": [25, 1, 16, 4, 9]}
-    assert [path for path in order if path.endswith("/square")] == [
-        f"first[{place}]/square" for place in (4, 3, 2, 1, 0)
-    ]
+    assert order == [*(f"square[{place}]" for place in (4, 3, 2, 1, 0)), "square"]
 
 
 async def test_a_map_opens_without_waiting_for_outer_values() -> None:
@@ -166,7 +123,7 @@ async def test_a_map_opens_without_waiting_for_outer_values() -> None:
     assert outputs == {"o": [12, 13]}
 
 
-async def test_a_collected_list_settles_as_soon_as_its_own_ports_have() -> None:
+async def test_a_collected_list_settles_as_soon_as_the_ports_it_collects() -> None:
     gate = Event()
     with Flow() as f:
         squared = f.add(inc, x=each(f.input("xs", list[int])))
@@ -177,7 +134,7 @@ async def test_a_collected_list_settles_as_soon_as_its_own_ports_have() -> None:
     assert outputs == {"sum": 5, "slow": [2, 3]}
 
 
-async def test_what_only_next_values_need_starts_as_soon_as_the_test_tells() -> None:
+async def test_what_only_next_values_need_starts_as_soon_as_the_test_has_a_value() -> None:
     gate = Event()
     with Flow() as f:
         with f.loop(limit=3) as it:
@@ -215,8 +172,7 @@ async def test_a_round_begins_without_waiting_for_loop_constants() -> None:
         slow = f.add(gated(gate), x=10)
         with f.loop(limit=2) as it:
             v = it.carry(0)
-            first = f.add(inc, x=v.out)
-            second = f.add(add, x=first.out, y=slow.out)
+            second = f.add(add, x=f.add(inc, x=v.out).out, y=slow.out)
             it.until(second.out, lambda _: False)
             v.next(second.out)
         f.output("o", it.result(second.out))
@@ -236,6 +192,5 @@ async def test_a_branch_inside_a_loop_waits_only_for_its_own_inputs() -> None:
             it.until(graded.out, lambda _: True)
             v.next(f.add(inc, x=v.out).out)
         f.output("o", it.result(slow.out))
-    order, outputs = await play(f, opens(gate, "loop[0]/inc"))
-    assert order == ["loop[0]/src", "loop[0]/inc", "loop[0]/slow", "loop"]
-    assert outputs == {"o": 0}
+    order = ["loop[0]/src", "loop[0]/inc", "loop[0]/slow", "loop"]
+    assert await play(f, opens(gate, "loop[0]/inc")) == (order, {"o": 0})
