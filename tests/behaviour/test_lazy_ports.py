@@ -20,8 +20,8 @@ from dataflow import (
     merge,
     node,
 )
-from tests.behaviour.nodes import add, fails, ident, inc, listed, nothing, one, src, tallying, total
-from tests.behaviour.table import play, reasons, states_of
+from tests.behaviour.nodes import add, fails, ident, inc, listed, nothing, one, square, src, tallying, total
+from tests.behaviour.table import failed_run, play, reasons, states_of
 
 
 async def needs(x: int, extra: Lazy[int]) -> int:
@@ -36,82 +36,74 @@ async def takes_failure(x: int, extra: Lazy[int | Failure]) -> str:
     return extra.message if isinstance(extra, Failure) else str(extra)
 
 
-def branch(*, first: bool) -> Flow:
+async def only(extra: Lazy[int]) -> int:
+    return extra
+
+
+def branch(*, taken: bool) -> Flow:
     """Wire a lazy source behind a branch that is taken or not."""
     with Flow() as f:
-        taken = f.when(f.input("x", int, 1), lambda _: first)
+        exits = f.when(f.input("x", int, 1), lambda _: taken)
         extra = f.add(inc, x=f.add(src, x=10).out)
-        f.output("o", f.add(needs, x=taken.yes, extra=extra.out).out)
+        f.output("o", f.add(needs, x=exits.yes, extra=extra.out).out)
     return f
 
 
 async def test_a_lazy_source_runs_when_its_reader_will_fire() -> None:
-    played = await play(branch(first=True), {})
-    assert played.result.outputs == {"o": 12}
-    assert played.tally.paths == ["src", "inc"]
+    played = await play(branch(taken=True))
+    assert (played.result.outputs, played.tally.paths) == ({"o": 12}, ["src", "inc"])
 
 
 async def test_a_lazy_source_on_a_branch_not_taken_never_runs() -> None:
-    played = await play(branch(first=False), {})
-    assert played.result.outputs == {}
-    assert played.tally.paths == []
-    assert states_of(played.result) == {
-        "when": "done", "src": "not_run", "inc": "not_run", "needs": "skipped",
-    }  # fmt: skip
-    assert played.result.warnings == ()
-    assert reasons(played.result, "src") == ["  because src: not demanded"]
+    played = await play(branch(taken=False))
+    assert (played.result.outputs, played.tally.paths, played.result.warnings) == ({}, [], ())
+    states = {"when": "done", "src": "not_run", "inc": "not_run", "needs": "skipped"}
     finished = {e.path: e.data["state"] for e in played.events if e.kind == "node_finished"}
-    assert finished == states_of(played.result)
+    assert finished == states_of(played.result) == states
+    assert reasons(played.result, "src") == ["  because src: not demanded"]
 
 
 async def test_a_lazy_source_waits_for_all_other_ports() -> None:
     order: list[str] = []
 
-    async def told(x: int, name: str) -> int:
+    async def noted(x: int, name: str) -> int:
         order.append(name)
         return x
 
     with Flow() as f:
-        slow = f.add(told, x=f.add(told, x=1, name="a").out, name="b")
-        lazy = f.add(told, x=5, name="lazy")
-        f.output("o", f.add(needs, x=slow.out, extra=lazy.out).out)
-    assert (await f.run()).outputs == {"o": 6}
+        slow = f.add(noted, x=f.add(noted, x=1, name="a").out, name="b")
+        f.output("o", f.add(needs, x=slow.out, extra=f.add(noted, x=5, name="lazy").out).out)
+        f.output("only", f.add(only, extra=f.add(one).out).out)  # without others it is demanded at the start
+    assert (await f.run()).outputs == {"o": 6, "only": 1}
     assert order == ["a", "b", "lazy"]
 
 
 async def test_a_source_with_another_use_runs_anyway() -> None:
     with Flow() as f:
-        taken = f.when(f.input("x", int, 1), lambda _: False)
+        exits = f.when(f.input("x", int, 1), lambda _: False)
         extra = f.add(src, x=10)
-        f.add(needs, x=taken.yes, extra=extra.out)
+        f.add(needs, x=exits.yes, extra=extra.out)
         f.output("extra", extra.out)
-    played = await play(f, {})
-    assert played.result.outputs == {"extra": 10}
+    assert (await f.run()).outputs == {"extra": 10}
 
 
-@pytest.mark.parametrize("value", ["skip", "error"])
-async def test_a_lazy_value_counts_like_any_other(value: str) -> None:
+async def test_a_lazy_value_counts_like_any_other() -> None:
+    """A skip skips or leaves the default, an error poisons or is taken; a disabled source is a skip."""
     with Flow() as f:
-        extra = f.add(nothing) if value == "skip" else f.add(fails)
-        f.output("needs", f.add(needs, x=f.add(one).out, extra=extra.out).out)
-    played = await play(f, {})
-    state = {"skip": "skipped", "error": "not_run"}[value]
-    assert states_of(played.result)["needs"] == state
-    assert (played.failed is not None) == (value == "error")
-
-
-async def test_an_optional_lazy_port_that_is_a_skip_takes_its_default() -> None:
+        first = f.add(one).out
+        f.add(needs, x=first, extra=f.add(nothing).out)
+        f.output("default", f.add(may_need, x=first, extra=f.add(nothing).out).out)
+        f.output("alone", f.add(may_need, x=first).out)
+        f.output("constant", f.add(needs, x=first, extra=5).out)
+        off = f.add(node(one).with_(enabled=False))
+        f.output("off", f.add(may_need, x=first, extra=off.out).out)
+        f.output("failure", f.add(takes_failure, x=1, extra=f.add(fails, x=3).out).out)
+    result = await f.run()
+    assert result.outputs == {"default": 101, "alone": 101, "constant": 6, "off": 101, "failure": "bad 3"}
+    assert states_of(result)["needs"] == "skipped"
     with Flow() as f:
-        f.output("o", f.add(may_need, x=f.add(one).out, extra=f.add(nothing).out).out)
-        f.output("alone", f.add(may_need, x=f.add(one).out).out)
-        f.output("constant", f.add(needs, x=f.add(one).out, extra=5).out)
-    assert (await play(f, {})).result.outputs == {"o": 101, "alone": 101, "constant": 6}
-
-
-async def test_a_failure_may_be_taken_through_a_lazy_port() -> None:
-    with Flow() as f:
-        f.output("o", f.add(takes_failure, x=1, extra=f.add(fails, x=3).out).out)
-    assert (await play(f, {})).result.outputs == {"o": "bad 3"}
+        f.add(needs, x=f.add(one).out, extra=f.add(fails).out)
+    assert states_of((await failed_run(f)).result)["needs"] == "not_run"
 
 
 async def test_joins_loops_and_maps_behind_a_lazy_port_run_if_asked_for() -> None:
@@ -125,35 +117,33 @@ async def test_joins_loops_and_maps_behind_a_lazy_port_run_if_asked_for() -> Non
         whole = f.add(total, xs=collect(items.out))
         joined = merge(f.add(nothing).out, carried.final)
         f.output("o", f.add(needs, taken.yes, f.add(total, gather(joined, whole.out)).out).out)
-    played = await play(f, {"x": 1})
-    assert played.result.outputs == {"o": 1 + 3 + 5}
+    assert (await play(f, {"x": 1})).result.outputs == {"o": 1 + 3 + 5}
     played = await play(f, {"x": 0})
-    assert played.result.outputs == {}
-    assert played.tally.paths == []
-    assert {state for path, state in states_of(played.result).items() if path not in ("when", "needs")} == {
-        "not_run"
-    }
+    assert (played.result.outputs, played.tally.paths) == ({}, [])
+    states = states_of(played.result)
+    assert {states[path] for path in states.keys() - {"when", "needs"}} == {"not_run"}
 
 
-async def test_a_lazy_source_outside_is_shared_by_all_items_and_rounds() -> None:
+async def test_a_lazy_source_is_shared_by_readers_items_and_rounds() -> None:
     with Flow() as f:
         extra = f.add(inc, x=f.add(src, x=10).out)
-        items = f.add(needs, x=each(f.input("xs", list[int])), extra=extra.out)
-        f.output("o", collect(items.out))
-    played = await play(f, {"xs": [1, 2, 3]})
-    assert played.result.outputs == {"o": [12, 13, 14]}
-    assert played.tally.runs() == {"src": 1, "inc": 1}
-    played = await play(f, {"xs": []})
-    assert played.result.outputs == {"o": []}
-    assert played.tally.runs() == {}
+        f.output("o", collect(f.add(needs, x=each(f.input("xs", list[int])), extra=extra.out).out))
+    for xs, runs in (([1, 2, 3], {"src": 1, "inc": 1}), ([], {})):
+        played = await play(f, {"xs": xs})
+        assert (played.result.outputs, played.tally.runs()) == ({"o": [x + 11 for x in xs]}, runs)
+    with Flow() as f:
+        shared = f.add(one)
+        steps = [f.add(needs, x=f.add(src, x=number).out, extra=shared.out) for number in range(4)]
+        f.output("o", f.add(listed, *(step.out for step in steps)).out)
+    played = await play(f)
+    assert (played.result.outputs, played.tally.runs()["one"]) == ({"o": [1, 2, 3, 4]}, 1)
 
 
 async def test_a_lazy_source_inside_an_item_runs_for_the_items_that_need_it() -> None:
     with Flow() as f:
         x = each(f.input("xs", list[int]))
         odd = f.when(x, lambda x: x % 2 == 1)
-        items = f.add(needs, x=odd.yes, extra=f.add(inc, x=x).out)
-        f.output("o", collect(items.out))
+        f.output("o", collect(f.add(needs, x=odd.yes, extra=f.add(inc, x=x).out).out))
     played = await play(f, {"xs": [1, 2, 3]})
     assert played.result.outputs == {"o": [3, 7]}
     assert sorted(played.tally.paths) == ["when[0]/inc", "when[2]/inc"]
@@ -168,55 +158,21 @@ async def test_a_flow_node_behind_a_lazy_port_and_lazy_ports_inside_it() -> None
 
     with Flow() as f:
         f.output("o", f.add(may_need, x=f.add(one).out, extra=f.add(inner, f.input("x", int)).out).out)
-    played = await play(f, {"x": 3})
-    assert played.result.outputs == {"o": 8}
-    played = await play(f, {"x": 0})
-    assert played.result.outputs == {"o": 101}
-    assert states_of(played.result)["inner/inc"] == "not_run"
+    assert (await f.run(x=3)).outputs == {"o": 8}
+    result = await f.run(x=0)
+    assert (result.outputs, states_of(result)["inner/inc"]) == ({"o": 101}, "not_run")
 
 
-async def test_a_source_is_demanded_once_by_many_readers() -> None:
-    with Flow() as f:
-        extra = f.add(one)
-        steps = [f.add(needs, x=f.add(src, x=number).out, extra=extra.out) for number in range(4)]
-        f.output("o", f.add(listed, *(step.out for step in steps)).out)
-    played = await play(f, {})
-    assert played.result.outputs == {"o": [1, 2, 3, 4]}
-    assert played.tally.runs() == {"one": 1, "src": 1, "src_2": 1, "src_3": 1, "src_4": 1, "listed": 1}
-
-
-async def test_a_failure_closes_what_was_never_demanded_too() -> None:
-    with Flow() as f:
-        bad = f.add(fails)
-        f.add(needs, x=bad.out, extra=f.add(one).out)
-    with pytest.raises(RunFailed) as raised:
-        await f.run()
-    assert states_of(raised.value.result) == {"fails": "failed", "one": "not_run", "needs": "not_run"}
-
-
-async def test_a_reader_of_nothing_but_lazy_ports_demands_them_at_once() -> None:
-    async def only(extra: Lazy[int]) -> int:
-        return extra
-
-    with Flow() as f:
-        f.output("o", f.add(only, extra=f.add(one).out).out)
-    assert (await play(f, {})).result.outputs == {"o": 1}
-
-
-async def test_a_disabled_lazy_source_is_a_skip() -> None:
-    with Flow() as f:
-        off = f.add(node(one).with_(enabled=False))
-        f.output("o", f.add(may_need, x=f.add(one).out, extra=off.out).out)
-    assert (await play(f, {})).result.outputs == {"o": 101}
-
-
-async def test_a_disabled_lazy_source_is_demanded_like_any_other() -> None:
+async def test_what_was_never_demanded_is_not_run_also_if_disabled_or_closed_by_a_failure() -> None:
     """S4.7, S8.1"""
     with Flow() as f:
+        f.add(needs, x=f.add(fails).out, extra=f.add(one).out)
+    states = states_of((await failed_run(f)).result)
+    assert states == {"fails": "failed", "one": "not_run", "needs": "not_run"}
+    with Flow() as f:
         taken = f.when(f.input("x", int, 1), lambda _: False)
-        off = f.add(node(one).with_(enabled=False))
-        f.output("o", f.add(may_need, x=taken.yes, extra=off.out).out)
-    result = (await play(f, {})).result
+        f.add(may_need, x=taken.yes, extra=f.add(node(one).with_(enabled=False)).out)
+    result = await f.run()
     assert states_of(result)["one"] == "not_run"
     assert reasons(result, "one") == ["  because one: not demanded"]
 
@@ -233,26 +189,20 @@ async def uses_tools(x: int, tools: Toolbox) -> str:
     return f"{x} {type(tools).__name__}"
 
 
-@pytest.mark.parametrize("x", [0, 1])
-async def test_tools_of_a_branch_not_taken_are_never_opened(x: int) -> None:
-    with Flow() as f:
-        taken = f.when(f.input("x", int), lambda x: x > 0)
-        f.output("o", f.add(uses_tools, taken.yes, f.add(toolbox).out).out)
-    result = (await play(f, {"x": x})).result
-    assert states_of(result)["toolbox"] == ("done" if x else "not_run")
-
-
-@pytest.mark.parametrize("x", [0, 1])
-async def test_nor_are_those_of_a_flow_node(x: int) -> None:
+async def test_tools_of_a_branch_not_taken_are_never_opened() -> None:
+    """Nor are those of a flow node."""
     with Flow("inner") as inner:
         tools = inner.input("tools", Toolbox)
         inner.output("o", inner.add(uses_tools, inner.input("x", int), tools).out)
     with Flow() as f:
         taken = f.when(f.input("x", int), lambda x: x > 0)
-        f.output("o", f.add(inner, x=taken.yes, tools=f.add(toolbox).out).out.o)
-    result = (await play(f, {"x": x})).result
-    assert states_of(result)["toolbox"] == ("done" if x else "not_run")
-    assert result.outputs == ({"o": "1 Toolbox"} if x else {})
+        f.output("o", f.add(uses_tools, taken.yes, f.add(toolbox).out).out)
+        f.output("inner", f.add(inner, x=taken.yes, tools=f.add(toolbox).out).out.o)
+    for x in (0, 1):
+        result = await f.run(x=x)
+        states = states_of(result)
+        assert {states["toolbox"], states["toolbox_2"]} == {"done" if x else "not_run"}
+        assert result.outputs == (dict.fromkeys(("o", "inner"), "1 Toolbox") if x else {})
 
 
 # pull
@@ -264,17 +214,12 @@ def wide() -> tuple[Flow, dict[str, Any]]:
         left, right = f.add(inc, x=x), f.add(src, x=x)
         behind = f.add(add, left.out, 10)
         items = f.add(ident, x=each(f.input("xs", list[int], [1, 2])))
-        side = f.add(square_of, x=items.out)
         f.output("left", behind.out)
         f.output("right", right.out)
         f.output("items", collect(items.out))
-        f.output("side", collect(side.out))
+        f.output("side", collect(f.add(square, x=items.out).out))
         f.add(fails, x=right.out)
     return f, {"behind": behind.out, "right": right.out, "x": x}
-
-
-async def square_of(x: int) -> int:
-    return x * x
 
 
 async def pulled(f: Flow, port: object, **inputs: Any) -> tuple[Any, list[str]]:
@@ -291,26 +236,22 @@ async def test_pull_runs_what_a_port_needs_and_no_more() -> None:
     assert await pulled(f, "src.out", x=2) == (2, ["src"])
     assert await pulled(f, ports["x"], x=4) == (4, [])
     assert await pulled(f, "items") == ([1, 2], ["ident[0]", "ident[1]"])
+    again = f.add(inc, x=ports["right"])  # what was wired since
+    assert await f.pull(again.out) == 2
 
 
 async def test_pull_raises_what_keeps_the_port_from_a_value() -> None:
     f, _ = wide()
     f.output("none", f.add(nothing).out)
-    with pytest.raises(DataflowError, match=r"DF0817 output 'none': .*nothing: port 'out' not"):
-        await f.pull("none")
-    with pytest.raises(RunFailed, match="bad 1"):
-        await f.pull("fails")
-    with pytest.raises(DataflowError, match=r"DF0335 square_of\.out:"):
-        await f.pull("square_of")
-    with pytest.raises(DataflowError, match="DF0302"):
-        await f.pull("nowhere")
-
-
-async def test_pull_sees_what_was_wired_since() -> None:
-    f, ports = wide()
-    assert await f.pull("right") == 1
-    again = f.add(inc, x=ports["right"])
-    assert await f.pull(again.out) == 2
+    refused: dict[str, tuple[type[Exception], str]] = {
+        "none": (DataflowError, r"DF0817 output 'none': .*nothing: port 'out' not"),
+        "fails": (RunFailed, "bad 1"),
+        "square": (DataflowError, r"DF0335 square\.out:"),
+        "nowhere": (DataflowError, "DF0302"),
+    }
+    for port, (kind, problem) in refused.items():
+        with pytest.raises(kind, match=problem):
+            await f.pull(port)
 
 
 async def test_pull_reads_loops_and_flow_nodes() -> None:
@@ -322,14 +263,12 @@ async def test_pull_reads_loops_and_flow_nodes() -> None:
         with f.loop(limit=3) as it:
             carried = it.carry(0)
             stepped = f.add(twice, x=carried.out)
-            f.add(square_of, x=carried.out)
+            f.add(square, x=carried.out)
             carried.next(stepped.out)
         final = carried.final
         f.output("seen", it.result(stepped.out))
-    assert await pulled(f, final) == (
-        6,
-        [f"loop[{n}]/twice/{name}" for n in range(3) for name in ("inc", "inc_2")],
-    )
+    paths = [f"loop[{n}]/twice/{name}" for n in range(3) for name in ("inc", "inc_2")]
+    assert await pulled(f, final) == (6, paths)
     assert await f.pull("seen") == 6
 
 

@@ -1,15 +1,17 @@
-"""A value is let go when its last reader has come to its end; what has ended keeps what leaves it (S8.5)."""
+"""A value is released when its last reader has ended; what has ended keeps what leaves it (S8.5)."""
 
 from __future__ import annotations
 
 import gc
-from typing import Any
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, Literal
 from weakref import WeakSet, ref
 
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import DataflowError, Flow, collect, each, flow, merge, node, race
+from dataflow import DataflowError, Flow, RunFailed, collect, each, flow, merge, node, race
 
 
 class Thing:
@@ -17,7 +19,7 @@ class Thing:
 
 
 class Things:
-    """Makes things and knows those that somebody holds; `gate` holds a node up."""
+    """Makes things and knows those that are referred to; `gate` holds a node up."""
 
     def __init__(self) -> None:
         self.alive: WeakSet[Thing] = WeakSet()
@@ -35,9 +37,16 @@ class Things:
         await self.gates[x].wait()
         return self.new()
 
+    async def make_some(self) -> list[Any]:
+        return [self.new() for _ in range(3)]
+
     async def gate(self, x: int) -> int:
         await self.gates[x].wait()
         return x
+
+    async def late(self, thing: Any) -> int:
+        await self.gates[0].wait()
+        return 1
 
     async def held(self) -> int:
         """Count the things that are held once nothing moves any more."""
@@ -63,109 +72,158 @@ async def plus_one(x: int) -> int:
     return x + 1
 
 
-async def test_a_chain_lets_go_what_is_behind_it() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make)
-        held = f.add(things.gate, x=f.add(weigh, thing=made.out).out)
-        f.output("o", held.out)
-    async with f.using(keep=False).start() as run:
-        assert await things.held() == 0
-        things.gates[0].set()
-        result = await run
-    with pytest.raises(DataflowError, match=r"DF0337 make\.out:"):
-        result.get(made.out)
-    assert result.why(made.out) == "'make.out' had a value, which was let go"
-    assert (result["o"], result.get(held.out)) == (0, 0)
+async def fail(thing: Any = None) -> int:
+    raise ValueError("no")
 
 
-async def test_values_of_the_root_are_kept_unless_told_otherwise() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make)
-        f.output("o", f.add(things.gate, x=f.add(weigh, thing=made.out).out).out)
-    async with f.start() as run:
-        assert await things.held() == 1
-        things.gates[0].set()
-        result = await run
-    assert result.get(made.out) in things.alive
-
-
-async def test_a_flow_output_stays() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make)
-        f.output("o", f.add(things.gate, x=f.add(weigh, thing=made.out).out).out)
-        f.output("thing", made.out)
-    async with f.using(keep=False).start() as run:
-        assert await things.held() == 1
-        things.gates[0].set()
-        result = await run
-    assert result["thing"] is result.get(made.out)
-
-
-async def test_what_nobody_reads_is_let_go_at_once() -> None:
-    things = Things()
-    with Flow() as f:
-        f.add(things.make)
-        f.add(things.gate, x=0)
-    async with f.using(keep=False).start():
-        assert await things.held() == 0
-        things.gates[0].set()
-
-
-async def test_a_fan_out_is_held_until_its_last_reader_has_ended() -> None:
-    things = Things()
-
-    async def late(thing: Any) -> int:
-        await things.gates[0].wait()
-        return 1
-
-    with Flow() as f:
-        made = f.add(things.make)
-        f.add(weigh, thing=made.out)
-        f.output("o", f.add(things.gate, x=f.add(late, thing=made.out).out).out)
-    async with f.using(keep=False).start() as run:
-        assert await things.held() == 1
-        things.gates[0].set()
-        assert await things.held() == 0
-        things.gates[1].set()
-        await run
-
-
-async def test_a_reader_that_is_skipped_or_poisoned_holds_nothing() -> None:
-    things = Things()
-
-    async def fail() -> int:
-        raise ValueError("no")
-
-    with Flow() as f:
-        made = f.add(things.make)
-        never = f.when(0, lambda _: False).yes
-        f.add(second, thing=made.out, x=never)
-        f.add(second, thing=made.out, x=f.add(fail).out)
-        f.add(node(weigh).with_(enabled=False), thing=made.out)
-        f.add(things.gate, x=0)
-    with pytest.raises(Exception, match="no"):  # noqa: PT012 - the run fails when the block ends
-        async with f.using(keep=False, errors="continue").start():
-            assert await things.held() == 0
+async def test_a_chain_releases_what_is_behind_it_unless_values_are_kept() -> None:
+    for keep in (False, True):
+        things = Things()
+        with Flow() as f:
+            made = f.add(things.make)
+            held = f.add(things.gate, x=f.add(weigh, thing=made.out).out)
+            f.output("o", held.out)
+        async with f.using(keep=keep).start() as run:
+            assert await things.held() == keep
             things.gates[0].set()
+            result = await run
+        if keep:
+            assert result.get(made.out) in things.alive
+            continue
+        with pytest.raises(DataflowError, match=r"DF0337 make\.out:"):
+            result.get(made.out)
+        assert result.why(made.out) == "'make.out' had a value, which was let go"
+        assert (result["o"], result.get(held.out)) == (0, 0)
 
 
-async def test_a_merge_lets_its_sources_go_also_those_that_come_too_late() -> None:
-    things = Things()
-    with Flow() as f:
-        first, late = f.add(things.make), f.add(things.make_late, x=0)
-        read = f.add(weigh, thing=merge(first.out, late.out))
-        f.add(things.gate, x=f.add(plus_one, x=read.out).out)
-    async with f.using(keep=False).start():
-        assert await things.held() == 0
-        things.gates[0].set()
-        assert await things.held() == 0  # it has brought one, and nobody waits for it any more
-        things.gates[1].set()
+def an_output(f: Flow, things: Things) -> None:
+    made = f.add(things.make)
+    f.output("o", f.add(things.gate, x=f.add(weigh, thing=made.out).out).out)
+    f.output("thing", made.out)
 
 
-async def test_items_let_their_values_go() -> None:
+def unread(f: Flow, things: Things) -> None:
+    f.add(things.make)
+    f.add(things.gate, x=0)
+
+
+def fan_out(f: Flow, things: Things) -> None:
+    made = f.add(things.make)
+    f.add(weigh, thing=made.out)
+    f.output("o", f.add(things.gate, x=f.add(things.late, thing=made.out).out).out)
+
+
+def skipped_and_poisoned(f: Flow, things: Things) -> None:
+    made = f.add(things.make)
+    f.add(second, thing=made.out, x=f.when(0, lambda _: False).yes)
+    f.add(second, thing=made.out, x=f.add(fail).out)
+    f.add(node(weigh).with_(enabled=False), thing=made.out)
+    f.add(things.gate, x=0)
+
+
+def merged(f: Flow, things: Things) -> None:
+    first, late = f.add(things.make), f.add(things.make_late, x=0)
+    read = f.add(weigh, thing=merge(first.out, late.out))
+    f.add(things.gate, x=f.add(plus_one, x=read.out).out)
+
+
+def raced(f: Flow, things: Things) -> None:
+    read = f.add(weigh, thing=race(f.add(things.make_late, x=1).out, f.add(things.make).out))
+    f.add(things.gate, x=read.out)
+
+
+def items(f: Flow, things: Things) -> None:
+    made = f.add(things.make, x=each([1, 2, 3]))
+    f.output("o", collect(f.add(things.gate, x=f.add(weigh, thing=made.out).out).out))
+
+
+def a_list(f: Flow, things: Things) -> None:
+    made = f.add(things.make, x=each([1, 2, 3]))
+    f.add(things.gate, x=f.add(weigh, thing=collect(made.out)).out)
+
+
+def a_list_and_its_map(f: Flow, things: Things) -> None:
+    weighed = collect(f.add(weigh, thing=each(f.add(things.make_some).out, max_concurrency=1)).out)
+    f.add(second, thing=weighed, x=f.add(things.gate, x=0).out)
+    f.add(things.gate, x=f.add(weigh, thing=weighed).out)
+
+
+def outside_of_items(f: Flow, things: Things) -> None:
+    passed = f.add(things.gate, x=f.add(second, thing=f.add(things.make).out, x=each([0, 1])).out)
+    f.output("held", f.add(things.count, x=f.add(weigh, thing=collect(passed.out)).out).out)
+
+
+def outside_of_a_loop(f: Flow, things: Things) -> None:
+    made = f.add(things.make)
+    with f.loop(limit=2) as it:
+        v = it.carry(0)
+        passed = f.add(second, thing=made.out, x=f.add(things.gate, x=v.out).out)
+        v.next(f.add(plus_one, x=passed.out).out)
+    f.output("held", f.add(things.count, x=it.result(passed.out)).out)
+
+
+def carried(f: Flow, things: Things, *, with_final: bool = False) -> None:
+    with f.loop(limit=2) as it:
+        n, v = it.carry(0), it.carry(None)
+        passed = f.add(things.gate, x=f.add(second, thing=v.out, x=n.out).out)
+        n.next(f.add(plus_one, x=passed.out).out)
+        v.next(f.add(things.make, x=passed.out).out)
+    if with_final:
+        f.output("final", f.add(weigh, thing=v.final).out)
+
+
+def carried_to_the_end(f: Flow, things: Things) -> None:
+    carried(f, things, with_final=True)
+
+
+def into_a_flow_node(f: Flow, things: Things) -> None:
+    @flow
+    def inside(f: Flow, thing: Any) -> int:
+        made = f.add(things.make, x=f.add(weigh, thing=thing).out)
+        return f.add(things.gate, x=f.add(weigh, thing=made.out).out).out
+
+    f.output("held", f.add(things.count, x=f.add(inside, thing=f.add(things.make).out).out).out)
+
+
+#: What is wired, how many things are held before each gate is opened, and by the last node if it counts.
+HELD: tuple[tuple[Callable[[Flow, Things], None], list[int], int | None], ...] = (
+    (an_output, [1], None),
+    (unread, [0], None),  # released before anything else
+    (fan_out, [1, 0], None),  # held until its last reader has ended
+    (skipped_and_poisoned, [0], None),
+    (merged, [0, 0], None),  # also of a source that comes too late
+    (raced, [0], None),
+    (items, [0], None),  # before the items end
+    (a_list, [0], None),
+    (a_list_and_its_map, [0], None),
+    (outside_of_items, [1, 1], 0),  # held until all items have ended
+    (outside_of_a_loop, [1, 1], 0),
+    (carried_to_the_end, [0, 1], None),
+    (carried, [0, 0], None),  # not held within its round, as it cannot be the final value
+    (into_a_flow_node, [1], 0),  # held since it may be tried again
+)
+
+
+async def test_values_are_held_until_their_last_reader_has_ended(subtests: pytest.Subtests) -> None:
+    for wire, before_gates, at_last in HELD:
+        with subtests.test(wire.__name__):
+            things = Things()
+            with Flow() as f:
+                wire(f, things)
+            is_failing = wire is skipped_and_poisoned
+            with pytest.raises(RunFailed) if is_failing else nullcontext():
+                async with f.using(keep=False, errors="continue").start() as run:
+                    for gate, count in zip(things.gates, before_gates, strict=False):
+                        assert await things.held() == count
+                        gate.set()
+                    for gate in things.gates:
+                        gate.set()
+                    result = await run
+                assert at_last is None or result["held"] == at_last
+                assert wire is not an_output or result["thing"] in things.alive
+
+
+async def test_items_release_their_values_also_if_values_are_kept() -> None:
     things = Things()
     with Flow() as f:
         made = f.add(things.make, x=each([1, 2, 3]))
@@ -175,74 +233,7 @@ async def test_items_let_their_values_go() -> None:
     assert (result["o"], len(things.alive)) == ([0, 0, 0], 0)
 
 
-async def test_items_let_their_values_go_before_they_end() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make, x=each([1, 2, 3]))
-        f.output("o", collect(f.add(things.gate, x=f.add(weigh, thing=made.out).out).out))
-    async with f.using(keep=False).start():
-        assert await things.held() == 0
-        things.gates[0].set()
-
-
-async def test_a_list_goes_with_its_last_reader() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make, x=each([1, 2, 3]))
-        f.add(things.gate, x=f.add(weigh, thing=collect(made.out)).out)
-    async with f.using(keep=False).start():
-        assert await things.held() == 0
-        things.gates[0].set()
-
-
-async def test_a_list_goes_with_the_map_over_it() -> None:
-    things = Things()
-
-    async def make_some() -> list[Any]:
-        return [things.new() for _ in range(3)]
-
-    with Flow() as f:
-        weighed = collect(f.add(weigh, thing=each(f.add(make_some).out, max_concurrency=1)).out)
-        f.add(second, thing=weighed, x=f.add(things.gate, x=0).out)
-        f.add(things.gate, x=f.add(weigh, thing=weighed).out)
-    async with f.using(keep=False).start():
-        assert await things.held() == 0
-        things.gates[0].set()
-
-
-async def test_a_value_from_outside_is_held_until_all_items_have_ended() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make)
-        passed = f.add(things.gate, x=f.add(second, thing=made.out, x=each([0, 1])).out)
-        f.output("held", f.add(things.count, x=f.add(weigh, thing=collect(passed.out)).out).out)
-    async with f.using(keep=False).start() as run:
-        seen = [await things.held()]
-        things.gates[0].set()  # the first item ends
-        seen.append(await things.held())
-        things.gates[1].set()
-        seen.append((await run)["held"])
-    assert seen == [1, 1, 0]
-
-
-async def test_a_loop_holds_a_value_from_outside_until_it_has_ended() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make)
-        with f.loop(limit=2) as it:
-            v = it.carry(0)
-            passed = f.add(second, thing=made.out, x=f.add(things.gate, x=v.out).out)
-            v.next(f.add(plus_one, x=passed.out).out)
-        f.output("held", f.add(things.count, x=it.result(passed.out)).out)
-    async with f.using(keep=False).start() as run:
-        assert await things.held() == 1
-        things.gates[0].set()
-        assert await things.held() == 1
-        things.gates[1].set()
-        assert (await run)["held"] == 0
-
-
-async def test_rounds_let_their_values_go() -> None:
+async def test_rounds_release_their_values() -> None:
     made: list[ref[Thing]] = []
 
     async def make(x: int) -> Any:
@@ -265,24 +256,6 @@ async def test_rounds_let_their_values_go() -> None:
     assert result["last"] is made[2]()
 
 
-@pytest.mark.parametrize("with_final", [False, True])
-async def test_a_carried_value_goes_within_its_round_unless_it_may_be_the_final(with_final: bool) -> None:
-    things = Things()
-    with Flow() as f:
-        with f.loop(limit=2) as it:
-            n, v = it.carry(0), it.carry(None)
-            passed = f.add(things.gate, x=f.add(second, thing=v.out, x=n.out).out)
-            n.next(f.add(plus_one, x=passed.out).out)
-            v.next(f.add(things.make, x=passed.out).out)
-        if with_final:
-            f.output("final", f.add(weigh, thing=v.final).out)
-    async with f.using(keep=False).start():
-        things.gates[0].set()
-        held = await things.held()
-        things.gates[1].set()
-    assert held == with_final
-
-
 async def test_a_loop_that_fails_at_its_limit_holds_nothing() -> None:
     things = Things()
     f = Flow()
@@ -299,48 +272,18 @@ async def test_a_loop_that_fails_at_its_limit_holds_nothing() -> None:
     assert (result.states["up"].value, len(things.alive)) == ("failed", 0)
 
 
-async def test_a_flow_node_holds_its_inputs_until_it_has_ended_and_nothing_else() -> None:
-    things = Things()
-
-    @flow
-    def inside(f: Flow, thing: Any) -> int:
-        made = f.add(things.make, x=f.add(weigh, thing=thing).out)
-        return f.add(things.gate, x=f.add(weigh, thing=made.out).out).out
-
-    with Flow() as f:
-        made = f.add(things.make)
-        f.output("held", f.add(things.count, x=f.add(inside, thing=made.out).out).out)
-    async with f.using(keep=False).start() as run:
-        assert await things.held() == 1  # it may be tried again
-        things.gates[0].set()
-        assert (await run)["held"] == 0
-
-
-async def test_a_race_lets_its_sources_go() -> None:
-    things = Things()
-    with Flow() as f:
-        read = f.add(weigh, thing=race(f.add(things.make_late, x=1).out, f.add(things.make).out))
-        f.add(things.gate, x=read.out)
-    async with f.using(keep=False).start():
-        assert await things.held() == 0
-        things.gates[0].set()
-
-
-@pytest.mark.parametrize("on_error", ["collect", "skip"])
-async def test_an_item_that_has_failed_holds_nothing(on_error: Any) -> None:
-    things = Things()
-
-    async def drop(thing: Any) -> int:
-        raise ValueError("dropped")
-
-    with Flow() as f:
-        made = f.add(things.make, x=each([1, 2], on_error=on_error))
-        f.output("o", f.add(weigh, thing=collect(f.add(drop, thing=made.out).out)).out)
-        f.add(things.gate, x=f.add(weigh, thing=collect(made.out)).out)
-    async with f.start() as run:
-        assert await things.held() == 0
-        things.gates[0].set()
-        assert (await run)["o"] == 0
+async def test_an_item_that_has_failed_holds_nothing() -> None:
+    ways: tuple[Literal["collect", "skip"], ...] = ("collect", "skip")
+    for on_error in ways:
+        things = Things()
+        with Flow() as f:
+            made = f.add(things.make, x=each([1, 2], on_error=on_error))
+            f.output("o", f.add(weigh, thing=collect(f.add(fail, thing=made.out).out)).out)
+            f.add(things.gate, x=f.add(weigh, thing=collect(made.out)).out)
+        async with f.start() as run:
+            assert await things.held() == 0
+            things.gates[0].set()
+            assert (await run)["o"] == 0
 
 
 def reading(things: Things) -> Flow:
@@ -354,26 +297,9 @@ def reading(things: Things) -> Flow:
 async def test_a_run_holds_its_inputs_no_longer_than_their_readers_do() -> None:
     things = Things()
     assert (await reading(things).run(thing=things.new()))["held"] == 0
-
-
-async def test_a_run_that_was_started_holds_its_inputs_no_longer() -> None:
-    things = Things()
     async with reading(things).start(thing=things.new()) as run:
         assert (await run)["held"] == 0
-
-
-async def test_a_run_from_synchronous_code_holds_its_inputs_no_longer() -> None:
-    things = Things()
     assert reading(things).run_sync(thing=things.new())["held"] == 0
-
-
-def test_a_run_without_an_event_loop_holds_its_inputs_no_longer() -> None:
-    things = Things()
-    assert reading(things).run_sync(thing=things.new())["held"] == 0
-
-
-async def test_a_typed_flow_holds_its_arguments_no_longer() -> None:
-    things = Things()
 
     @flow
     def counting(f: Flow, thing: Any) -> int:
@@ -382,7 +308,12 @@ async def test_a_typed_flow_holds_its_arguments_no_longer() -> None:
     assert await counting.using(keep=False)(things.new()) == 0
 
 
-async def test_a_run_in_hand_holds_nothing_of_its_inputs_once_it_has_ended() -> None:
+def test_a_run_without_an_event_loop_holds_its_inputs_no_longer() -> None:
+    things = Things()
+    assert reading(things).run_sync(thing=things.new())["held"] == 0
+
+
+async def test_a_run_holds_nothing_of_its_inputs_once_it_has_ended() -> None:
     things = Things()
     with Flow() as f:
         f.input("thing", Any)
@@ -403,22 +334,15 @@ async def test_what_has_no_value_keeps_its_reason() -> None:
         f.add(weigh, thing=port)
     result = await f.using(keep=False).run()
     assert result.why(port) == "'when.yes' has no value\n  because when: exit 'yes' not taken"
-
-
-def test_keep_is_true_or_false() -> None:
     with pytest.raises(ValueError, match="DF0501"):
         Flow().using(keep="no")  # type: ignore[arg-type]
 
 
-async def test_what_a_node_was_given_that_failed_at_once_goes_with_it() -> None:
+async def test_what_a_node_was_given_that_failed_goes_with_it() -> None:
     """Its failure, and the traceback of that, refer to nothing that refers back."""
     things = Things()
-
-    async def fails(thing: Any) -> int:
-        raise ValueError("no")
-
     with Flow() as f:
-        failed = f.add(fails, f.add(things.make, each([1, 2, 3], on_error="skip")).out)
+        failed = f.add(fail, f.add(things.make, each([1, 2, 3], on_error="skip")).out)
         f.output("o", collect(failed.out))
     gc.disable()
     try:
