@@ -8,12 +8,11 @@ from contextvars import ContextVar, copy_context
 from typing import Any
 from weakref import ReferenceType, ref
 
-import anyio
-import pytest
 from anyio import Event, create_task_group, to_thread
 from anyio.lowlevel import checkpoint
 
 from dataflow import ExecutionContext, Flow, Node, collect, each, merge_contexts, node, this_firing, threaded
+from tests.behaviour.nodes import inc, tallying
 
 PLACE: ContextVar[str] = ContextVar("place", default="nowhere")
 
@@ -57,44 +56,26 @@ async def set_place_and_yield(x: int) -> Any:
         await checkpoint()
 
 
-async def sitting_of(x: object) -> ReferenceType[object]:
-    return ref(this_firing().sitting)
-
-
-async def reads_context(context: ExecutionContext) -> str:
-    return PLACE.get()
-
-
-@pytest.mark.parametrize("setter", [set_place, set_place_and_wait], ids=["straight", "suspending"])
-@pytest.mark.parametrize("reader", [read, read_later, read_in_thread], ids=["now", "later", "thread"])
-async def test_what_a_node_sets_is_not_seen_by_the_next(setter: Any, reader: Any) -> None:
-    with Flow() as f:
-        first = f.add(setter, x=1)
-        second = f.add(setter, x=first.out)
-        f.output("next", f.add(reader, x=second.out).out)
-        f.output("beside", f.add(reader, x=1).out)
+async def test_what_a_node_sets_is_not_seen_by_the_next() -> None:
     PLACE.set("outside")
-    assert (await f.run()).outputs == {"next": "outside", "beside": "outside"}
-    assert PLACE.get() == "outside"
-
-
-async def test_what_a_failed_node_set_is_not_seen_by_the_next() -> None:
+    setters: tuple[Any, ...] = (set_place, set_place_and_wait)
+    readers: tuple[Any, ...] = (read, read_later, read_in_thread)
+    for setter in setters:
+        for reader in readers:
+            with Flow() as f:
+                second = f.add(setter, x=f.add(setter, x=1).out)
+                f.output("next", f.add(reader, x=second.out).out)
+                f.output("beside", f.add(reader, x=1).out)
+            assert (await f.run()).outputs == {"next": "outside", "beside": "outside"}
     with Flow() as f:
         bad = f.add(node(on_error="route")(set_place_and_fail), x=1)
-        f.output("o", f.add(read, x=bad.error).out)
-    assert (await f.run())["o"] == "nowhere"
-
-
-async def test_an_async_generator_keeps_what_it_sets_to_itself() -> None:
-    with Flow() as f:
+        f.output("failed", f.add(read, x=bad.error).out)
         pieces = f.add(set_place_and_yield, x=3)
         f.output("pieces", pieces.out)
         f.output("next", f.add(read, x=pieces.out).out)
-    result = await f.run()
-    assert result.outputs == {
-        "pieces": ["nowhere 0", "nowhere 0 1", "nowhere 0 1 2"],
-        "next": "nowhere",
-    }
+    seen = ["outside 0", "outside 0 1", "outside 0 1 2"]
+    assert (await f.run()).outputs == {"failed": "outside", "pieces": seen, "next": "outside"}
+    assert PLACE.get() == "outside"
 
 
 async def test_what_a_node_starts_sees_what_it_set() -> None:
@@ -158,31 +139,29 @@ async def path_of_child(x: object) -> str:
     return seen[0]
 
 
-@pytest.mark.parametrize("reader", [path, path_later, path_in_thread, path_of_child])
-async def test_a_node_knows_its_path(reader: Any) -> None:
-    name = reader.__name__
-    with Flow() as f:
-        first = f.add(reader, x=1)
-        f.output("root", first.out)
-        placed = reader if isinstance(reader, Node) else node(reader)
-        f.output("named", f.add(placed.with_(name="a/b.c d"), x=1).out)
-        f.output("map", collect(f.add(reader, x=each([1, 2])).out))
-        with f.loop(name="up", limit=2) as it:
-            v = it.carry(0)
-            seen = f.add(reader, x=v.out)
-            it.until(seen.out, lambda _: False)
-            v.next(v.out)
-        f.output("loop", it.result(seen.out))
-    outputs = (await f.run()).outputs
-    assert outputs == {
-        "root": name,
-        "named": "a%2Fb%2Ec%20d",
-        "map": [f"{name}_2[0]", f"{name}_2[1]"],
-        "loop": f"up[1]/{name}_3",
-    }
+async def test_a_node_knows_its_path() -> None:
+    readers: tuple[Any, ...] = (path, path_later, path_in_thread, path_of_child)
+    for reader in readers:
+        name = reader.__name__
+        with Flow() as f:
+            f.output("root", f.add(reader, x=1).out)
+            placed = reader if isinstance(reader, Node) else node(reader)
+            f.output("named", f.add(placed.with_(name="a/b.c d"), x=1).out)
+            f.output("map", collect(f.add(reader, x=each([1, 2])).out))
+            with f.loop(name="up", limit=2) as it:
+                v = it.carry(0)
+                seen = f.add(reader, x=v.out)
+                v.next(v.out)
+            f.output("loop", it.result(seen.out))
+        assert (await f.run()).outputs == {
+            "root": name,
+            "named": "a%2Fb%2Ec%20d",
+            "map": [f"{name}_2[0]", f"{name}_2[1]"],
+            "loop": f"up[1]/{name}_3",
+        }
 
 
-async def test_a_firing_knows_its_run_and_attempt() -> None:
+async def test_a_firing_knows_its_run_and_attempt_and_outside_there_is_a_stand_in() -> None:
     async def firing() -> list[object]:
         return [this_firing().run_id, this_firing().attempt]
 
@@ -190,16 +169,14 @@ async def test_a_firing_knows_its_run_and_attempt() -> None:
         f.output("o", f.add(firing).out)
     result = await f.run()
     assert result["o"] == [result.run_id, 1]
-
-
-async def test_outside_a_run_there_is_a_stand_in() -> None:
     assert (this_firing().path, this_firing().attempt) == ("", 1)
     this_firing().emit("nobody hears it")
-    assert await path(1) == ""
-    assert await path_in_thread(1) == ""
+    assert (await path(1), await path_in_thread(1)) == ("", "")
+    assert this_firing().sitting is not this_firing().sitting
+    assert this_firing() == this_firing()
 
 
-async def test_a_run_inside_a_node_has_paths_of_its_own() -> None:
+async def test_a_run_inside_a_node_has_separate_paths() -> None:
     with Flow() as inner:
         inner.output("o", inner.add(path, x=1).out)
 
@@ -213,8 +190,7 @@ async def test_a_run_inside_a_node_has_paths_of_its_own() -> None:
 
 
 async def test_a_thread_that_outlives_its_node_keeps_its_firing() -> None:
-    release, seen = threading.Event(), list[str]()
-    threads = list[threading.Thread]()
+    release, seen, threads = threading.Event(), list[str](), list[threading.Thread]()
 
     def linger() -> None:
         release.wait()
@@ -236,7 +212,7 @@ async def test_a_thread_that_outlives_its_node_keeps_its_firing() -> None:
     assert seen == ["leave_behind"]
 
 
-async def test_pieces_are_told_under_the_path_of_their_node() -> None:
+async def test_pieces_are_reported_under_the_path_of_their_node() -> None:
     async def talk(x: int) -> int:
         this_firing().emit(f"{x} a")
         await checkpoint()
@@ -246,12 +222,11 @@ async def test_pieces_are_told_under_the_path_of_their_node() -> None:
     with Flow() as f:
         f.output("o", collect(f.add(talk, x=each([1, 2])).out))
     async with f.start() as run:
-        events = [event async for event in run.events()]
-    pieces = [(event.path, event.data["piece"]) for event in events if event.kind == "piece"]
+        pieces = [(e.path, e.data["piece"]) async for e in run.events() if e.kind == "piece"]
     assert sorted(pieces) == [("talk[0]", "1 a"), ("talk[0]", "1 b"), ("talk[1]", "2 a"), ("talk[1]", "2 b")]
 
 
-async def test_two_runs_at_once_share_nothing() -> None:
+async def test_two_concurrent_runs_share_nothing() -> None:
     both = [Event(), Event()]
 
     async def meet(me: int) -> list[object]:
@@ -269,7 +244,7 @@ async def test_two_runs_at_once_share_nothing() -> None:
         result = await f.run(me=me)
         found[me] = [*result["o"], result.run_id]
 
-    async with anyio.create_task_group() as group:
+    async with create_task_group() as group:
         group.start_soon(one, 0)
         group.start_soon(one, 1)
     assert [found[me][0] for me in (0, 1)] == ["run 0", "run 1"]
@@ -277,57 +252,38 @@ async def test_two_runs_at_once_share_nothing() -> None:
     assert found[0][2] != found[1][2]
 
 
-async def test_what_a_test_of_a_loop_sets_is_not_seen_by_the_next() -> None:
+async def reads_context(context: ExecutionContext) -> str:
+    return PLACE.get()
+
+
+async def test_what_functions_of_the_flow_set_is_not_seen_by_the_next() -> None:
+    """Tests of loops, keys of maps, functions that merge conversations."""
     seen: list[str] = []
 
-    def is_over(x: int) -> bool:
+    def note(value: Any) -> Any:
         seen.append(PLACE.get())
-        PLACE.set("a test")
-        return x > 1
-
-    async def next_one(x: int) -> int:
-        await checkpoint()
-        return x + 1
+        PLACE.set("a function")
+        return value
 
     with Flow() as f:
         for _ in range(2):
             with f.loop() as it:
                 count = it.carry(0)
-                last = f.add(next_one, count.out)
-                it.until(last.out, is_over)
+                last = f.add(inc, count.out)
+                it.until(last.out, lambda x: note(x) > 1)
                 count.next(last.out)
-    await f.run()
-    assert seen == ["nowhere"] * 4
+        f.output("o", collect(f.add(read, each([1, 2], key=lambda x: str(note(x)))).out))
+        contexts = f.context("one"), f.context("two")
+        for first, second in (contexts, contexts[::-1]):
+            f.add(reads_context, merge_contexts(first, second, how=lambda given: note(given[0])))
+    with tallying(checkpoints=1):
+        assert (await f.run())["o"] == ["nowhere"] * 2
+    assert seen == ["nowhere"] * 8
 
 
-async def test_what_a_key_of_a_map_sets_is_not_seen_by_the_next() -> None:
-    seen: list[str] = []
-
-    def name(x: int) -> str:
-        seen.append(PLACE.get())
-        PLACE.set("a key")
-        return str(x)
-
-    with Flow() as f:
-        f.output("o", collect(f.add(read, each([1, 2], key=name)).out))
-    assert (await f.run())["o"] == ["nowhere"] * 2
-    assert seen == ["nowhere"] * 2
-
-
-async def test_what_a_function_that_merges_sets_is_not_seen_by_the_next() -> None:
-    seen: list[str] = []
-
-    def merge(contexts: Any) -> Any:
-        seen.append(PLACE.get())
-        PLACE.set("a merge")
-        return contexts[0]
-
-    with Flow() as f:
-        one, two = f.context("one"), f.context("two")
-        f.add(reads_context, merge_contexts(one, two, how=merge))
-        f.add(reads_context, merge_contexts(two, one, how=merge))
-    await f.run()
-    assert seen == ["nowhere"] * 2
+async def sitting_of(x: object) -> ReferenceType[object]:
+    assert this_firing().sitting is await to_thread.run_sync(lambda: this_firing().sitting)
+    return ref(this_firing().sitting)
 
 
 async def test_all_firings_of_a_sitting_share_one_object_that_ends_with_it() -> None:
@@ -345,17 +301,3 @@ async def test_all_firings_of_a_sitting_share_one_object_that_ends_with_it() -> 
     assert one != other
     gc.collect()
     assert (one(), other()) == (None, None)
-
-
-async def test_a_thread_is_in_the_sitting_of_its_firing() -> None:
-    async def are_one(x: int) -> bool:
-        return this_firing().sitting is await to_thread.run_sync(lambda: this_firing().sitting)
-
-    with Flow("f") as flow:
-        flow.output("are_one", flow.add(are_one, x=1).out)
-    assert (await flow.run())["are_one"] is True
-
-
-def test_outside_a_run_each_firing_has_a_sitting_of_its_own() -> None:
-    assert this_firing().sitting is not this_firing().sitting
-    assert this_firing() == this_firing()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Literal
+from typing import Final, Literal
 
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
 from dataflow import Failure, Flow, RunFailed, collect, each, flow, node, race
+from tests.behaviour.nodes import gated, inc, one, src, tallying
 from tests.behaviour.table import states_of
 from tests.support.steady import end_slices_after, let_no_slice_end
+
+ItemErrors = Literal["fail", "collect", "skip"]
+HANDLED: Final[tuple[ItemErrors, ...]] = ("collect", "skip")
+SQUARES: Final = [0, 1, 4, 9, 16]
 
 
 class Gates:
@@ -37,7 +42,8 @@ class Gates:
         return x * x
 
     async def let(self, *items: int, bad: bool = False) -> None:
-        """Let items go, and wait until nothing moves any more."""
+        """Let items through once nothing moves, and wait until nothing moves any more."""
+        await wait_all_tasks_blocked()
         for item in items:
             if bad:
                 self._bad.add(item)
@@ -45,75 +51,67 @@ class Gates:
         await wait_all_tasks_blocked()
 
 
-def bounded(
-    gates: Gates, most: int | None, items: int = 5, on_error: Literal["fail", "collect", "skip"] = "fail"
-) -> Flow:
+def bounded(gates: Gates, most: int | None, items: int = 5, on_error: ItemErrors = "fail") -> Flow:
     with Flow() as f:
         item = each(list(range(items)), max_concurrency=most, on_error=on_error)
         f.output("o", collect(f.add(gates.leave, x=f.add(gates.hold, x=item).out).out))
     return f
 
 
-async def test_one_at_a_time() -> None:
-    gates = Gates()
-    async with bounded(gates, 1).start() as run:
-        for number in range(5):
+async def test_items_begin_in_order_as_others_end() -> None:
+    """Also in a flow node (B12h)."""
+    for most, ends in ((1, (0, 1, 2, 3, 4)), (2, (1, 0, 3, 2, 4))):
+        for is_nested in (False, True):
+            gates = Gates()
+            f = bounded(gates, most)
+            if is_nested:
+                inner = f
+                with Flow() as f:
+                    f.output("o", f.add(inner).out.o)
+            async with f.start() as run:
+                for number, ended in enumerate(ends):
+                    await wait_all_tasks_blocked()
+                    assert gates.begun == list(range(min(5, number + most)))
+                    await gates.let(ended)
+                assert ((await run)["o"], gates.peak) == (SQUARES, most)
+
+
+async def test_a_limit_that_is_no_less_than_the_items_bounds_nothing() -> None:
+    for most in (5, 6, 1000, None):
+        gates = Gates()
+        async with bounded(gates, most).start() as run:
             await wait_all_tasks_blocked()
-            assert gates.begun == list(range(number + 1))
-            await gates.let(number)
-        result = await run
-    assert (result["o"], gates.peak) == ([0, 1, 4, 9, 16], 1)
-
-
-async def test_two_at_a_time_in_item_order_whatever_ends_first() -> None:
-    gates = Gates()
-    seen = []
-    async with bounded(gates, 2).start() as run:
-        await wait_all_tasks_blocked()
-        for ended in (1, 0, 3, 2, 4):
-            seen.append(list(gates.begun))
-            await gates.let(ended)
-        result = await run
-    assert seen == [[0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]]
-    assert (result["o"], gates.peak) == ([0, 1, 4, 9, 16], 2)
-
-
-@pytest.mark.parametrize("most", [5, 6, 1000, None])
-async def test_a_limit_that_is_no_less_than_the_items_bounds_nothing(most: int | None) -> None:
-    gates = Gates()
-    async with bounded(gates, most).start() as run:
-        await wait_all_tasks_blocked()
-        assert sorted(gates.begun) == [0, 1, 2, 3, 4]
-        await gates.let(*range(5))
-        result = await run
-    assert (result["o"], gates.peak) == ([0, 1, 4, 9, 16], 5)
+            assert sorted(gates.begun) == [0, 1, 2, 3, 4]
+            await gates.let(*range(5))
+            assert ((await run)["o"], gates.peak) == (SQUARES, 5)
+    for items in ([], [7]):
+        gates = Gates()
+        with Flow() as f:
+            f.output("o", collect(f.add(gates.hold, x=each(f.input("xs", list[int]), max_concurrency=1)).out))
+        async with f.start(xs=items) as run:
+            await gates.let(7)
+            assert (await run)["o"] == items
 
 
 async def test_more_items_than_begin_in_one_step_keep_to_the_limit() -> None:
-    gates = Gates()
-    async with bounded(gates, 150, 400).start() as run:
-        await wait_all_tasks_blocked()
-        assert sorted(gates.begun) == list(range(150))
-        await gates.let(*range(150))
-        assert sorted(gates.begun) == list(range(300))
-        await gates.let(*range(150, 400))
-        result = await run
-    assert (result["o"], gates.peak) == ([x * x for x in range(400)], 150)
+    for most, items, after in ((150, 400, 300), (None, 350, 350)):
+        gates, first = Gates(), most or items
+        async with bounded(gates, most, items).start() as run:
+            await wait_all_tasks_blocked()
+            assert sorted(gates.begun) == list(range(first))
+            await gates.let(*range(first))
+            assert sorted(gates.begun) == list(range(after))
+            await gates.let(*range(first, items))
+            assert ((await run)["o"], gates.peak) == ([x * x for x in range(items)], first)
 
 
 async def test_an_item_is_in_flight_until_all_of_its_frame_has_ended() -> None:
     gates, tail = Gates(), Event()
-
-    async def linger(x: int) -> int:
-        await tail.wait()
-        return x
-
     with Flow() as f:
         held = f.add(gates.hold, x=each([0, 1], max_concurrency=1))
-        f.add(linger, x=held.out)
+        f.add(gated(tail), x=held.out)
         f.output("o", collect(f.add(gates.leave, x=held.out).out))
     async with f.start() as run:
-        await wait_all_tasks_blocked()
         await gates.let(0)
         assert (gates.begun, gates.in_flight) == ([0], set())  # what is collected is there, the rest is not
         tail.set()
@@ -121,40 +119,34 @@ async def test_an_item_is_in_flight_until_all_of_its_frame_has_ended() -> None:
         assert (await run)["o"] == [0, 1]
 
 
-@pytest.mark.parametrize("on_error", ["collect", "skip"])
-async def test_an_item_that_fails_makes_room_for_the_next(on_error: Literal["collect", "skip"]) -> None:
-    gates = Gates()
-    async with bounded(gates, 1, 3, on_error).start() as run:
-        await wait_all_tasks_blocked()
-        await gates.let(0, bad=True)
-        assert gates.begun == [0, 1]
-        await gates.let(1)
-        await gates.let(2, bad=True)
-        result = await run
-    left = [x.message if isinstance(x, Failure) else x for x in result["o"]]
-    assert left == (["bad 0", 1, "bad 2"] if on_error == "collect" else [1])
-    assert gates.peak == 1
+async def test_an_item_that_fails_makes_room_for_the_next() -> None:
+    for on_error in HANDLED:
+        gates = Gates()
+        async with bounded(gates, 1, 3, on_error).start() as run:
+            await gates.let(0, bad=True)
+            assert gates.begun == [0, 1]
+            await gates.let(1)
+            await gates.let(2, bad=True)
+            result = await run
+        left = [x.message if isinstance(x, Failure) else x for x in result["o"]]
+        assert left == (["bad 0", 1, "bad 2"] if on_error == "collect" else [1])
+        assert gates.peak == 1
 
 
-async def test_items_that_have_not_begun_when_one_fails_the_map_never_begin() -> None:
+async def test_items_that_have_not_begun_when_the_map_ends_never_begin() -> None:
+    """When one fails it, or a failure beside it, or when the run is cancelled."""
     gates = Gates()
     async with bounded(gates, 2).start() as run:
-        await wait_all_tasks_blocked()
         await gates.let(1, bad=True)
         with pytest.raises(RunFailed) as failed:
             await run
-    states = states_of(failed.value.result)
     assert gates.begun == [0, 1]
-    assert states == {
+    assert states_of(failed.value.result) == {
         "hold": "failed", "hold[0]": "cancelled", "hold[0]/leave": "not_run",
         "hold[1]": "done", "hold[1]/leave": "failed",
     }  # fmt: skip
-
-
-async def test_items_that_have_not_begun_when_the_run_is_cancelled_never_begin() -> None:
     gates = Gates()
     async with bounded(gates, 2).start() as run:
-        await wait_all_tasks_blocked()
         await gates.let(0)
         run.cancel("enough")
         result = await run
@@ -166,36 +158,31 @@ async def test_items_that_have_not_begun_when_the_run_is_cancelled_never_begin()
         "hold[2]": "cancelled", "hold[2]/leave": "not_run",
     }  # fmt: skip
 
-
-@pytest.mark.parametrize("on_error", ["collect", "skip"])
-async def test_a_cancelled_map_gives_no_list(on_error: Literal["collect", "skip"]) -> None:
-    gates = Gates()
-    async with bounded(gates, None, 2, on_error).start() as run:
-        await wait_all_tasks_blocked()
-        await gates.let(0, bad=True)
-        run.cancel("enough")
-        result = await run
-    assert (result.status, dict(result.outputs)) == ("cancelled", {})
-
-
-async def test_a_failure_beside_the_map_ends_it_with_items_waiting() -> None:
-    gates = Gates()
-
     async def fail_late(x: int) -> int:
         await gates.hold(x)
         raise ValueError("beside")
 
     with Flow() as f:
-        f.output("o", collect(f.add(gates.hold, x=each([0, 1, 2], max_concurrency=1, on_error="skip")).out))
+        f.output(
+            "o", collect(f.add(gates.hold, x=each([10, 11, 12], max_concurrency=1, on_error="skip")).out)
+        )
         f.add(fail_late, x=9)
     async with f.start() as run:
-        await wait_all_tasks_blocked()
         await gates.let(9)
         with pytest.raises(RunFailed, match="beside") as failed:
             await run
-    assert states_of(failed.value.result) == {
-        "hold": "cancelled", "hold[0]": "cancelled", "fail_late": "failed"
-    }  # fmt: skip
+    states = {"hold": "cancelled", "hold[0]": "cancelled", "fail_late": "failed"}
+    assert states_of(failed.value.result) == states
+
+
+async def test_a_cancelled_map_gives_no_list() -> None:
+    for on_error in HANDLED:
+        gates = Gates()
+        async with bounded(gates, None, 2, on_error).start() as run:
+            await gates.let(0, bad=True)
+            run.cancel("enough")
+            result = await run
+        assert (result.status, dict(result.outputs)) == ("cancelled", {})
 
 
 async def test_each_frame_of_a_map_has_its_own_limit() -> None:
@@ -226,38 +213,12 @@ async def test_a_map_in_a_loop_keeps_its_limit_in_every_round() -> None:
             xs.next(f.add(ten_more, xs=xs.out).out)
         f.output("o", it.result(held))
     async with f.start() as run:
-        await wait_all_tasks_blocked()
         await gates.let(0)
         assert gates.begun == [0, 1, 2]
         await gates.let(1, 2)
         assert gates.begun == [0, 1, 2, 10, 11]
         await gates.let(10, 11, 12)
-        assert (await run)["o"] == [100, 121, 144]
-    assert gates.peak == 2
-
-
-@pytest.mark.parametrize("items", [[], [7]], ids=["none", "one"])
-async def test_a_limit_over_few_items_ends_like_any_map(items: list[int]) -> None:
-    gates = Gates()
-    with Flow() as f:
-        f.output("o", collect(f.add(gates.hold, x=each(f.input("xs", list[int]), max_concurrency=1)).out))
-    async with f.start(xs=items) as run:
-        await gates.let(7)
-        assert (await run)["o"] == items
-
-
-async def test_a_map_in_a_flow_node_keeps_its_limit() -> None:
-    """B12h"""
-    gates = Gates()
-    inner = bounded(gates, 2)
-    with Flow() as f:
-        f.output("o", f.add(inner).out.o)
-    async with f.start() as run:
-        await wait_all_tasks_blocked()
-        for number in range(5):
-            await gates.let(number)
-        result = await run
-    assert (gates.begun, gates.peak, result["o"]) == ([0, 1, 2, 3, 4], 2, [0, 1, 4, 9, 16])
+        assert ((await run)["o"], gates.peak) == ([100, 121, 144], 2)
 
 
 async def test_an_item_that_is_a_flow_node_counts_as_one_and_fails_as_one() -> None:
@@ -279,77 +240,47 @@ async def test_an_item_that_is_a_flow_node_counts_as_one_and_fails_as_one() -> N
     assert gates.peak == 1
 
 
-async def test_all_items_of_a_long_list_are_in_flight_when_they_wait() -> None:
-    gates = Gates()
-    with Flow() as f:
-        f.output("o", collect(f.add(gates.hold, each(list(range(350)))).out))
-    async with f.start() as run:
-        await wait_all_tasks_blocked()
-        assert sorted(gates.begun) == list(range(350))
-        await gates.let(*range(350))
-        assert (await run)["o"] == list(range(350))
-
-
 async def test_items_of_a_long_list_get_their_turn_beside_a_loop_that_never_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     end_slices_after(monkeypatch, -1.0)
-    fired: list[str] = []
-
-    async def item(x: int) -> int:
-        fired.append("item")
-        return x
-
-    async def step(x: int) -> int:
-        fired.append("step")
-        return x + 1
-
     with Flow() as f:
-        f.output("o", collect(f.add(item, each(list(range(350)))).out))
+        f.output("o", collect(f.add(node(src).with_(name="item"), each(list(range(350)))).out))
         with f.loop(limit=None) as it:
             count = it.carry(0)
-            last = f.add(step, count.out)
+            last = f.add(inc, count.out)
             count.next(last.out)
             it.until(last.out, lambda x: x == 2000)
         f.output("steps", count.final)
-    result = await f.run()
-    assert result["o"] == list(range(350))
-    last_item = max(place for place, what in enumerate(fired) if what == "item")
-    assert fired[last_item:].count("step") > 1000
+    with tallying() as tally:
+        assert (await f.run())["o"] == list(range(350))
+    last_item = max(place for place, path in enumerate(tally.paths) if path.startswith("item"))
+    assert len(tally.paths) - last_item > 1000
 
 
 async def test_items_that_have_not_begun_when_their_race_is_lost_never_begin() -> None:
-    async def at_once(x: int) -> int:
-        return x
-
     gates = Gates()
     with Flow() as f:
         slow = collect(f.add(gates.hold, each(list(range(350)))).out)
-        f.output("o", race(slow, f.add(at_once, 7).out))
+        f.output("o", race(slow, f.add(one).out))
     result = await f.run()
-    assert result["o"] == 7
+    assert result["o"] == 1
     assert len(gates.begun) < 350
     assert set(states_of(result).values()) <= {"done", "cancelled"}
 
 
-@pytest.mark.parametrize("how", ["quiet", "heard", "let_go", "bounded"])
 async def test_items_of_a_long_list_are_fired_in_order_whoever_listens(
-    how: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A hundred begin at once; further ones only when nothing else is ready."""
+    """A hundred begin in one step; further ones only when nothing else is ready."""
     let_no_slice_end(monkeypatch)
-    fired: list[int] = []
-
-    @node(timeout=60.0 if how == "bounded" else None)
-    async def item(x: int) -> int:
-        fired.append(x)
-        return x
-
-    with Flow() as f:
-        f.output("o", collect(f.add(item, each(list(range(350)))).out))
-    used = f.using(keep=how != "let_go")
-    async with used.start() as run:
-        events = run.events() if how == "heard" else None
-        assert (await run)["o"] == list(range(350))
-    assert fired == list(range(350))
-    assert (events is None) is (how != "heard")
+    for how in ("quiet", "heard", "let_go", "bounded"):
+        with Flow() as f:
+            item = node(src).with_(name="item", timeout=60.0 if how == "bounded" else None)
+            f.output("o", collect(f.add(item, each(list(range(350)))).out))
+        with tallying() as tally:
+            async with f.using(keep=how != "let_go").start() as run:
+                events = run.events() if how == "heard" else None
+                assert (await run)["o"] == list(range(350))
+        assert tally.paths == [f"item[{number}]" for number in range(350)]
+        assert (events is None) is (how != "heard")
