@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from anyio import Event
@@ -31,86 +31,77 @@ class Log:
         return node(noted).with_(name=name)
 
 
-async def started(wire: Callable[[Flow, Log], None]) -> str:
-    log = Log()
-    with Flow() as f:
-        wire(f, log)
-    await f.run()
-    return " ".join(log.started)
+def at_the_start(f: Flow, log: Log) -> None:
+    for name in "dacb":
+        f.add(log.named(name))
 
 
-async def test_at_the_start_nodes_start_in_declared_order() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        for name in "dacb":
-            f.add(log.named(name))
-
-    assert await started(wire) == "d a c b"
-
-
-async def test_the_first_that_a_node_makes_ready_starts_at_once_the_rest_wait_their_turn() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        a, b = f.add(log.named("a")), f.add(log.named("b"))
-        c = f.add(log.named("c"), x=a.out)
-        f.add(log.named("d"), x=b.out)
-        f.add(log.named("e"), x=a.out)
-        f.add(log.named("g"))
-        f.add(log.named("h"), x=c.out)
-
-    # a makes c and e ready: c starts at once, e waits behind b and g, which were ready before.
-    assert await started(wire) == "a c h b d g e"
+def made_ready(f: Flow, log: Log) -> None:
+    """Let a make c and e ready: c starts next, e waits behind b and g, which were ready before."""
+    a, b = f.add(log.named("a")), f.add(log.named("b"))
+    c = f.add(log.named("c"), x=a.out)
+    f.add(log.named("d"), x=b.out)
+    f.add(log.named("e"), x=a.out)
+    f.add(log.named("g"))
+    f.add(log.named("h"), x=c.out)
 
 
-async def test_what_one_node_makes_ready_starts_in_declared_order_whatever_the_order_of_the_edges() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        f.connect("a", "c.x")
-        f.connect("a", "b.x")
-        f.add(log.named("b"))
-        f.add(log.named("c"))
-        f.add(log.named("a"))
-
-    assert await started(wire) == "a b c"
+def edges_in_another_order(f: Flow, log: Log) -> None:
+    f.connect("a", "c.x")
+    f.connect("a", "b.x")
+    for name in "bca":
+        f.add(log.named(name))
 
 
-async def test_what_two_ports_make_ready_starts_in_declared_order() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        f.connect("point.y", "b.x")
-        f.connect("point.x", "c.x")
-        f.add(log.named("b"))
-        f.add(log.named("c"))
-        f.add(point)
-
-    assert await started(wire) == "b c"
+def two_ports(f: Flow, log: Log) -> None:
+    f.connect("point.y", "b.x")
+    f.connect("point.x", "c.x")
+    for name in "bc":
+        f.add(log.named(name))
+    f.add(point)
 
 
-async def test_nodes_that_wait_let_the_others_start_in_order() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        for name in "abcdefgh":
-            f.add(log.named(name, until="h"))
-
-    assert await started(wire) == "a b c d e f g h"
+def waiting(f: Flow, log: Log) -> None:
+    for name in "abcdefgh":
+        f.add(log.named(name, until="h"))
 
 
-async def test_items_start_in_order_node_by_node_within_an_item() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        item = each([10, 20, 30])
-        first = f.add(log.named("a"), x=item)
-        second = f.add(log.named("b"), x=item)
-        f.add(log.named("c"), x=collect(first.out), y=collect(second.out))
-
-    assert await started(wire) == "a b a b a b c"
+def items(f: Flow, log: Log) -> None:
+    """Go node by node within an item."""
+    item = each([10, 20, 30])
+    first, second = f.add(log.named("a"), x=item), f.add(log.named("b"), x=item)
+    f.add(log.named("c"), x=collect(first.out), y=collect(second.out))
 
 
-async def test_a_round_starts_in_declared_order() -> None:
-    def wire(f: Flow, log: Log) -> None:
-        with f.loop(limit=2) as it:
-            v = it.carry(0)
-            for name in "cab":
-                f.add(log.named(name), x=v.out)
-            last = f.add(log.named("last"), x=v.out)
-            it.until(last.out, lambda _: False)
-            v.next(last.out)
+def rounds(f: Flow, log: Log) -> None:
+    with f.loop(limit=2) as it:
+        v = it.carry(0)
+        for name in "cab":
+            f.add(log.named(name), x=v.out)
+        last = f.add(log.named("last"), x=v.out)
+        it.until(last.out, lambda _: False)
+        v.next(last.out)
 
-    assert await started(wire) == "c a b last c a b last"
+
+ORDERS: Final[dict[Callable[[Flow, Log], None], str]] = {
+    at_the_start: "d a c b",
+    made_ready: "a c h b d g e",
+    edges_in_another_order: "a b c",
+    two_ports: "b c",
+    waiting: "a b c d e f g h",
+    items: "a b a b a b c",
+    rounds: "c a b last c a b last",
+}
+
+
+async def test_what_is_ready_starts_in_declared_order(subtests: pytest.Subtests) -> None:
+    for wire, order in ORDERS.items():
+        with subtests.test(wire.__name__):
+            log = Log()
+            with Flow() as f:
+                wire(f, log)
+            await f.run()
+            assert " ".join(log.started) == order
 
 
 async def test_lists_follow_declared_order_whatever_starts_first() -> None:
@@ -127,20 +118,18 @@ async def test_lists_follow_declared_order_whatever_starts_first() -> None:
     assert (await f.run())["o"] == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("late", ["a", "b"])
-async def test_a_result_lists_states_in_declared_order_whatever_opened_first(late: str) -> None:
-    log = Log()
-
+async def test_a_result_lists_states_in_declared_order_whatever_opened_first() -> None:
     async def lists(x: object) -> list[int]:
         return [1, 2]
 
-    with Flow() as f:
-        for name, other in ("ab", "ba"):
-            begun = f.add(log.named(f"before_{name}", until=f"in_{other}" if name == late else ""))
-            items = f.add(node(lists).with_(name=f"list_{name}"), x=begun.out)
-            f.add(log.named(f"in_{name}"), x=each(items.out))
-    states = list((await f.run()).states)
-    assert states == [
-        "before_a", "list_a", "in_a", "before_b", "list_b", "in_b",
-        "in_a[0]", "in_a[1]", "in_b[0]", "in_b[1]",
-    ]  # fmt: skip
+    for late in ("a", "b"):
+        log = Log()
+        with Flow() as f:
+            for name, other in ("ab", "ba"):
+                begun = f.add(log.named(f"before_{name}", until=f"in_{other}" if name == late else ""))
+                items = f.add(node(lists).with_(name=f"list_{name}"), x=begun.out)
+                f.add(log.named(f"in_{name}"), x=each(items.out))
+        assert list((await f.run()).states) == [
+            "before_a", "list_a", "in_a", "before_b", "list_b", "in_b",
+            "in_a[0]", "in_a[1]", "in_b[0]", "in_b[1]",
+        ]  # fmt: skip

@@ -4,67 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 import trio
-from anyio import get_running_tasks
 from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, Run, RunFailed, node
 from tests.behaviour.rows import inc, one, row
 from tests.behaviour.table import states_of
 
-
-@pytest.fixture(autouse=True)
-async def nothing_is_left() -> AsyncIterator[None]:
-    """Let no task outlive the test."""
-    before = len(get_running_tasks())
-    yield
-    assert len(get_running_tasks()) == before
+pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
 
 class Interruption(BaseException):
     """No Exception: nothing but its raiser knows it."""
 
 
-KINDS = [KeyboardInterrupt, SystemExit, GeneratorExit, Interruption]
+async def test_what_is_no_exception_is_raised_bare_and_what_follows_it_never_runs() -> None:
+    for kind in (KeyboardInterrupt, SystemExit, GeneratorExit, Interruption):
+        runs: list[Run] = []
 
+        async def interrupts(x: int, kind: Any = kind) -> int:
+            raise kind("stop")
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_what_is_no_exception_comes_out_of_a_row_bare(kind: type[BaseException]) -> None:
-    async def interrupts(x: int) -> int:
-        raise kind("stop")
+        f = Flow()
+        row(f, interrupts, after=1)
 
-    f = Flow()
-    row(f, interrupts)
-    with pytest.raises(kind, match="stop"):
-        await f.run()
+        async def owner(f: Flow = f, runs: list[Run] = runs) -> None:
+            async with f.start() as run:
+                runs.append(run)
+                await run
 
-
-async def test_what_follows_an_interruption_in_a_row_never_runs() -> None:
-    runs: list[Run] = []
-
-    async def interrupts(x: int) -> int:
-        raise KeyboardInterrupt
-
-    f = Flow()
-    row(f, interrupts, after=1)
-
-    async def owner() -> None:
-        async with f.start() as run:
-            runs.append(run)
-            await run
-
-    with pytest.raises(KeyboardInterrupt):
-        await owner()
-    with pytest.raises(RunFailed) as failed:
-        await runs[0]
-    assert states_of(failed.value.result) == {
-        "one": "done", "inc": "done", "interrupts": "failed", "inc_2": "not_run",
-        "beside": "cancelled", "beside_0": "not_run",
-    }  # fmt: skip
+        with pytest.raises(kind, match="stop"):
+            await owner()
+        with pytest.raises(RunFailed) as failed:
+            await runs[0]
+        assert states_of(failed.value.result) == {
+            "one": "done", "inc": "done", "interrupts": "failed", "inc_2": "not_run",
+            "beside": "cancelled", "beside_0": "not_run",
+        }  # fmt: skip
 
 
 def raising(error: Callable[[], BaseException]) -> Any:
@@ -89,7 +69,7 @@ def cancelling(ends: Callable[[], Any], times: int = 1) -> Any:
     return node(cancels)
 
 
-def fail() -> None:
+def fail() -> Any:
     raise ValueError("mine")
 
 
@@ -97,23 +77,18 @@ def let_out_a_cancellation() -> None:
     raise asyncio.CancelledError
 
 
-ODD_ENDS = [
-    ("raises StopIteration", raising(StopIteration)),
-    ("raises StopAsyncIteration", raising(StopAsyncIteration)),
-    ("raises a group", raising(lambda: ExceptionGroup("several", [ValueError("a"), KeyError("b")]))),
-    ("raises an error", raising(lambda: ValueError("mine"))),
-]
-OWN_CANCELS = [
-    ("returns", cancelling(lambda: 1)),
-    ("asks twice and returns", cancelling(lambda: 1, times=2)),
-    ("raises", cancelling(fail)),
-    ("asks twice and raises", cancelling(fail, times=2)),
-    ("raises the cancellation", cancelling(let_out_a_cancellation)),
-]
-
-
-def named(cases: list[tuple[str, Any]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("odd", [odd for _, odd in cases], ids=[name for name, _ in cases])
+#: Nodes that fail in a row, each alone.
+ODD_ENDS: Final[dict[str, Any]] = {
+    "raises StopIteration": raising(StopIteration),
+    "raises StopAsyncIteration": raising(StopAsyncIteration),
+    "raises a group": raising(lambda: ExceptionGroup("several", [ValueError("a"), KeyError("b")])),
+    "raises an error": raising(lambda: ValueError("mine")),
+    "cancels its own task and returns": cancelling(lambda: 1),
+    "cancels its own task twice and returns": cancelling(lambda: 1, times=2),
+    "cancels its own task and raises": cancelling(fail),
+    "cancels its own task twice and raises": cancelling(fail, times=2),
+    "raises its own cancellation": cancelling(let_out_a_cancellation),
+}
 
 
 async def outcome_beside(odd: Any) -> dict[str, str]:
@@ -134,14 +109,11 @@ ONE_HAS_FAILED = {
 }  # fmt: skip
 
 
-@named(ODD_ENDS)
-async def test_a_node_of_a_row_that_ends_oddly_is_the_one_that_fails(odd: Any) -> None:
-    assert await outcome_beside(odd) == {**ONE_HAS_FAILED, "raises": "failed"}
-
-
-@named(OWN_CANCELS)
-async def test_a_node_of_a_row_that_cancels_its_own_task_is_the_one_that_fails(odd: Any) -> None:
-    assert await outcome_beside(odd) == {**ONE_HAS_FAILED, "cancels": "failed"}
+async def test_a_node_of_a_row_that_ends_oddly_is_the_one_that_fails(subtests: pytest.Subtests) -> None:
+    for name, odd in ODD_ENDS.items():
+        with subtests.test(name):
+            node_id = "cancels" if "cancel" in name else "raises"
+            assert await outcome_beside(odd) == {**ONE_HAS_FAILED, node_id: "failed"}
 
 
 async def test_a_node_that_cancels_its_own_task_and_interrupts_holds_up_nothing() -> None:
@@ -194,28 +166,21 @@ async def test_a_copy_that_interrupts_comes_out_bare() -> None:
         await f.run()
 
 
-async def test_a_node_that_fails_after_it_waited_leaves_a_row_behind_it_as_it_is() -> None:
+async def test_a_row_continues_behind_a_failure_that_is_handled() -> None:
     async def fails(x: int) -> int:
         await checkpoint()
         raise ValueError("late")
 
+    async def handles(failure: Any) -> int:
+        return 1
+
     f = Flow()
     row(f, node(fails).with_(on_error="route"))
     assert (await f.run()).outputs == {"beside": 5}
-
-
-async def test_a_row_goes_on_behind_a_handled_failure() -> None:
-    async def fails(x: int) -> int:
-        raise ValueError("late")
-
     with Flow() as f:
-        bad = f.add(node(fails).with_(on_error="route"), x=f.add(one).out)
-        port = f.add(told, failure=bad.error).out
+        bad = f.add(raising(ValueError).with_(on_error="route"), x=1)
+        port = f.add(handles, failure=bad.error).out
         for _ in range(3):
             port = f.add(inc, x=port).out
         f.output("o", port)
     assert (await f.run())["o"] == 4
-
-
-async def told(failure: Any) -> int:
-    return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, product
 from math import inf
 from typing import Any
 from weakref import WeakSet
@@ -76,7 +76,6 @@ async def test_two_rows_take_turns() -> None:
 
 @pytest.mark.usefixtures("slow_clock")
 async def test_a_turn_is_more_than_one_firing() -> None:
-    """Else the rows of the test above would be none."""
     checks = 0
 
     async def tick() -> None:
@@ -131,14 +130,11 @@ async def blockers(f: Flow) -> list[str]:
 
 
 async def test_each_node_of_a_row_that_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In its first step, in a later one, and if it raises."""
     warn_of_blocking(monkeypatch, above=-1.0)
     with Flow() as f:
         wired(f, "abc", lambda _: inc)
     assert await blockers(f) == ["a", "b", "c"]
-
-
-async def test_a_node_of_a_row_that_blocks_in_a_later_step_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    warn_of_blocking(monkeypatch, above=inf)
 
     async def blocks_later(x: int) -> int:
         await checkpoint()
@@ -150,19 +146,16 @@ async def test_a_node_of_a_row_that_blocks_in_a_later_step_is_named(monkeypatch:
         warn_of_blocking(monkeypatch, above=inf)
         return x
 
-    functions = {"c": blocks_later, "d": blocks_no_more}
-    with Flow() as f:
-        wired(f, "abcde", lambda name: functions.get(name, inc))
-    assert await blockers(f) == ["c"]
-
-
-async def test_a_node_of_a_row_that_blocks_and_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    warn_of_blocking(monkeypatch, above=inf)
-
     async def blocks_and_raises(x: int) -> int:
         warn_of_blocking(monkeypatch, above=-1.0)
         raise ValueError(x)
 
+    warn_of_blocking(monkeypatch, above=inf)
+    functions = {"c": blocks_later, "d": blocks_no_more}
+    with Flow() as f:
+        wired(f, "abcde", lambda name: functions.get(name, inc))
+    assert await blockers(f) == ["c"]
+    warn_of_blocking(monkeypatch, above=inf)
     with Flow() as f:
         port = f.add(node(blocks_and_raises).with_(on_error="skip"), x=f.add(one).out).out
         f.add(inc, x=port)
@@ -228,26 +221,6 @@ class Thing:
     """Something whose end can be seen."""
 
 
-async def test_a_row_holds_nothing_of_what_its_nodes_were_given() -> None:
-    things = WeakSet[Thing]()
-
-    async def make() -> Any:
-        thing = Thing()
-        things.add(thing)
-        return thing
-
-    async def weigh(thing: Any) -> int:
-        return 1
-
-    async def count(x: int, y: int) -> int:
-        gc.collect()
-        return len(things)
-
-    with Flow() as f:
-        f.output("o", f.add(count, x=f.add(weigh, thing=f.add(make).out).out, y=1).out)
-    assert (await f.using(keep=False).run())["o"] == 0
-
-
 async def test_a_row_of_rounds_holds_one_value_at_a_time() -> None:
     things, held = WeakSet[Thing](), list[int]()
 
@@ -275,13 +248,13 @@ with Flow("climbed") as climbed:
     climbed.output("out", climbed.add(inc, x=climbed.add(inc, x=climbed.input("x", int)).out).out)
 
 
-@pytest.mark.parametrize("suspends", [False, True], ids=["straight", "suspending"])
-@pytest.mark.parametrize("is_heard", [False, True], ids=["unheard", "heard"])
-@pytest.mark.parametrize("keep", [True, False], ids=["kept", "let go"])
-@pytest.mark.parametrize("most", [None, 1, 3])
-async def test_limits_retries_maps_loops_and_flow_nodes_together_come_to_the_same(
-    suspends: bool, is_heard: bool, keep: bool, most: int | None
-) -> None:
+async def test_limits_retries_maps_loops_and_flow_nodes_together_give_the_same() -> None:
+    for is_heard, keep, suspends in product((False, True), repeat=3):
+        for most in (None, 1, 3):
+            await climb(suspends=suspends, is_heard=is_heard, keep=keep, most=most)
+
+
+async def climb(*, suspends: bool, is_heard: bool, keep: bool, most: int | None) -> None:
     running = most_running = 0
 
     async def third_time(x: int) -> int:
@@ -305,9 +278,8 @@ async def test_limits_retries_maps_loops_and_flow_nodes_together_come_to_the_sam
             v = it.carry(inner.out)
             v.next(f.add(inc, x=v.out).out)
         f.output("o", collect(f.add(inc, x=v.final).out))
-    settled = f.using(max_concurrency=most, keep=keep)
     xs = list(range(20))
-    async with settled.start(xs=xs) as run:
+    async with f.using(max_concurrency=most, keep=keep).start(xs=xs) as run:
         if is_heard:
             assert [event async for event in run.events()]
         result = await run

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any
 
-import pytest
 from anyio import Event, create_task_group
 
-from dataflow import SKIP, Flow, Maybe, NodeState, Run, RunFailed, collect, each, node, this_firing
+from dataflow import SKIP, Flow, Maybe, NodeState, Run, collect, each, node, this_firing
+from tests.behaviour.nodes import fails
 from tests.behaviour.rows import inc, one, row
-from tests.behaviour.table import states_of
+from tests.behaviour.table import failed_run, states_of
 
 PLACE: ContextVar[str] = ContextVar("place", default="nowhere")
 
@@ -31,49 +33,26 @@ async def test_a_row_sees_nothing_of_what_its_nodes_set() -> None:
     assert (await f.run())["o"] == "nowhere"
 
 
-async def test_a_round_sees_nothing_of_what_the_last_one_set() -> None:
-    async def sets(x: list[str]) -> list[str]:
-        seen = [*x, PLACE.get()]
-        PLACE.set("a round")
-        return seen
-
-    with Flow() as f:
-        with f.loop(limit=5) as it:
-            v = it.carry(list[str]())
-            v.next(f.add(sets, x=v.out).out)
-        f.output("o", v.final)
-    assert (await f.run())["o"] == ["nowhere"] * 5
-
-
-async def test_an_item_sees_nothing_of_what_another_set() -> None:
-    async def sets(x: int) -> str:
-        before = PLACE.get()
-        PLACE.set(f"item {x}")
-        return before
-
-    with Flow() as f:
-        f.output("o", collect(f.add(sets, x=each(list(range(5)))).out))
-    assert (await f.run())["o"] == ["nowhere"] * 5
-
-
-async def test_a_test_of_a_loop_sees_nothing_of_what_a_node_set() -> None:
+async def test_rounds_items_and_tests_see_nothing_of_what_others_set() -> None:
     seen: list[str] = []
 
-    async def sets(x: int) -> int:
-        PLACE.set("a node")
-        return x + 1
-
-    def ends(x: int) -> bool:
+    def note(x: Any) -> Any:
         seen.append(PLACE.get())
-        return x > 2
+        PLACE.set("another")
+        return x
 
-    with Flow() as f, f.loop() as it:
-        v = it.carry(0)
-        up = f.add(sets, x=v.out)
-        it.until(up.out, ends)
-        v.next(up.out)
+    async def sets(x: int) -> int:
+        return int(note(x)) + 1
+
+    with Flow() as f:
+        with f.loop() as it:
+            v = it.carry(0)
+            up = f.add(sets, x=v.out)
+            it.until(up.out, lambda x: note(x) > 2)
+            v.next(up.out)
+        f.output("o", collect(f.add(sets, x=each(list(range(5)))).out))
     await f.run()
-    assert set(seen) == {"nowhere"}
+    assert seen == ["nowhere"] * (3 + 3 + 5)
 
 
 async def test_a_task_of_an_earlier_node_goes_on_asking_for_its_own_firing() -> None:
@@ -102,8 +81,8 @@ async def test_a_task_of_an_earlier_node_goes_on_asking_for_its_own_firing() -> 
 # cancelling a run
 
 
-@pytest.mark.parametrize("asks", [1, 2])
-async def test_a_node_of_a_row_may_cancel_its_own_run(asks: int) -> None:
+async def stopped(f: Flow, wire: Callable[[Flow, Any], object], asks: int) -> dict[str, str]:
+    """Run a flow in which a node cancels its own run, so many times."""
     runs: list[Run] = []
 
     async def stop(x: int) -> int:
@@ -111,32 +90,26 @@ async def test_a_node_of_a_row_may_cancel_its_own_run(asks: int) -> None:
             runs[0].cancel("from inside")
         return x
 
-    f = Flow()
-    row(f, stop, after=1)
+    wire(f, stop)
     async with f.start() as run:
         runs.append(run)
-        result = await run
-    assert states_of(result) == {
-        "one": "done", "inc": "done", "stop": "cancelled", "inc_2": "not_run",
-        "beside": "cancelled", "beside_0": "not_run",
-    }  # fmt: skip
+        return states_of(await run)
 
 
-async def test_what_was_ready_when_a_node_cancelled_the_run_is_cancelled() -> None:
-    runs: list[Run] = []
+def ready_beside(f: Flow, stop: Any) -> None:
+    first = f.add(one)
+    f.add(stop, x=first.out)
+    f.add(inc, x=first.out)
 
-    async def stop(x: int) -> int:
-        runs[0].cancel("from inside")
-        return x
 
-    with Flow() as f:
-        first = f.add(one)
-        f.add(stop, x=first.out)
-        f.add(inc, x=first.out)
-    async with f.start() as run:
-        runs.append(run)
-        result = await run
-    assert states_of(result) == {"one": "done", "stop": "cancelled", "inc": "cancelled"}
+async def test_a_node_of_a_row_may_cancel_its_own_run() -> None:
+    for asks in (1, 2):
+        assert await stopped(Flow(), lambda f, stop: row(f, stop, after=1), asks) == {
+            "one": "done", "inc": "done", "stop": "cancelled", "inc_2": "not_run",
+            "beside": "cancelled", "beside_0": "not_run",
+        }  # fmt: skip
+        ended = {"one": "done", "stop": "cancelled", "inc": "cancelled"}
+        assert await stopped(Flow(), ready_beside, asks) == ended
 
 
 async def test_what_was_ready_when_its_item_failed_is_cancelled_and_other_items_go_on() -> None:
@@ -162,21 +135,31 @@ async def test_what_was_ready_when_its_item_failed_is_cancelled_and_other_items_
 # skips and errors in a row
 
 
-async def test_a_skip_given_to_nodes_of_a_row_skips_them_to_its_end() -> None:
-    async def may(x: int) -> Maybe[int]:
-        return x if x > 9 else SKIP
+async def may(x: int) -> Maybe[int]:
+    return x if x > 9 else SKIP
 
+
+async def may_not(x: int) -> int:
+    return SKIP  # type: ignore[no-any-return]  # the mistake under test
+
+
+async def test_skips_and_errors_given_to_nodes_of_a_row_go_to_its_end() -> None:
     f = Flow()
     row(f, may, after=2)
     result = await f.run()
     assert {result.states[path] for path in ("inc_2", "inc_3")} == {NodeState.SKIPPED}
     assert "port 'out' not emitted" in result.why("inc_3")
+    f = Flow()
+    row(f, fails, after=2)
+    result = (await failed_run(f.using(errors="continue"))).result
+    assert states_of(result)["inc_3"] == "not_run"
+    assert "fails failed: ValueError: bad 2" in result.why("inc_3")
+    f = Flow()
+    row(f, may_not)
+    assert (await failed_run(f)).failures[0].code == "DF0807"
 
 
 async def test_an_optional_port_of_a_quick_node_takes_its_default_for_a_skip() -> None:
-    async def may(x: int) -> Maybe[int]:
-        return SKIP  # type: ignore[no-any-return]  # it stands for any value
-
     async def plus(x: int, y: int = 10) -> int:
         return x + y
 
@@ -184,27 +167,3 @@ async def test_an_optional_port_of_a_quick_node_takes_its_default_for_a_skip() -
         first = f.add(one)
         f.output("o", f.add(plus, x=first.out, y=f.add(may, x=first.out).out).out)
     assert (await f.run())["o"] == 11
-
-
-async def fails(x: int) -> int:
-    raise ValueError("bad")
-
-
-async def test_an_error_given_to_nodes_of_a_row_is_told_to_its_end() -> None:
-    f = Flow()
-    row(f, fails, after=2)
-    with pytest.raises(RunFailed) as failed:
-        await f.using(errors="continue").run()
-    result = failed.value.result
-    assert states_of(result)["inc_3"] == "not_run"
-    assert "fails failed: ValueError: bad" in result.why("inc_3")
-
-
-async def test_a_skip_left_out_of_an_unconditional_port_fails_a_node_of_a_row() -> None:
-    async def may_not(x: int) -> int:
-        return SKIP  # type: ignore[no-any-return]  # the mistake under test
-
-    f = Flow()
-    row(f, may_not)
-    with pytest.raises(RunFailed, match=r"DF0807 may_not\.out:"):
-        await f.run()

@@ -171,17 +171,13 @@ MUTANTS: Final = (
         "a firing of a closed frame is done",
         "            if own_cancels() or frame.is_closing:\n",
         "            if own_cancels():\n",
-        ("tests/behaviour/test_rows.py::test_a_node_of_a_row_may_cancel_its_own_run[1-asyncio]",),
+        ("tests/behaviour/test_rows.py::test_a_node_of_a_row_may_cancel_its_own_run[asyncio]",),
     ),
     Mutant(
         "a cancellation that a node has left is for the next one",
         "            await self._has_cancelled_itself(worker)\n            return self._raised(",
         "            return self._raised(",
-        (
-            ROW_ENDS.format(
-                "test_a_node_of_a_row_that_cancels_its_own_task_is_the_one_that_fails[raises-asyncio]"
-            ),
-        ),
+        (ROW_ENDS.format("test_a_node_of_a_row_that_ends_oddly_is_the_one_that_fails[asyncio]"),),
     ),
     Mutant(
         "a join fires with its first value",
@@ -247,7 +243,7 @@ MUTANTS: Final = (
         "states are listed as their frames have opened",
         " in sorted(frame.opened, reverse=True):",
         " in frame.opened:",
-        (ORDER.format("test_a_result_lists_states_in_declared_order_whatever_opened_first[b-asyncio]"),),
+        (ORDER.format("test_a_result_lists_states_in_declared_order_whatever_opened_first[asyncio]"),),
     ),
     Mutant(
         "what came back after its time is remembered",
