@@ -300,9 +300,10 @@ def test_a_flow_that_was_edited_or_has_no_file_is_reported(cli: Cli, folder: Pat
     run = run_of(cli, "own.py")
     (folder / "edited.py").write_text(made.format("another"))
     assert cli("why", run, "unknown", "--flow", "edited.py").codes == ["DF1434", "DF1425"]
-    with Flow("unnamed", store=Store.sqlite(folder / ".dataflow/runs.db")) as flow:
+    with Flow("unnamed") as flow:
         flow.output("out", flow.ask(int, "?", name="n").out)
-    assert cli("resume", flow.run_sync().run_id, "n=1").codes == ["DF1423"]
+    paused = flow.using(store=Store.sqlite(folder / ".dataflow/runs.db")).run_sync()
+    assert cli("resume", paused.run_id, "n=1").codes == ["DF1423"]
 
 
 def test_ports_that_cannot_be_stored_are_told_before_the_run(cli: Cli, folder: Path) -> None:
