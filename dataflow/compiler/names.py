@@ -258,7 +258,11 @@ class Lookup:
                 return given
             found = self._find_function(given.name)
             check_function(found, takes)
-        except (DataflowError, ValueError) as error:
+        except DataflowError as error:
+            for problem in error.diagnostics:
+                self._graph.problem(problem, where)
+            return given
+        except ValueError as error:
             self._graph.problem(problem_of(error), where)
             return given
         if found is None:

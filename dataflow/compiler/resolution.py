@@ -398,9 +398,10 @@ def _unreadable(reference: Reference, names: Names) -> Diagnostic:
         return NAME_UNKNOWN(what="parameter", name=reference, available=known, advice="")
     vertex = names.vertex(reference.node)
     if vertex is None:
-        known = [encode(name) for outer in names.outwards() for name in outer.vertices]
+        nodes = (encode(name) for outer in names.outwards() for name in outer.vertices)
+        count = sum(len(outer.vertices) for outer in names.outwards())
         advice = f"write ${reference} for a parameter" if f"${reference.node}" in SCOPES else ""
-        return NAME_UNKNOWN(what="node", name=reference.node, available=known, advice=advice)
+        return NAME_UNKNOWN(what="node", name=reference.node, available=nodes, count=count, advice=advice)
     if names.is_inside(vertex):
         return READ_BEFORE_THE_END(source=reference, what=vertex.kind)
     owner, known = f"{vertex.kind} {vertex.id!r}", [*vertex.output_names]

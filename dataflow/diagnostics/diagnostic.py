@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dataflow.base.wording import conceal, listed, nearest, on_one_line
 
@@ -29,7 +30,10 @@ class Location:
         return ":".join([*([self.file] if self.file else []), *numbers])
 
 
+T = TypeVar("T")
 NOWHERE: Final = Location()
+#: The maximum number of names in `available`: a flow may have thousands of problems, and of names for each.
+MOST_AVAILABLE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +62,27 @@ class Kind:
         expected: object = "",
         found: object = "",
         available: Iterable[object] | None = None,
+        count: int | None = None,
         near: str | None = None,
         location: Location = NOWHERE,
         **details: object,
     ) -> Diagnostic:
-        """Make a problem of this kind; `available` is sorted by similarity to `near` if that is given."""
-        names = None if available is None else tuple(map(str, available))
-        if names is not None and near is not None:
-            names = tuple(nearest(names, near))
+        """Make a problem of this kind.
+
+        `available` is sorted by similarity to `near` if that is given. With `count`, the number of names,
+        only the first of `available` are read.
+        """
+        names = [] if available is None else list(map(str, available if count is None else _first(available)))
+        if near is not None:
+            names = nearest(names, near)
         return Diagnostic(
             kind=self,
             place=str(place),
             port=port,
             expected=str(expected) or self.expected,
             found=str(found),
-            available=names,
+            available=None if available is None else tuple(_first(names)),
+            others=max((len(names) if count is None else count) - MOST_AVAILABLE, 0),
             location=location,
             details=tuple((name, _plain(value)) for name, value in details.items()),
         )
@@ -87,6 +97,10 @@ class Kind:
 
 def _without_values(template: str) -> str:
     return "".join(text + (name or "").upper() for text, name, _, _ in Formatter().parse(template))
+
+
+def _first(names: Iterable[T]) -> Iterable[T]:
+    return islice(names, MOST_AVAILABLE)
 
 
 def _plain(value: object) -> str | int | float:
@@ -105,7 +119,8 @@ class Diagnostic:
 
     `place` is the path in the flow, document or value, such as `load.text` or `nodes.load.policy`; `port` is
     the name of the port, if the problem is about one. `available` are the names that could be meant, None
-    where there is no such choice. Secrets are masked in `text`, `str()` and `as_json()`, not in the fields.
+    where there is no such choice; `others` counts those beyond the first 100. Secrets are masked in `text`,
+    `str()` and `as_json()`, not in the fields.
     """
 
     kind: Kind
@@ -114,6 +129,7 @@ class Diagnostic:
     expected: str = ""
     found: str = ""
     available: tuple[str, ...] | None = None
+    others: int = 0
     location: Location = NOWHERE
     details: tuple[tuple[str, str | int | float], ...] = ()
 
@@ -195,7 +211,7 @@ class Diagnostic:
 
     def _choices(self) -> str:
         names = self.available
-        return f"available: {listed(names, len(names))}" if names else "none are available"
+        return f"available: {listed(names, len(names) + self.others)}" if names else "none are available"
 
 
 def joined(outer: str, inner: str) -> str:
