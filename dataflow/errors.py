@@ -233,9 +233,10 @@ class FormatError(DataflowError):
         self, place: str, problem: Diagnostic | str, line: int | None = None, column: int | None = None
     ) -> None:
         self.place = place
-        self.line = line
-        self.column = column
         super().__init__(as_diagnostic(problem).at(Location(place, line or 0, column or 0)))
+        location = self.diagnostics[0].location
+        self.line = location.line or None
+        self.column = location.column or None
         self.problem = as_diagnostic(problem)
 
 

@@ -93,7 +93,7 @@ def read_document(
 def _native(data: Any, positions: Positions, name: str, options: FormatOptions, nest: Nest) -> Wiring:
     if options:
         problem = OPTION_UNKNOWN(format=NATIVE, option=min(options), available=())
-        raise FormatError(name, problem, *positions.find(()))
+        raise FormatError(name, problem.at(positions.find(())))
     return wire(checked(data, positions, name), positions, name, nest)
 
 

@@ -274,8 +274,8 @@ class Edge:
 class Places(Protocol):
     """The locations of the parts of a document."""
 
-    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
-        """Return line and column, counted from 1, of a part, or of the nearest part that contains it."""
+    def find(self, path: Iterable[str | int]) -> Location:
+        """Return the location of a part, or of the nearest part that contains it."""
 
 
 class Nested(Protocol):
@@ -421,7 +421,7 @@ class Wiring:
         """Return the location of a part: of the call that made it, or its place in the document."""
         found = self.calls.find(path)
         if found == NOWHERE and self.places is not None:
-            return Location("", *self.places.find(path))
+            return self.places.find(path)
         return found
 
 

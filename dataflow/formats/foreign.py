@@ -15,7 +15,7 @@ from dataflow.base.failure import text_of_error
 from dataflow.base.wording import shortened
 from dataflow.core.functions import importing
 from dataflow.core.wiring import Remark
-from dataflow.diagnostics.diagnostic import Diagnostic
+from dataflow.diagnostics.diagnostic import Diagnostic, Location
 from dataflow.diagnostics.documents import (
     FORMAT_AMBIGUOUS,
     FORMAT_BROKEN,
@@ -138,7 +138,7 @@ class Notes:
             return None
         inner = Notes(path.parent)
         found = read(data, inner)
-        for problem in report(inner.problems, places, str(path)):
+        for problem in report(inner.problems, places):
             self.problem((), problem.within(about))
         return found
 
@@ -171,8 +171,8 @@ class Origins:
     file: Places
     origins: Mapping[DocumentPath, DocumentPath]
 
-    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
-        """Return line and column, counted from 1, of the origin of a part, else of the whole file."""
+    def find(self, path: Iterable[str | int]) -> Location:
+        """Return the location of the origin of a part, else of the whole file."""
         return self.file.find(self.origins.get(tuple(path)[:STEPS], ()))
 
 
@@ -189,7 +189,7 @@ def translated(
         notes.problem((), OPTION_UNKNOWN(format=format.name, option=option, available=known))
     document = _document_of(format, data, options, notes, name)
     if notes.problems:
-        raise FlowInvalid(name, report(notes.problems, places, name))
+        raise FlowInvalid(name, report(notes.problems, places))
     meta = document.get("meta", {})
     if isinstance(meta, Mapping):  # else it is a problem of the document
         document = {**document, "meta": {MADE_OF: format.name, **meta}}
@@ -197,7 +197,7 @@ def translated(
         return FlowDocument.model_validate(document), notes
     except ValidationError as error:
         found = problems_of(error, document)
-        raise FlowInvalid(name, report(found, Origins(places, notes.origins), name)) from error
+        raise FlowInvalid(name, report(found, Origins(places, notes.origins))) from error
 
 
 def _document_of(format: Format, data: Any, options: FormatOptions, notes: Notes, name: str) -> JsonDict:
@@ -236,11 +236,11 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
             taking += [found] if found.recognises(data) else []
     if len(taking) > 1:
         several = FORMAT_AMBIGUOUS(available=[found.name for found in taking])
-        raise FormatError(name, several, *positions.find(()))
+        raise FormatError(name, several.at(positions.find(())))
     if not taking and faults:
-        raise FormatError(name, FORMAT_BROKEN(faults="; ".join(faults)), *positions.find(()))
+        raise FormatError(name, FORMAT_BROKEN(faults="; ".join(faults)).at(positions.find(())))
     if not taking and isinstance(data, dict):
-        raise FormatError(name, FORMAT_UNRECOGNISED(available=_points()), *positions.find(()))
+        raise FormatError(name, FORMAT_UNRECOGNISED(available=_points()).at(positions.find(())))
     return taking[0] if taking else None
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from dataflow.base.wording import shortened
 from dataflow.core.wiring import encode
-from dataflow.diagnostics.diagnostic import NOWHERE, Diagnostic, Location
+from dataflow.diagnostics.diagnostic import NOWHERE, Diagnostic
 from dataflow.diagnostics.documents import (
     EACH_SEVERAL,
     FIELD_MISSING,
@@ -79,9 +79,9 @@ class Problem:
     diagnostic: Diagnostic
 
 
-def report(problems: Sequence[Problem], places: Places, file: str) -> list[Diagnostic]:
+def report(problems: Sequence[Problem], places: Places) -> list[Diagnostic]:
     """Return the problems of a file in the order of its text, each with its location."""
-    placed = [(Location(file, *places.find(problem.path)), problem) for problem in problems]
+    placed = [(places.find(problem.path), problem) for problem in problems]
     placed.sort(key=lambda pair: pair[0])
     found = (one.diagnostic.within(write_path(one.path)).at(location) for location, one in placed)
     return list(dict.fromkeys(found))

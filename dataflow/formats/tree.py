@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from dataflow.base.wording import shortened
+from dataflow.diagnostics.diagnostic import Location
 from dataflow.diagnostics.documents import (
     ALIAS_RECURSIVE,
     ALIAS_UNKNOWN,
@@ -107,15 +108,16 @@ class Positions:
     `refused` is the error for the first key that only some formats allow.
     """
 
-    __slots__ = ("_marks", "_root", "refused")
+    __slots__ = ("_file", "_marks", "_root", "refused")
 
-    def __init__(self, root: int, marks: _Marks | None) -> None:
+    def __init__(self, root: int, marks: _Marks | None, file: str = "") -> None:
+        self._file = file
         self._root = root
         self._marks = marks
         self.refused: FormatError | None = None
 
-    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
-        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
+    def find(self, path: Iterable[str | int]) -> Location:
+        """Return the location of a part, or of the nearest part around it."""
         place, marks = self._root, self._marks
         for step in path:
             found = None if marks is None else _place_in(marks, step)
@@ -123,7 +125,7 @@ class Positions:
                 break
             place = found
             marks = marks.inner.get(step) if marks and marks.inner else None
-        return _line_and_column(place)
+        return Location(self._file, *_line_and_column(place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +135,8 @@ class Within:
     around: Places
     path: DocumentPath
 
-    def find(self, path: Iterable[str | int]) -> tuple[int, int]:
-        """Return line and column, counted from 1, of a part, or of the nearest part around it."""
+    def find(self, path: Iterable[str | int]) -> Location:
+        """Return the location of a part, or of the nearest part around it."""
         return self.around.find((*self.path, *path))
 
 
@@ -285,7 +287,7 @@ class Tree:
 
     def _add(self, value: Any, marks: _Marks | None, place: int, size: int, levels: int) -> None:
         if not self.stack:
-            self.found.append((value, Positions(place, marks)))
+            self.found.append((value, Positions(place, marks, self.name)))
             return
         top = self.stack[-1]
         top.size += size

@@ -79,7 +79,8 @@ def test_invalid_text_is_refused_at_its_position() -> None:
 
 def test_every_part_has_a_position() -> None:
     _, positions = read('{"a": [1,\n  {"b": 2}]}', "flow.json")
-    assert positions.find(("a", 1, "b")) == (2, 4)
+    found = positions.find(("a", 1, "b"))
+    assert (found.line, found.column) == (2, 4)
 
 
 def test_ten_megabytes_are_read_and_no_more() -> None:

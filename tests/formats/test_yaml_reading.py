@@ -189,4 +189,5 @@ POSITIONS: Final[dict[tuple[str | int, ...], tuple[int, int]]] = {
 
 def test_every_part_has_a_position() -> None:
     positions = read(TEXT, "flow.yaml")[1]
-    assert {path: positions.find(path) for path in POSITIONS} == POSITIONS
+    found = {path: positions.find(path) for path in POSITIONS}
+    assert {path: (one.line, one.column) for path, one in found.items()} == POSITIONS

@@ -94,7 +94,7 @@ def wire(document: FlowDocument, places: Places, name: str, nest: Nest) -> Wirin
     reading = _DocumentReader(nest, places, str(PurePath(name).parent))
     wiring = reading.wiring(document, PurePath(name).stem or "flow", ())
     if reading.problems:
-        raise FlowInvalid(name, report(reading.problems, places, name))
+        raise FlowInvalid(name, report(reading.problems, places))
     return wiring
 
 
@@ -103,15 +103,15 @@ def checked(data: Any, places: Places, name: str) -> FlowDocument:
     if not isinstance(data, dict):
         expected = f"a mapping with `dataflow: {FORMAT}`"
         problem = NOT_A_DOCUMENT(expected=expected, found=describe_value(data))
-        raise FormatError(name, problem, *places.find(()))
+        raise FormatError(name, problem.at(places.find(())))
     number = data.get("dataflow")
     if type(number) is int and number > FORMAT:
         problem = FORMAT_NEWER(expected=FORMAT, found=describe_value(number))
-        raise FormatError(name, problem, *places.find(("dataflow",)))
+        raise FormatError(name, problem.at(places.find(("dataflow",))))
     try:
         return FlowDocument.model_validate(data)
     except ValidationError as error:
-        raise FlowInvalid(name, report(problems_of(error, data), places, name)) from error
+        raise FlowInvalid(name, report(problems_of(error, data), places)) from error
 
 
 class _DocumentReader:
