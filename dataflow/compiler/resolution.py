@@ -401,7 +401,7 @@ def _unreadable(reference: Reference, names: Names) -> Diagnostic:
         nodes = (encode(name) for outer in names.outwards() for name in outer.vertices)
         count = sum(len(outer.vertices) for outer in names.outwards())
         advice = f"write ${reference} for a parameter" if f"${reference.node}" in SCOPES else ""
-        return NAME_UNKNOWN(what="node", name=reference.node, available=nodes, count=count, advice=advice)
+        return NAME_UNKNOWN(what="node", name=reference.node, available=nodes, out_of=count, advice=advice)
     if names.is_inside(vertex):
         return READ_BEFORE_THE_END(source=reference, what=vertex.kind)
     owner, known = f"{vertex.kind} {vertex.id!r}", [*vertex.output_names]

@@ -62,17 +62,19 @@ class Kind:
         expected: object = "",
         found: object = "",
         available: Iterable[object] | None = None,
-        count: int | None = None,
+        out_of: int | None = None,
         near: str | None = None,
         location: Location = NOWHERE,
         **details: object,
     ) -> Diagnostic:
         """Make a problem of this kind.
 
-        `available` is sorted by similarity to `near` if that is given. With `count`, the number of names,
+        `available` is sorted by similarity to `near` if that is given. With `out_of`, the number of names,
         only the first of `available` are read.
         """
-        names = [] if available is None else list(map(str, available if count is None else _first(available)))
+        names = (
+            [] if available is None else list(map(str, available if out_of is None else _first(available)))
+        )
         if near is not None:
             names = nearest(names, near)
         return Diagnostic(
@@ -82,7 +84,7 @@ class Kind:
             expected=str(expected) or self.expected,
             found=str(found),
             available=None if available is None else tuple(_first(names)),
-            others=max((len(names) if count is None else count) - MOST_AVAILABLE, 0),
+            others=max((len(names) if out_of is None else out_of) - MOST_AVAILABLE, 0),
             location=location,
             details=tuple((name, _plain(value)) for name, value in details.items()),
         )
