@@ -5,32 +5,29 @@ What was called is told in a global list, which is no part of a fingerprint: clo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final, TypeAlias
 
 from dataflow import Flow, ProcessMemo, Result
 from dataflow.core.policy import Reach
 from dataflow.stores import Store
 
-__all__ = ["CALLS", "PLACES", "Place", "alike", "called", "one_node", "place_of", "told"]
+__all__ = ["CALLS", "Place", "alike", "called", "one_node", "places", "told"]
 
 CALLS: Final[list[Any]] = []
 
 #: Where outcomes are remembered across runs, by the reach.
 Place: TypeAlias = tuple[Reach, ProcessMemo | Store]
-PLACES: Final = ["process", "memory", "sqlite"]
 
 
-def place_of(name: str, folder: Path) -> Place:
-    """Return a reach and an empty place for it."""
-    match name:
-        case "process":
-            return "process", ProcessMemo()
-        case "memory":
-            return "store", Store.memory()
-        case _:
-            return "store", Store.sqlite(folder / "memo.db")
+def places(folder: Path) -> Iterator[Place]:
+    """Give each place in turn that outlives a run, empty, with its reach; no call is noted yet."""
+    file = Path(mkdtemp(dir=folder)) / "memo.db"
+    for place in (ProcessMemo(), Store.memory(), Store.sqlite(file)):
+        CALLS.clear()
+        yield "process" if isinstance(place, ProcessMemo) else "store", place
 
 
 def alike(*functions: Any) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,22 +27,18 @@ from dataflow import (
     node,
 )
 from dataflow.core.ports import SKIP
-from tests.behaviour.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
+from dataflow.stores import Store
+from tests.behaviour.memo_flows import CALLS, Place, called, one_node, places, told
+from tests.behaviour.table import play
+
+pytestmark = pytest.mark.usefixtures("calls")
 
 
 @pytest.fixture(autouse=True)
-def _without_calls() -> Iterator[None]:
-    CALLS.clear()
+def _without_failures() -> Iterator[None]:
     FAILURES.clear()
     yield
-    CALLS.clear()
     FAILURES.clear()
-
-
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """Give each place in turn that outlives a run."""
-    return place_of(request.param, tmp_path)
 
 
 FAILURES: list[str] = []  # how the next calls of `unsure` end
@@ -74,47 +71,44 @@ def two(place: Place, **settings: Any) -> Flow:
 class TestFailures:
     """B30: failures are never cached."""
 
-    async def test_what_failed_runs_again_and_what_succeeded_does_not(self, place: Place) -> None:
-        FAILURES.append("fails")
-        with pytest.raises(RunFailed):
-            await two(place).run()
-        assert called() == ["a", "b"]
-        assert await told(two(place)) == ("ok", ["b"])
-        assert await told(two(place)) == ("ok", [])
+    async def test_failures_timeouts_and_cancelled_firings_are_no_outcomes(self, tmp_path: Path) -> None:
+        ends: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("fails", {}),
+            ("waits", {"timeout": 0.01}),
+            ("fails", {"on_error": "skip"}),
+            ("fails", {"on_error": "route"}),
+            ("fails", {"default": "spare"}),
+        )
+        for end, settings in ends:
+            for place in places(tmp_path):
+                FAILURES.append(end)
+                is_handled = settings.keys() & {"on_error", "default"}
+                with nullcontext() if is_handled else pytest.raises(RunFailed):
+                    await two(place, **settings).run()
+                assert called() == ["a", "b"]
+                assert await told(two(place, **settings)) == ("ok", ["b"])
+                assert await told(two(place, **settings)) == ("ok", [])
+        for place in places(tmp_path):
+            FAILURES.append("waits")
+            async with two(place).start() as run:
+                async for event in run.events():
+                    if event.kind is EventKind.NODE_STARTED and event.path == "b":
+                        run.cancel()
+                assert (await run).status == "cancelled"
+            assert called() == ["a", "b"]
+            assert await told(two(place)) == ("ok", ["b"])
 
-    @pytest.mark.parametrize("handled", [{"on_error": "skip"}, {"on_error": "route"}, {"default": "spare"}])
-    async def test_a_failure_that_is_handled_is_no_outcome(self, place: Place, handled: Any) -> None:
-        FAILURES.append("fails")
-        assert (await told(two(place, **handled), lambda result: result.outputs.get("out")))[1] == ["a", "b"]
-        assert await told(two(place, **handled)) == ("ok", ["b"])
+    async def test_what_comes_back_after_its_time_is_no_outcome(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            flow = one_node(where, node(memo=reach, timeout=0.01, on_error="skip")(late))
+            for _ in range(2):
+                assert (await told(flow, lambda result: result.outputs.get("out"))) == (None, ["late"])
 
-    async def test_a_timeout_is_no_outcome(self, place: Place) -> None:
-        FAILURES.append("waits")
-        with pytest.raises(RunFailed):
-            await two(place, timeout=0.01).run()
-        assert called() == ["a", "b"]
-        assert await told(two(place, timeout=60.0)) == ("ok", ["b"])
-
-    async def test_what_comes_back_after_its_time_is_no_outcome(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach, timeout=0.01, on_error="skip")(late))
-        for _ in range(2):
-            assert (await told(flow, lambda result: result.outputs.get("out"))) == (None, ["late"])
-
-    async def test_a_cancelled_result_is_no_outcome(self, place: Place) -> None:
-        FAILURES.append("waits")
-        async with two(place).start() as run:
-            async for event in run.events():
-                if event.kind is EventKind.NODE_STARTED and event.path == "b":
-                    run.cancel()
-            assert (await run).status == "cancelled"
-        assert called() == ["a", "b"]
-        assert await told(two(place)) == ("ok", ["b"])
-
-    async def test_each_attempt_asks_and_the_one_that_succeeds_is_remembered(self, place: Place) -> None:
-        FAILURES.extend(["fails", "fails"])
-        assert await told(two(place, retries=2)) == ("ok", ["a", "b", "b", "b"])
-        assert await told(two(place, retries=2)) == ("ok", [])
+    async def test_each_attempt_asks_and_the_one_that_succeeds_is_remembered(self, tmp_path: Path) -> None:
+        for place in places(tmp_path):
+            FAILURES.extend(["fails", "fails"])
+            assert await told(two(place, retries=2)) == ("ok", ["a", "b", "b", "b"])
+            assert await told(two(place, retries=2)) == ("ok", [])
 
     async def test_a_retried_flow_node_takes_from_the_run_what_had_succeeded(self) -> None:
         with Flow("inner") as inner:
@@ -152,59 +146,48 @@ async def look(d: dict[str, list[int]]) -> list[int]:
 class TestCopies:
     """B16: a node cannot change what another node or the memo holds."""
 
-    @pytest.mark.parametrize("order", ["mr", "rm"])
-    async def test_nobody_changes_what_is_remembered(self, place: Place, order: str) -> None:
-        reach, where = place
-        with Flow("copies") as flow:
-            p = flow.add(node(name="p", memo=reach)(listed))
-            for one in order:
-                step = flow.add(node(name=one)(spoil if one == "m" else look), d=p.out)
-                flow.output(one, step.out)
-        results = [await flow.using(memo=where).run() for _ in range(3)]
-        assert called() == ["p"]
-        for result in results:
-            assert (result["r"], result["m"]) == ([1], {"k": [1, 2]})
-            assert result.get(p.out) == {"k": [1]}
+    async def test_nobody_changes_what_is_remembered(self, tmp_path: Path) -> None:
+        for order in ("mr", "rm"):
+            for reach, where in places(tmp_path):
+                with Flow("copies") as flow:
+                    p = flow.add(node(name="p", memo=reach)(listed))
+                    for one in order:
+                        step = flow.add(node(name=one)(spoil if one == "m" else look), d=p.out)
+                        flow.output(one, step.out)
+                for _ in range(3):
+                    result = await flow.using(memo=where).run()
+                    assert (result["r"], result["m"]) == ([1], {"k": [1, 2]})
+                    kept: Any = result.get(p.out)
+                    kept["k"].append(6)  # the caller changes only its own
+                    result["m"]["k"].append(5)
+                    assert result.get(p.out) == {"k": [1]}
+                assert called() == ["p"]
 
-    async def test_nobody_changes_it_where_a_scope_hands_its_only_copy_over(self, place: Place) -> None:
-        reach, where = place
-        with Flow("items") as flow:
-            item = each(flow.input("xs", list[int]))
-            p = flow.add(node(name="p", memo=reach)(list_of), x=item)
-            flow.output("out", collect(flow.add(append, xs=p.out).out))
-        for _ in range(3):
-            assert (await flow.using(memo=where).run(xs=[1, 1, 2]))["out"] == [[1, 9], [1, 9], [2, 9]]
-        assert sorted(called()) == [1, 2]
+    async def test_nobody_changes_it_where_a_scope_hands_its_only_copy_over(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            with Flow("items") as flow:
+                item = each(flow.input("xs", list[int]))
+                p = flow.add(node(name="p", memo=reach)(list_of), x=item)
+                flow.output("out", collect(flow.add(append, xs=p.out).out))
+            for _ in range(3):
+                assert (await flow.using(memo=where).run(xs=[1, 1, 2]))["out"] == [[1, 9], [1, 9], [2, 9]]
+            assert sorted(called()) == [1, 2]
 
-    async def test_the_caller_changes_only_its_own(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach)(listed))
-        for _ in range(3):
-            result = await flow.run()
-            result["out"]["k"].append(5)
-            kept: Any = result.get("listed.out")
-            kept["k"].append(6)
-            again: Any = result.get("listed.out")
-            assert kept != again == {"k": [1]}
-        assert called() == ["p"]
-
-    async def test_it_stands_in_a_run_that_is_resumed(self, place: Place, tmp_path: Path) -> None:
-        from dataflow.stores import Store
-
-        reach, where = place
-        with Flow("resumed") as flow:
-            p = flow.add(node(name="p", memo=reach)(listed))
-            asked = flow.ask(int, "go on?")
-            flow.output("m", flow.add(spoil, d=p.out).out)
-            flow.output("r", flow.add(look, d=p.out).out)
-            flow.output("n", asked.out)
-        stored = flow.using(memo=where, store=Store.sqlite(tmp_path / "runs.db"))
-        for _ in range(2):
-            paused = await stored.run()
-            result = await stored.resume(paused.run_id, {"ask": 1})
-            assert (result["m"], result["r"]) == ({"k": [1, 2]}, [1])
-            assert "remembered" in result.why("p")
-        assert called() == ["p"]
+    async def test_it_is_kept_in_a_run_that_is_resumed(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            with Flow("resumed") as flow:
+                p = flow.add(node(name="p", memo=reach)(listed))
+                asked = flow.ask(int, "go on?")
+                flow.output("m", flow.add(spoil, d=p.out).out)
+                flow.output("r", flow.add(look, d=p.out).out)
+                flow.output("n", asked.out)
+            stored = flow.using(memo=where, store=Store.sqlite(tmp_path / "runs.db"))
+            for _ in range(2):
+                paused = await stored.run()
+                result = await stored.resume(paused.run_id, {"ask": 1})
+                assert (result["m"], result["r"]) == ({"k": [1, 2]}, [1])
+                assert "remembered" in result.why("p")
+            assert called() == ["p"]
 
 
 async def list_of(x: int) -> list[int]:
@@ -248,102 +231,95 @@ RAW = Ports({"x": Port(int)}, {"n": Port(int)})
 
 
 class TestOutcomes:
-    async def test_a_port_that_was_left_out_is_left_out_again(self, place: Place) -> None:
-        reach, where = place
-        with Flow("parts") as flow:
-            step = flow.add(node(memo=reach)(split), x=flow.input("x", int))
-            flow.output("low", step.out.low)
-            flow.output("high", step.out.high)
-        flow = flow.using(memo=where)
-        for x, outputs in ((3, {"low": 3}), (30, {"high": 30})):
-            for calls in ([x], []):
-                result = await flow.run(x=x)
-                assert (dict(result.outputs), called()) == (outputs, calls)
+    async def test_a_port_that_was_left_out_is_left_out_again(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            with Flow("parts") as flow:
+                step = flow.add(node(memo=reach)(split), x=flow.input("x", int))
+                flow.output("low", step.out.low)
+                flow.output("high", step.out.high)
+            flow = flow.using(memo=where)
+            for x, outputs in ((3, {"low": 3}), (30, {"high": 30})):
+                for calls in ([x], []):
+                    assert await told(flow, lambda result: dict(result.outputs), x=x) == (outputs, calls)
+            nothing = one_node(where, node(memo=reach)(maybe), x=-1)
+            for calls in ([-1], []):
+                assert await told(nothing, lambda result: dict(result.outputs)) == ({}, calls)
 
-    async def test_a_success_that_gives_nothing_is_remembered(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach)(maybe), x=-1)
-        for calls in ([-1], []):
-            assert await told(flow, lambda result: dict(result.outputs)) == ({}, calls)
+    async def test_the_value_stands_for_pieces_that_nobody_gives_again(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            flow = one_node(where, node(memo=reach)(pieces), x=3)
+            for calls in ([3], []):
+                async with flow.start() as run:
+                    found: list[Any] = [piece async for piece in run.stream("pieces.out")]
+                    assert (await run)["out"] == [0, 1, 2]
+                assert (found, called()) == ([0, 1, 2], calls)
 
-    async def test_the_value_stands_for_pieces_that_nobody_gives_again(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach)(pieces), x=3)
-        for calls in ([3], []):
-            async with flow.start() as run:
-                found: list[Any] = [piece async for piece in run.stream("pieces.out")]
-                assert (await run)["out"] == [0, 1, 2]
-            assert (found, called()) == ([0, 1, 2], calls)
+    async def test_a_raw_node_gives_outputs_context_and_metadata_again(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            placed = node(memo=reach, ports=lambda _: RAW)(raw)
+            for calls in ([5], []):
+                with Flow("raw") as flow:
+                    step = flow.add(placed, x=5, context=flow.input("context", ExecutionContext))
+                    flow.output("n", step.out.n)
+                    flow.output("context", step.out.context)
+                given = ExecutionContext("c", session_id=f"{calls}").append(Message("user", "hello"))
+                result = await flow.using(memo=where).run(context=given)
+                said = [one.content for one in result["context"].message_history]
+                assert (result["n"], said) == (5, ["hello", "how many?", "5"])
+                assert dict(result.metadata["raw"]) == {"tokens": [1, 2]}
+                assert called() == calls
+                result.metadata["raw"]["tokens"].append(3)
 
-    async def test_a_raw_node_gives_outputs_context_and_metadata_again(self, place: Place) -> None:
-        reach, where = place
-        placed = node(memo=reach, ports=lambda _: RAW)(raw)
-        for calls in ([5], []):
-            with Flow("raw") as flow:
-                step = flow.add(placed, x=5, context=flow.input("context", ExecutionContext))
-                flow.output("n", step.out.n)
-                flow.output("context", step.out.context)
-            given = ExecutionContext("c", session_id=f"{calls}").append(Message("user", "hello"))
-            result = await flow.using(memo=where).run(context=given)
-            assert result["n"] == 5
-            assert [one.content for one in result["context"].message_history] == ["hello", "how many?", "5"]
-            assert dict(result.metadata["raw"]) == {"tokens": [1, 2]}
-            assert called() == calls
-            result.metadata["raw"]["tokens"].append(3)
+    async def test_a_hit_is_reported_in_place_of_a_start(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            flow, kinds = one_node(where, node(memo=reach)(first)), []
+            for _ in range(2):
+                events = [event for event in (await play(flow)).events if event.path == "first"]
+                kinds.append([event.kind.value for event in events])
+            assert kinds == [["memo_missed", "node_started", "node_finished"], ["memo_hit", "node_finished"]]
+            hit, end = events
+            assert (hit.data["reach"], hit.data["type"], hit.data["from_path"]) == (
+                reach,
+                "tests.behaviour.test_memo_outcomes:first",
+                "first",
+            )
+            assert end.data == {"state": "done", "ports": {"out": {"value": 1}}, "metadata": {}}
 
-    async def test_a_hit_is_told_in_place_of_a_start(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach)(first))
-        kinds = []
-        for _ in range(2):
-            async with flow.start() as run:
-                events = [event async for event in run.events() if event.path == "first"]
-            kinds.append([event.kind.value for event in events])
-        assert kinds == [["memo_missed", "node_started", "node_finished"], ["memo_hit", "node_finished"]]
-        hit, end = events
-        told_of = {"reach": reach, "type": "tests.behaviour.test_memo_outcomes:first", "from_path": "first"}
-        assert told_of.items() <= hit.data.items()
-        assert end.data == {"state": "done", "ports": {"out": {"value": 1}}, "metadata": {}}
+    async def test_a_hit_is_no_start_for_a_limit(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            with Flow("limited") as flow:
+                item = each(flow.input("xs", list[int]))
+                placed = node(memo=reach, limit="web")(list_of)
+                flow.output("out", collect(flow.add(placed, x=item).out))
+            flow = flow.using(memo=where, limits={"web": Limit(per_second=0.001)}, timeout=60)
+            assert (await flow.run(xs=[1] * 50))["out"] == [[1]] * 50
+            assert called() == [1]
 
-    async def test_a_hit_is_no_start_for_a_limit(self, place: Place) -> None:
-        reach, where = place
-        with Flow("limited") as flow:
-            item = each(flow.input("xs", list[int]))
-            placed = node(memo=reach, limit="web")(list_of)
-            flow.output("out", collect(flow.add(placed, x=item).out))
-        flow = flow.using(memo=where, limits={"web": Limit(per_second=0.001)}, timeout=60)
-        assert (await flow.run(xs=[1] * 50))["out"] == [[1]] * 50
-        assert called() == [1]
+    async def test_what_is_older_than_its_time_does_not_count(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            for ttl, calls in ((3600, ["a"]), (3600, []), (1e-9, ["a"]), (3600, [])):
+                placed = node(memo=Memo(reach, ttl=ttl))(first)
+                assert await told(one_node(where, placed)) == (1, calls)
 
-    async def test_what_is_older_than_its_time_does_not_count(self, place: Place) -> None:
-        reach, where = place
-        for ttl, calls in ((3600, ["a"]), (3600, []), (1e-9, ["a"]), (3600, [])):
-            placed = node(memo=Memo(reach, ttl=ttl))(first)
-            assert await told(one_node(where, placed)) == (1, calls)
+    async def test_an_event_names_the_input_that_has_no_digest(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            events = (await play(one_node(where, node(memo=reach)(used), x=iter(())))).events
+            [skipped] = [event for event in events if event.kind is EventKind.MEMO_SKIPPED]
+            assert skipped.data["reason"].startswith("input 'x': builtins:tuple_iterator")
 
-    async def test_an_event_says_what_has_no_digest(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach)(used), x=iter(()))
-        async with flow.start() as run:
-            skipped = [event async for event in run.events() if event.kind is EventKind.MEMO_SKIPPED]
-        assert [event.data["reason"] for event in skipped] == [
-            "input 'x': builtins:tuple_iterator: it is used up by reading; make a list of it"
-        ]
+    async def test_what_a_node_does_not_want_remembered_is_not(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            flow = one_node(where, node(ports=lambda _: Ports({}, {"out": int}), memo=reach)(guess))
+            for _ in range(2):
+                result = await flow.run()
+                assert (result["out"], called()) == (1, ["guess"])
+            assert result.why("guess").endswith("the node says that this is not to be remembered")
 
 
 async def used(x: Any) -> int:
     return 1
 
 
-async def test_what_is_not_to_be_remembered_is_not(place: Place) -> None:
-    async def guess(inputs: Any, context: ExecutionContext | None) -> NodeOutput:
-        CALLS.append("guess")
-        return NodeOutput({"out": 1}, remembered=False)
-
-    reach, table = place
-    flow = one_node(table, node(ports=lambda _: Ports({}, {"out": int}), memo=reach)(guess))
-    for _ in range(2):
-        result = await flow.run()
-        assert result["out"] == 1
-    assert CALLS == ["guess", "guess"]
-    assert result.why("guess").endswith("the node says that this is not to be remembered")
+async def guess(inputs: Any, context: ExecutionContext | None) -> NodeOutput:
+    CALLS.append("guess")
+    return NodeOutput({"out": 1}, remembered=False)

@@ -1,4 +1,4 @@
-"""Of those who need the same outcome at once, one computes it (S13.1): tasks, runs, threads, event loops."""
+"""Of concurrent requests for one outcome one computes it (S13.1): tasks, runs, threads, event loops."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ import pytest
 
 from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
 from dataflow.memo.table import Entry, SingleFlight
-from tests.behaviour.memo_flows import CALLS, PLACES, Place, called, one_node, place_of, told
+from tests.behaviour.memo_flows import CALLS, Place, called, one_node, places, told
+
+pytestmark = pytest.mark.usefixtures("calls")
 
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    CALLS.clear()
     ENDS.clear()
     GATES.clear()
     yield
-    CALLS.clear()
-
-
-@pytest.fixture(params=PLACES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """Give each place in turn that outlives a run."""
-    return place_of(request.param, tmp_path)
+    GATES.clear()
 
 
 ENDS: Final[list[str]] = []  # how the next calls of `held` end
 GATES: Final[dict[str, Any]] = {}  # events of the loop: `begun` when a call has begun, `go` when it may end
+RUNNING: Final[set[int]] = set()
+RUNNING_MOST: Final[list[int]] = [0]
+STARTED: Final = threading.Event()
+MAY_END: Final = threading.Event()
 
 
 async def held(x: int) -> int:
@@ -45,12 +44,35 @@ async def held(x: int) -> int:
     return x + 1
 
 
-def gates() -> None:
+async def opens(after: object) -> int:
+    GATES["go"].set()
+    return 0
+
+
+async def counted(x: int) -> int:
+    CALLS.append(x)
+    RUNNING.add(x)
+    RUNNING_MOST.append(len(RUNNING))
+    await anyio.lowlevel.checkpoint()
+    RUNNING.discard(x)
+    return x
+
+
+async def waits_for_both(x: int) -> int:
+    CALLS.append(x)
+    STARTED.set()
+    await anyio.to_thread.run_sync(MAY_END.wait)
+    return x + 1
+
+
+def gates(*, open_first: bool = False) -> None:
     GATES.update(begun=anyio.Event(), go=anyio.Event())
+    if open_first:
+        GATES["go"].set()
 
 
 async def settle() -> None:
-    """Let everybody come to where they wait."""
+    """Let all tasks get to where they wait, also behind the threads of a store."""
     for _ in range(50):
         await anyio.lowlevel.checkpoint()
     await anyio.sleep(0.02)
@@ -61,7 +83,35 @@ def flow_of(place: Place, **settings: Any) -> Flow:
     return one_node(where, node(memo=reach, **settings)(held), x=1)
 
 
-async def test_who_waits_for_the_outcome_of_another_counts_as_a_hit() -> None:
+def mapped(place: Place, function: Any, **settings: Any) -> Flow:
+    reach, where = place
+    with Flow("items") as flow:
+        item = each(flow.input("xs", list[int]))
+        flow.output("out", collect(flow.add(node(memo=reach, **settings)(function), x=item).out))
+    return flow.using(memo=where)
+
+
+async def outcomes(place: Place, count: int) -> list[str]:
+    """Run a flow so many times concurrently, let its node go on when all runs wait, and return the ends."""
+    ends: list[str] = []
+
+    async def run() -> None:
+        try:
+            ends.append(str((await flow_of(place).run())["out"]))
+        except RunFailed:
+            ends.append("failed")
+
+    gates()
+    async with anyio.create_task_group() as group:
+        for _ in range(count):
+            group.start_soon(run)
+        await GATES["begun"].wait()
+        await settle()
+        GATES["go"].set()
+    return sorted(ends)
+
+
+async def test_whoever_waits_for_the_outcome_of_another_counts_as_a_hit() -> None:
     gates()
     table = ProcessMemo()
     async with anyio.create_task_group() as group:
@@ -74,7 +124,7 @@ async def test_who_waits_for_the_outcome_of_another_counts_as_a_hit() -> None:
 
 
 class LateMemo(ProcessMemo):
-    """A table in which an outcome stands just after it was asked for."""
+    """A table in which an outcome is just after it was asked for."""
 
     def __init__(self, key: str, entry: Entry) -> None:
         super().__init__()
@@ -87,8 +137,7 @@ class LateMemo(ProcessMemo):
 
 
 async def test_what_is_found_by_a_second_look_counts_as_a_hit() -> None:
-    gates()
-    GATES["go"].set()
+    gates(open_first=True)
     table = ProcessMemo()
     await flow_of(("process", table)).run()
     [(key, entry)] = table.newest(f"{__name__}:held", 1)
@@ -98,209 +147,120 @@ async def test_what_is_found_by_a_second_look_counts_as_a_hit() -> None:
     assert late.stats() == MemoStats(entries=1, hits=1, misses=0)
 
 
-async def test_two_runs_that_miss_at_once_compute_once(place: Place) -> None:
-    gates()
-    found = []
-
-    async def run() -> None:
-        found.append((await flow_of(place).run())["out"])
-
-    async with anyio.create_task_group() as group:
-        for _ in range(3):
-            group.start_soon(run)
-        await GATES["begun"].wait()
-        await settle()
-        GATES["go"].set()
-    assert (found, called()) == ([2, 2, 2], [1])
+async def test_concurrent_misses_compute_once_until_one_succeeds(tmp_path: Path) -> None:
+    for place in places(tmp_path):
+        ENDS[:] = ["fails"]
+        assert (await outcomes(place, 3), called()) == (["2", "2", "failed"], [1, 1])
+    for place in places(tmp_path):
+        gates(open_first=True)
+        xs = [3, 2, 3, 3, 2]
+        assert (await mapped(place, held).run(xs=xs))["out"] == [x + 1 for x in xs]
+        assert sorted(called()) == [2, 3]
 
 
-async def test_items_of_one_map_compute_once(place: Place) -> None:
-    gates()
-    reach, where = place
-    with Flow("items") as flow:
-        item = each(flow.input("xs", list[int]))
-        flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))
-    GATES["go"].set()
-    assert (await flow.using(memo=where).run(xs=[1, 2, 1, 1, 2]))["out"] == [2, 3, 2, 2, 3]
-    assert sorted(called()) == [1, 2]
+async def test_one_that_waits_for_its_next_attempt_holds_nobody_up(tmp_path: Path) -> None:
+    for place in places(tmp_path):
+        gates(open_first=True)
+        ENDS[:] = ["fails"]
+        retried = flow_of(place, retries=Retry(1, backoff="fixed", first=3600))
+        async with retried.start() as run:
+            async for event in run.events():
+                if event.kind is EventKind.ATTEMPT_FAILED:
+                    break
+            assert await told(flow_of(place)) == (2, [1, 1])
+            run.cancel()
 
 
-async def test_when_the_first_fails_the_next_computes(place: Place) -> None:
-    gates()
-    ENDS.append("fails")
-    ended = []
-
-    async def run() -> None:
-        try:
-            ended.append((await flow_of(place).run())["out"])
-        except RunFailed:
-            ended.append("failed")
-
-    async with anyio.create_task_group() as group:
-        for _ in range(3):
-            group.start_soon(run)
-        await GATES["begun"].wait()
-        await settle()
-        GATES["go"].set()
-    assert (sorted(map(str, ended)), called()) == (["2", "2", "failed"], [1, 1])
-
-
-async def test_one_that_waits_for_its_next_attempt_holds_nobody_up(place: Place) -> None:
-    gates()
-    ENDS.append("fails")
-    GATES["go"].set()
-    retried = flow_of(place, retries=Retry(1, backoff="fixed", first=3600))
-    async with retried.start() as run:
-        async for event in run.events():
-            if event.kind is EventKind.ATTEMPT_FAILED:
-                break
-        assert await told(flow_of(place)) == (2, [1, 1])
-        run.cancel()
-
-
-async def test_the_first_that_is_cancelled_lets_the_next_compute(place: Place) -> None:
-    gates()
-    async with flow_of(place).start() as first:
-        await GATES["begun"].wait()
-        async with flow_of(place).start() as second:
-            await settle()
-            gates()
-            first.cancel()
-            assert (await first).status == "cancelled"
+async def test_one_that_waits_or_computes_can_be_cancelled(tmp_path: Path) -> None:
+    """If the one that computes is cancelled, the next computes."""
+    for place in places(tmp_path):
+        gates()
+        async with flow_of(place).start() as first:
             await GATES["begun"].wait()
-            GATES["go"].set()
-            assert (await second)["out"] == 2
-    assert called() == [1, 1]
-
-
-async def test_one_that_waits_can_be_cancelled(place: Place) -> None:
-    gates()
-    async with flow_of(place).start() as first:
-        await GATES["begun"].wait()
-        async with flow_of(place).start() as second:
-            await settle()
-            second.cancel()
-            result = await second
-        assert result.status == "cancelled"
-        assert result.states["held"] is NodeState.CANCELLED
-        GATES["go"].set()
-        assert (await first)["out"] == 2
-    assert called() == [1]
-
-
-async def test_who_waits_holds_no_slot(place: Place) -> None:
-    gates()
-    reach, where = place
-    with Flow("slots") as flow:
-        item = each([1, 1, 1])
-        flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))
-        flow.output("other", flow.add(opens, after=None).out)
-    result = await flow.using(memo=where, max_concurrency=2).run()
-    assert (result["out"], result["other"], called()) == ([2, 2, 2], 0, [1])
-
-
-async def opens(after: object) -> int:
-    GATES["go"].set()
-    return 0
-
-
-@pytest.mark.parametrize("limits", [{"max_concurrency": 1}, {"limits": {"web": 1}}])
-async def test_known_outcomes_do_not_wait_for_slots(place: Place, limits: Any) -> None:
-    gates()
-    reach, where = place
-    with Flow("slots") as flow:
-        placed = node(memo=reach, limit="web")(held)
-        flow.output("one", flow.add(placed, x=1).out)
-        flow.output("two", flow.add(placed, x=2).out)
-        flow.output("three", flow.add(placed, x=1).out)
-    GATES["go"].set()
-    await one_node(where, placed, x=1).run()
-    assert called() == [1]
-    gates()
-    async with flow.using(memo=where, **limits).start() as run:
-        ended = []
-        async for event in run.events():
-            if event.kind is EventKind.NODE_FINISHED:
-                ended.append(event.path)
-            if len(ended) == 2:
+            async with flow_of(place).start() as waiting:
+                await settle()
+                waiting.cancel()
+                assert (await waiting).states["held"] is NodeState.CANCELLED
+            async with flow_of(place).start() as second:
+                await settle()
+                gates()
+                first.cancel()
+                assert (await first).status == "cancelled"
+                await GATES["begun"].wait()
                 GATES["go"].set()
-        assert sorted(ended[:2]) == ["held", "held_3"]
-        await run
-    assert called() == [2]
+                assert (await second)["out"] == 2
+        assert called() == [1, 1]
 
 
-async def test_what_is_not_known_waits_for_its_slots(place: Place) -> None:
-    reach, where = place
-    with Flow("slots") as flow:
-        item = each(list(range(20)))
-        flow.output("out", collect(flow.add(node(memo=reach, limit="web")(counted), x=item).out))
-    flow = flow.using(memo=where, limits={"web": 3}, max_concurrency=5)
-    RUNNING.clear()
-    for _ in range(2):
-        assert (await flow.run())["out"] == [*range(20)]
-    assert max(RUNNING_MOST) == 3
-    assert sorted(called()) == [*range(20)]
+async def test_whoever_waits_holds_no_slot(tmp_path: Path) -> None:
+    for reach, where in places(tmp_path):
+        gates()
+        with Flow("slots") as flow:
+            item = each([1, 1, 1])
+            flow.output("out", collect(flow.add(node(memo=reach)(held), x=item).out))
+            flow.output("other", flow.add(opens, after=None).out)
+        result = await flow.using(memo=where, max_concurrency=2).run()
+        assert (result["out"], result["other"], called()) == ([2, 2, 2], 0, [1])
 
 
-RUNNING: Final[set[int]] = set()
-RUNNING_MOST: Final[list[int]] = [0]
+async def test_known_outcomes_do_not_wait_for_slots(tmp_path: Path) -> None:
+    settings: tuple[Any, ...] = ({"max_concurrency": 1}, {"limits": {"web": 1}})
+    for limits in settings:
+        for reach, where in places(tmp_path):
+            placed = node(memo=reach, limit="web")(held)
+            with Flow("slots") as flow:
+                for x in (1, 2, 1):
+                    flow.add(placed, x=x)
+            gates(open_first=True)
+            assert await told(one_node(where, placed, x=1)) == (2, [1])
+            gates()
+            ended = []
+            async with flow.using(memo=where, **limits).start() as run:
+                async for event in run.events():
+                    if event.kind is EventKind.NODE_FINISHED:
+                        ended.append(event.path)
+                    if len(ended) == 2:
+                        GATES["go"].set()
+            assert (sorted(ended[:2]), called()) == (["held", "held_3"], [2])
 
 
-async def counted(x: int) -> int:
-    CALLS.append(x)
-    RUNNING.add(x)
-    RUNNING_MOST.append(len(RUNNING))
-    await anyio.lowlevel.checkpoint()
-    RUNNING.discard(x)
-    return x
+async def test_what_is_not_known_waits_for_its_slots(tmp_path: Path) -> None:
+    for place in places(tmp_path):
+        flow = mapped(place, counted, limit="web")
+        flow = flow.using(memo=place[1], limits={"web": 3}, max_concurrency=5)
+        RUNNING.clear()
+        for _ in range(2):
+            assert (await flow.run(xs=[*range(20)]))["out"] == [*range(20)]
+        assert max(RUNNING_MOST) == 3
+        assert sorted(called()) == [*range(20)]
 
 
-class TestThreads:
-    """Each thread has an event loop of its own."""
+def in_threads(flow: Flow, **inputs: Any) -> tuple[list[threading.Thread], list[Any]]:
+    """Start four threads that run a flow, each with its event loop, and note what it gives."""
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(flow.run_sync(**inputs)["out"])) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    return threads, found
 
-    def test_two_threads_compute_once(self, place: Place) -> None:
-        reach, where = place
-        flow = one_node(where, node(memo=reach)(waits_for_both), x=1)
-        found: list[Any] = []
+
+def test_threads_compute_once(tmp_path: Path) -> None:
+    xs = [number % 7 for number in range(60)]
+    for place in places(tmp_path):
         STARTED.clear()
         MAY_END.clear()
-        threads = [threading.Thread(target=lambda: found.append(flow.run_sync()["out"])) for _ in range(4)]
-        for thread in threads:
-            thread.start()
+        threads, found = in_threads(one_node(place[1], node(memo=place[0])(waits_for_both), x=1))
         assert STARTED.wait(10)
         MAY_END.set()
         for thread in threads:
             thread.join(10)
         assert (found, called()) == ([2] * 4, [1])
-
-    def test_many_threads_and_keys(self, place: Place) -> None:
-        reach, where = place
-        with Flow("many") as flow:
-            item = each(flow.input("xs", list[int]))
-            flow.output("out", collect(flow.add(node(memo=reach)(counted), x=item).out))
-        flow = flow.using(memo=where)
-        xs = [number % 7 for number in range(60)]
-        found: list[Any] = []
-        threads = [
-            threading.Thread(target=lambda: found.append(flow.run_sync(xs=xs)["out"])) for _ in range(4)
-        ]
-        for thread in threads:
-            thread.start()
+        threads, found = in_threads(mapped(place, counted), xs=xs)
         for thread in threads:
             thread.join(30)
-        assert found == [xs] * 4
-        assert sorted(called()) == [*range(7)]
-
-
-STARTED: Final = threading.Event()
-MAY_END: Final = threading.Event()
-
-
-async def waits_for_both(x: int) -> int:
-    CALLS.append(x)
-    STARTED.set()
-    await anyio.to_thread.run_sync(MAY_END.wait)
-    return x + 1
+        assert (found, sorted(called())) == ([xs] * 4, [*range(7)])
 
 
 class TestFlights:

@@ -6,7 +6,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,27 +25,27 @@ from dataflow import (
     each,
     node,
 )
+from dataflow.durable.replay import look_at
 from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.sqlite import SqliteStore
 from tests.behaviour.memo_flows import CALLS, called, one_node, told
+from tests.behaviour.table import play
 from tests.support.known_secrets import forgetting
 
 LONG: Final = 20_000
 
 
-@pytest.fixture(autouse=True)
-def _without_calls() -> Iterator[None]:
-    CALLS.clear()
-    yield
-    CALLS.clear()
+pytestmark = pytest.mark.usefixtures("calls")
 
 
 class Counting(SqliteStore):
     """A store that counts what is read that stands beside the journals."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder / "runs.db")
+        folder.mkdir(exist_ok=True)
+        self.file = folder / "runs.db"
+        super().__init__(self.file)
         self.reads = 0
 
     def blob(self, sha256: str) -> bytes:
@@ -57,6 +56,11 @@ class Counting(SqliteStore):
 async def long_text(x: int) -> str:
     CALLS.append("long_text")
     return str(x) + "é" * LONG
+
+
+def text_of(more: str) -> str:
+    """Return what `long_text` gives for 1, and what `longer` makes of it."""
+    return "1" + "é" * LONG + more
 
 
 async def longer(text: str) -> str:
@@ -85,18 +89,22 @@ CHAIN: Final = ["long_text", *["longer"] * 4]
 class TestChains:
     """A chain of hits loads no blobs in between."""
 
-    @pytest.mark.parametrize("is_journaled", [False, True])
-    async def test_only_the_value_that_is_needed_is_read(self, is_journaled: bool, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
-        flow = chain().using(store=store) if is_journaled else chain().using(memo=store)
-        assert (await flow.run(x=1))["out"] == "1" + "é" * LONG + "!!!!"
-        assert (called(), store.reads) == (CHAIN, 0)
-        result = await flow.run(x=1)
-        assert result["out"] == "1" + "é" * LONG + "!!!!"
-        assert (called(), store.reads) == ([], 1)
-        assert result.get("longer.out") == "1" + "é" * LONG + "!"
-        assert result.why("longer.out") == "'longer.out' has a value"
-        assert store.reads == 2
+    async def test_only_the_value_that_is_needed_is_read(self, tmp_path: Path) -> None:
+        for name in ("store", "memo"):
+            store = Counting(tmp_path / name)
+            flow = chain().using(**{name: store})  # type: ignore[arg-type]  # a store is either
+            assert (await flow.run(x=1))["out"] == text_of("!!!!")
+            assert (called(), store.reads) == (CHAIN, 0)
+            result = await flow.run(x=1)
+            assert (result["out"], called(), store.reads) == (text_of("!!!!"), [], 1)
+            assert result.get("longer.out") == text_of("!")
+            assert result.why("longer.out") == "'longer.out' has a value"
+            assert store.reads == 2
+        assert await chain(3).using(memo=store).run(x=1)
+        called()
+        store.reads = 0
+        assert (await chain(6).using(memo=store).run(x=1))["out"] == text_of("!!!!!")
+        assert (called(), store.reads) == (["longer"], 1)  # a miss behind hits reads what it is given
 
     async def test_an_output_in_between_is_read(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
@@ -106,7 +114,7 @@ class TestChains:
             flow.output("longer", flow.add(node(memo="store")(longer), text=text).out)
         for _ in range(2):
             outputs = dict((await flow.using(memo=store).run()).outputs)
-            assert outputs == {"text": "1" + "é" * LONG, "longer": "1" + "é" * LONG + "!"}
+            assert outputs == {"text": text_of(""), "longer": text_of("!")}
 
     async def test_the_journal_of_hits_alone_tells_all(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
@@ -116,22 +124,10 @@ class TestChains:
         assert store.outcomes is not None
         assert store.outcomes.clear() == 5
         store.delete(first.run_id)
-        with pytest.raises(Exception, match="has completed"):
-            await flow.resume(second.run_id)
-        from dataflow.durable.replay import look_at
-
         looked = await look_at(flow.compile(), flow.settings, store, second.run_id)
-        assert looked.get("longer_3.out") == "1" + "é" * LONG + "!!!"
+        assert looked.get("longer_3.out") == text_of("!!!")
 
-    async def test_a_miss_behind_hits_reads_what_it_is_given(self, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
-        await chain(3).using(memo=store).run(x=1)
-        called()
-        assert (await chain(5).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!!"
-        assert (called(), store.reads) == (["longer", "longer"], 1)
-
-    @pytest.mark.parametrize("keep", [True, False])
-    async def test_whoever_else_reads_gets_the_value(self, keep: bool, tmp_path: Path) -> None:
+    async def test_whoever_else_reads_gets_the_value(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
         with Flow("readers") as flow:
             text = flow.add(node(memo="store")(long_text), x=1).out
@@ -148,20 +144,20 @@ class TestChains:
                     "out", inner.add(node(name="inner_length")(length), text=inner.input("text", str)).out
                 )
             flow.output("inner", flow.add(inner, text=text).out)
-        whole = "1" + "é" * LONG
-        for _ in range(2):
-            result = await flow.using(memo=store, keep=keep).run()
-            assert dict(result.outputs) == {
-                "length": LONG + 1, "pairs": [(LONG + 1, 1), (LONG + 1, 2)], "final": f"{whole}!!",
-                "inner": LONG + 1,
-            }  # fmt: skip
+        for keep in (True, False):
+            for _ in range(2):
+                result = await flow.using(memo=store, keep=keep).run()
+                assert dict(result.outputs) == {
+                    "length": LONG + 1, "pairs": [(LONG + 1, 1), (LONG + 1, 2)], "final": text_of("!!"),
+                    "inner": LONG + 1,
+                }  # fmt: skip
+            store.outcomes.clear()
 
-    async def test_listeners_are_told_the_values(self, tmp_path: Path) -> None:
+    async def test_listeners_get_the_values(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
         await chain().using(store=store).run(x=1)
-        async with chain().using(store=store).start(x=1) as run:
-            ends = [event async for event in run.events() if event.kind is EventKind.NODE_FINISHED]
-        values = [event.data["ports"]["out"]["value"] for event in ends]
+        events = (await play(chain().using(store=store), {"x": 1})).events
+        values = [e.data["ports"]["out"]["value"] for e in events if e.kind is EventKind.NODE_FINISHED]
         assert [len(value) for value in values] == [LONG + 1 + more for more in range(5)]
 
     async def test_a_conversation_goes_on_from_what_was_remembered(self, tmp_path: Path) -> None:
@@ -188,93 +184,72 @@ async def paired(text: str, x: int) -> tuple[int, int]:
     return len(text), x
 
 
+def damage(store: Counting, statements: str) -> None:
+    with closing(sqlite3.connect(store.file)) as connection:
+        connection.executescript(statements)
+
+
 class TestDamage:
     """A damaged entry is a miss that is told, never a wrong value."""
 
-    @pytest.mark.parametrize(
-        "statement",
-        [
+    async def test_the_node_is_called_and_the_entry_is_written_again(self, tmp_path: Path) -> None:
+        statements = (
             "UPDATE blobs SET data = x'00'",
             "DELETE FROM blobs",
             "UPDATE memo SET data = replace(data, 'text', 'blob')",
             "UPDATE memo SET parts = '['",
-        ],
-    )
-    @pytest.mark.parametrize("is_journaled", [False, True])
-    async def test_the_node_is_called_and_the_entry_is_written_anew(
-        self, is_journaled: bool, statement: str, tmp_path: Path
-    ) -> None:
-        store = Counting(tmp_path)
-        flow = one_node(store, node(memo="store")(long_text), x=1)
-        flow = flow.using(store=store) if is_journaled else flow
-        await flow.run()
-        called()
-        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-            connection.execute(statement)
-            connection.commit()
-        is_needed = "parts" not in statement  # by who reads the outcome
-        result = await flow.run()
-        assert result["out"] == "1" + "é" * LONG
-        assert (called(), len(result.warnings)) == ((["long_text"], 1) if is_needed else ([], 0))
-        result = await flow.run()
-        assert (result["out"], called(), result.warnings) == ("1" + "é" * LONG, [], ())
+        )
+        for number, statement in enumerate(statements):
+            for name in ("store", "memo"):
+                store = Counting(tmp_path / f"{name}{number}")
+                flow = one_node(store, node(memo="store")(long_text), x=1)
+                flow = flow.using(**{name: store})  # type: ignore[arg-type]  # a store is either
+                await flow.run()
+                called()
+                damage(store, statement)
+                ends = ([], 0) if "parts" in statement else (["long_text"], 1)  # is it needed by who reads?
+                result = await flow.run()
+                assert (result["out"], called(), len(result.warnings)) == (text_of(""), *ends)
+                result = await flow.run()
+                assert (result["out"], called(), result.warnings) == (text_of(""), [], ())
 
-    async def test_what_is_found_damaged_too_late_fails_once(self, tmp_path: Path) -> None:
-        """Nodes that are known were settled with it before anybody read it."""
-        store = Counting(tmp_path)
-        await chain(3).using(memo=store).run(x=1)
-        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-            connection.execute("UPDATE blobs SET data = x'00'")
-            connection.commit()
-        with pytest.raises(RunFailed, match="DF0851"):
-            await chain(4).using(memo=store).run(x=1)
-        called()
-        for calls in (CHAIN[:4], []):
-            assert (await chain(4).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!"
-            assert called() == calls
-
-    async def test_what_is_gone_once_it_is_needed_fails_once(
+    async def test_what_is_damaged_or_gone_once_it_is_needed_fails_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Others may have had the store make room, after nodes that are known were settled with it."""
-        store = Counting(tmp_path)
-        await chain(3).using(memo=store).run(x=1)
-        blob = store.blob
+        """Nodes that are known were settled with it before anybody read it, and the store may make room."""
+        for how in ("damaged", "gone"):
+            store = Counting(tmp_path / how)
+            await chain(3).using(memo=store).run(x=1)
+            blob = store.blob
 
-        def gone(digest: str) -> bytes:
-            with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-                connection.executescript("DELETE FROM memo; DELETE FROM blobs")
-            return blob(digest)
+            def gone(digest: str, store: Counting = store, blob: Any = blob) -> Any:
+                damage(store, "DELETE FROM memo; DELETE FROM blobs")
+                return blob(digest)
 
-        with monkeypatch.context() as patched:
-            patched.setattr(store, "blob", gone)
-            with pytest.raises(RunFailed, match="DF0851"):
-                await chain(4).using(memo=store).run(x=1)
-        called()
-        for calls in (CHAIN[:4], []):
-            assert (await chain(4).using(memo=store).run(x=1))["out"] == "1" + "é" * LONG + "!!!"
-            assert called() == calls
+            with monkeypatch.context() as patched:
+                if how == "gone":
+                    patched.setattr(store, "blob", gone)
+                else:
+                    damage(store, "UPDATE blobs SET data = x'00'")
+                with pytest.raises(RunFailed, match="DF0851"):
+                    await chain(4).using(memo=store).run(x=1)
+            called()
+            for calls in (CHAIN[:4], []):
+                assert (await chain(4).using(memo=store).run(x=1))["out"] == text_of("!!!")
+                assert called() == calls
 
 
 class TestSecrets:
-    async def test_secrets_are_marked_and_filled_in_again(self, tmp_path: Path) -> None:
+    async def test_secrets_are_masked_and_filled_in_again_and_without_them_it_is_a_miss(
+        self, tmp_path: Path
+    ) -> None:
         store = SqliteStore(tmp_path / "runs.db")
-        flow = one_node(
-            store, node(memo="store")(revealed), secret=Secret("DATAFLOW_TEST_MEMO", "swordfish-17")
-        )
+        secret = Secret("DATAFLOW_TEST_MEMO", "swordfish-17")
+        flow = one_node(store, node(memo="store")(revealed), secret=secret)
         with forgetting():
             for calls in ([1], []):
                 assert await told(flow) == ("the word is swordfish-17", calls)
         assert b"swordfish-17" not in (tmp_path / "runs.db").read_bytes()
-
-    async def test_a_missing_secret_is_a_miss(self, tmp_path: Path) -> None:
-        store = SqliteStore(tmp_path / "runs.db")
-        flow = one_node(
-            store, node(memo="store")(revealed), secret=Secret("DATAFLOW_TEST_MEMO", "swordfish-17")
-        )
-        with forgetting():
-            await flow.run()
-        called()
         with forgetting():
             result = await flow.run()
             assert (result["out"], called()) == ("the word is swordfish-17", [1])
@@ -310,13 +285,10 @@ class WithoutOutcomes(MemoryStore):
 
 
 class TestPlaces:
-    async def test_a_class_comes_back_where_a_port_names_it(self, tmp_path: Path) -> None:
+    async def test_a_class_is_stored_where_a_port_names_it(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
         for calls in (["point"], []):
             assert await told(one_node(store, node(memo="store")(point), x=1)) == (Point(1), calls)
-
-    async def test_a_value_that_could_not_come_back_is_not_stored(self, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
         for _ in range(2):
             result = await one_node(store, node(memo="store")(hidden), x=1).run()
             assert (result["out"], called()) == (Point(1), ["hidden"])
@@ -338,20 +310,19 @@ class TestPlaces:
             result = await flow(is_named).run()
             assert (result["out"], called(), result.warnings) == (Point(1), calls, ())
 
-    @pytest.mark.parametrize("given", [{}, {"store": WithoutOutcomes}, {"memo": WithoutOutcomes}])
-    async def test_without_a_store_that_remembers_it_is_as_for_the_run(self, given: Any) -> None:
-        with Flow("twice") as flow:
-            flow.output("a", flow.add(node(memo="store")(length), text="x").out)
-            flow.output("b", flow.add(node(memo="store")(length), text="x").out)
-        flow = flow.using(**{name: kind() for name, kind in given.items()})
-        for _ in range(2):
-            async with flow.start() as run:
-                events = [event async for event in run.events() if event.kind is EventKind.WARNING]
-                result = await run
-            assert called() == ["length"]
-            assert [event.data["code"] for event in events] == ["memo_without_store"]
-            assert len(result.warnings) == 1
-            assert result.why("length_2").startswith("length_2 is done, remembered (run) from length of run ")
+    async def test_without_a_store_that_remembers_it_is_as_for_the_run(self) -> None:
+        with Flow("twice") as twice:
+            twice.output("a", twice.add(node(memo="store")(length), text="x").out)
+            twice.output("b", twice.add(node(memo="store")(length), text="x").out)
+        for given in ((), ("store",), ("memo",)):
+            flow = twice.using(**{name: WithoutOutcomes() for name in given})  # type: ignore[arg-type]
+            for _ in range(2):
+                played = await play(flow)
+                codes = [event.data["code"] for event in played.events if event.kind is EventKind.WARNING]
+                assert (called(), codes) == (["length"], ["memo_without_store"])
+                assert len(played.result.warnings) == 1
+                why = played.result.why("length_2")
+                assert why.startswith("length_2 is done, remembered (run) from length of run ")
 
     async def test_a_place_of_a_flow_inside_another_does_not_count(self) -> None:
         own, outer_place = ProcessMemo(), ProcessMemo()
@@ -367,7 +338,7 @@ class TestPlaces:
         runs, outcomes = Store.memory(), Counting(tmp_path)
         flow = chain().using(store=runs, memo=outcomes)
         for _ in range(2):
-            assert (await flow.run(x=1))["out"] == "1" + "é" * LONG + "!!!!"
+            assert (await flow.run(x=1))["out"] == text_of("!!!!")
         assert called() == CHAIN
         assert runs.outcomes is not None
         assert not runs.outcomes.use()

@@ -251,7 +251,7 @@ MUTANTS: Final = (
         "            if result is not None:\n",
         (
             MEMO.format(
-                "outcomes.py::TestFailures::test_what_comes_back_after_its_time_is_no_outcome[process-asyncio]"
+                "outcomes.py::TestFailures::test_what_comes_back_after_its_time_is_no_outcome[asyncio]"
             ),
         ),
     ),
@@ -262,7 +262,7 @@ MUTANTS: Final = (
         (
             MEMO.format(
                 "outcomes.py::TestCopies::"
-                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[process-asyncio]"
+                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[asyncio]"
             ),
         ),
     ),
@@ -273,7 +273,7 @@ MUTANTS: Final = (
         (
             MEMO.format(
                 "outcomes.py::TestCopies::"
-                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[process-asyncio]"
+                "test_nobody_changes_it_where_a_scope_hands_its_only_copy_over[asyncio]"
             ),
         ),
     ),
