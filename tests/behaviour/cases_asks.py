@@ -32,7 +32,7 @@ ASKS: Final = (
     ),
     *(
         AskCase(
-            id=f"an ask in the branch {taken}", rule="S11.1", flow=branches, inputs={"x": x}, first=(taken,),
+            id=f"an ask in a branch: {taken}", rule="S11.1", flow=branches, inputs={"x": x}, first=(taken,),
             asked={taken: (x, "so")}, outputs={"why": "so", "extra": extra}, runs={"ident": 1},
             states={taken: "done", other: "skipped"},
         )
@@ -106,7 +106,7 @@ ASKS: Final = (
     ),
     *(
         AskCase(
-            id=f"an approval answered {answer}", rule="S11.1", flow=approvals, inputs={"text": "t"},
+            id=f"an approval: {answer}", rule="S11.1", flow=approvals, inputs={"text": "t"},
             first=("approval/ask",), asked={"approval/ask": ("t", answer)},
             outputs={way: "t", "note": note}, runs={"ident": 1} if way == "yes" else {},
             states={"approval/switch": "done", "ident": "done" if way == "yes" else "skipped"},

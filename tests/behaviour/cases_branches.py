@@ -136,18 +136,18 @@ BRANCHES: Final = (
         for swapped, order in ((False, "in order"), (True, "swapped"))
         for case in (
             Case(
-                id=f"B01a {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 7},
+                id=f"B01: a {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 7},
                 outputs={"tail": ["J", 70]}, runs=B01_TAKEN, states={"right": "skipped"}, others="done",
                 why={"right": ("port 'x' has no value", "exit 'no' not taken")},
             ),
             Case(
-                id=f"B01b {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 3},
+                id=f"B01: b {order}", rule="S5.2", flow=partial(both_exits, swapped=swapped), inputs={"x": 3},
                 outputs={"tail": ["J", 300]}, runs=B01_OTHER, states={"left": "skipped"}, others="done",
                 why={"left": ("port 'x' has no value", "exit 'yes' not taken")},
             ),
             *(
                 Case(
-                    id=f"B01c {order} {x}", rule="S5.2", inputs={"x": x},
+                    id=f"B01: c {order} {x}", rule="S5.2", inputs={"x": x},
                     flow=partial(both_exits, swapped=swapped, direct=True), outputs={"tail": ["J", x]},
                     runs={"src": 1, "join": 1, "tail": 1}, others="done",
                 )

@@ -168,7 +168,7 @@ CONDITIONS: Final = (
     ),
     *(
         Case(
-            id=f"an expression names the items of {kind}", rule="S7.1", flow=partial(flow, "item.name ~ '!'"),
+            id=f"an expression names items: of {kind}", rule="S7.1", flow=partial(flow, "item.name ~ '!'"),
             inputs={"rows": [ADA, BOB]}, outputs={"rows": [ADA, BOB]}, runs={"ident": 2},
             states=dict.fromkeys(paths, "done"),
         )
@@ -179,7 +179,7 @@ CONDITIONS: Final = (
     ),
     *(
         Case(
-            id=f"an expression for a key that {what}", rule="S7.1", flow=partial(keyed, key),
+            id=f"an expression for a key: {what}", rule="S7.1", flow=partial(keyed, key),
             inputs={"rows": [ADA, BOB]},
             status="failed", runs={}, failures=(("m", error, told),),
         )

@@ -120,7 +120,7 @@ def undecided(id: str, expression: str, x: Any, code: str, *, at: str = "large")
 CONTROL: Final = (
     *(
         Case(
-            id=f"B32 {value!r} as {'an input' if given else 'a value'} of the pack", rule="S1.6",
+            id=f"B32 in the pack: {value!r} as {'an input' if given else 'a value'}", rule="S1.6",
             flow=partial(falsy, value, given=given), inputs={"v": value} if given else {},
             outputs={"opt": value, "tpl": text, "sink": value, "itself": value},
             runs={"opt": 1, "sink": 1}, others="done",
@@ -132,7 +132,7 @@ CONTROL: Final = (
     ),
     *(
         Case(
-            id=f"B32 {value!r} == {value!r}", rule="S16.3", flow=partial(compared, value),
+            id=f"B32 compared: {value!r}", rule="S16.3", flow=partial(compared, value),
             inputs={"x": value}, outputs={"yes": True}, runs={"yes": 1}, states={"no": "skipped"},
         )
         for value in FALSY

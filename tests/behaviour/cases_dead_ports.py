@@ -136,7 +136,7 @@ def of_skip(why: Why, reader: Reader, came: Any) -> Case:
     if came is None:
         states["end"] = "skipped"
     return Case(
-        id=f"{reader}, {why}", rule="S4.3", flow=partial(read, why, reader),
+        id=f"{reader}: {why}", rule="S4.3", flow=partial(read, why, reader),
         outputs={} if came is None else {"o": came}, states={"off": "skipped", **states}, others="done",
         warnings=tuple(f"DF0835 last[{n}]:" for n in (0, 1))
         if reader == "broadcast"
@@ -150,7 +150,7 @@ def of_error(reader: Reader) -> Case:
     states = dict.fromkeys((*paths, "end"), "not_run" if came is None else "done")
     is_handled = reader == "error"
     return Case(
-        id=f"{reader}, failed", rule="S4.2", flow=partial(read, "failed", reader),
+        id=f"{reader}: failed", rule="S4.2", flow=partial(read, "failed", reader),
         status="completed" if is_handled else "failed", outputs={} if came is None else {"o": came},
         states={"off": "failed", **states}, others="done",
         failures=() if is_handled else (("off", "LookupError", "lost"),),
@@ -248,7 +248,7 @@ DEAD_PORTS: Final = (
     ),
     *(
         Case(
-            id=f"a disabled reader of items, {'beside another' if beside else 'alone'}", rule="S4.7",
+            id=f"a disabled reader of items: {'beside another' if beside else 'alone'}", rule="S4.7",
             flow=partial(in_items, beside=beside), inputs={"xs": [1, 2]},
             outputs={"off": [], "next": [], **({"on": [2, 3]} if beside else {})},
             runs={"inc": 2} if beside else {},
@@ -270,7 +270,7 @@ DEAD_PORTS: Final = (
     ),
     *(
         Case(
-            id=f"a disabled reader of a {of}", rule="S4.7", flow=partial(disabled_reader, of),
+            id=f"a disabled reader: of a {of}", rule="S4.7", flow=partial(disabled_reader, of),
             status="completed" if of == "failure" else "failed", outputs={"good": 1},
             runs={"fails": 1, "one": 1}, states={"off": "skipped", "fails": "failed"}, others="done",
             failures=() if of == "failure" else (("fails", "ValueError", "bad 1"),),
@@ -288,7 +288,7 @@ DEAD_PORTS: Final = (
     ),
     *(
         Case(
-            id=f"an error beside what is {first}", rule="S4.2", flow=partial(dead_then_poisoned, first=first),
+            id=f"an error beside a skip: {first}", rule="S4.2", flow=partial(dead_then_poisoned, first=first),
             status="failed", runs={"fails": 1},
             states={"off": "skipped", "last": "not_run", "total": "not_run", "ident": "not_run"},
             failures=(("fails", "ValueError", "bad 2"),), why={"last": ("fails failed: ValueError: bad 2",)},

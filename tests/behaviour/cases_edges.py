@@ -200,7 +200,7 @@ EDGES: Final = (
     ),
     *(
         Case(
-            id=f"edges of which {told} are dead", rule="S7.4", flow=partial(branches, 2), inputs={"x": x},
+            id=f"edges of which are dead: {told}", rule="S7.4", flow=partial(branches, 2), inputs={"x": x},
             outputs=dict.fromkeys(("o", "collected", "behind"), values),
             runs={"ident_2": 1, "ident": len(values), **runs},
         )
@@ -287,7 +287,7 @@ EDGES: Final = (
     ),
     *(
         Case(
-            id=f"failed items of a map whose {on_error} is said", rule="S14.1",
+            id="failed items of a map that are skipped", rule="S14.1",
             flow=partial(failing_items, on_error, "continue"), outputs={"o": [*values, 0]},
             runs={"src": 3, "fails_on_odd": 3, "ident": len(values) + 1},
             states={"src[0]/fails_on_odd": "failed", "ident[1]": "done", "ident[0.2]": "done"},

@@ -240,7 +240,7 @@ FAILURES: Final = (
     ),
     *(
         Case(
-            id=f"the error port of a map over {xs}, {errors}", rule="S9.3",
+            id=f"the error port of a map: over {xs}, {errors}", rule="S9.3",
             flow=partial(handled_map, xs, errors),
             outputs={"instead": "none", "told": f"m[{odd}]/odd ValueError odd 1 1"},
             states={"m": "failed", f"m[{odd}]/odd": "failed", "report": "done"},

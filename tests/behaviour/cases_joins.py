@@ -127,7 +127,7 @@ NOT_EMITTED: Final = "nothing: port 'out' not emitted"
 JOINS: Final = (
     *(
         Case(
-            id=f"a many-port with {edges or 'no edge'} live", rule="S5.1", flow=partial(many, edges),
+            id=f"a many-port with live edges: {edges}", rule="S5.1", flow=partial(many, edges),
             inputs={"x": 1}, outputs={"o": [1] * len(edges)}, runs={**dict.fromkeys(edges, 1), "listed": 1},
             states=dict.fromkeys(set("abcd") - set(edges), "skipped"), others="done",
         )

@@ -239,7 +239,7 @@ LOOP_ALLS: Final = (
     ),
     *(
         Case(
-            id=how, rule="S6.5", flow=partial(loop_in_loop, how), outputs={"o": outputs},
+            id=f"nested loops: {how}", rule="S6.5", flow=partial(loop_in_loop, how), outputs={"o": outputs},
             runs={"inc": 6, "add": 3},
         )
         for how, outputs in NESTED_LISTS

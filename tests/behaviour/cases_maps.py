@@ -195,12 +195,12 @@ MAPS: Final = (
         outputs={"values": [0, None, "", 5]}, runs={"ident": 4},
     ),
     *(
-        Case(id=f"a map over {items!r}", rule="S7.1", flow=partial(over, items), outputs={"o": list(items)})
+        Case(id=f"a map over: {items!r}", rule="S7.1", flow=partial(over, items), outputs={"o": list(items)})
         for items in ((1, 2), range(3))
     ),
     *(
         Case(
-            id=f"a map over {items!r}", rule="S7.1", flow=partial(over, items), status="failed",
+            id=f"a map over: {items!r}", rule="S7.1", flow=partial(over, items), status="failed",
             runs={"ident": 1}, failures=(("ident_2", "NodeFailed", "DF0814 ident_2.item:"),),
             states={"ident_2": "failed"},
         )

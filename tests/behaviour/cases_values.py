@@ -119,7 +119,7 @@ def fields(*, all_given: bool) -> Flow:
 VALUES: Final = (
     *(
         Case(
-            id=f"B32 {value!r} as {'a constant' if as_constant else 'an input'}", rule="S1.6",
+            id=f"B32: {value!r} as {'a constant' if as_constant else 'an input'}", rule="S1.6",
             flow=partial(falsy, value, as_constant=as_constant), inputs={} if as_constant else {"v": value},
             outputs={"opt": value, "sink": value, "itself": value, **({"zero": value} if value == 0 else {})},
             runs={"ident": 1, "defaulted": 1, "sink": 1, **({"ident_2": 1} if value == 0 else {})},
@@ -147,7 +147,7 @@ VALUES: Final = (
     ),
     *(
         Case(
-            id=f"B33 optional, {source}, beside a live port", rule="S4.4",
+            id=f"B33 optional, beside a live port: {source}", rule="S4.4",
             flow=partial(optional_port, source, beside=True), outputs={"o": ["dflt", 1]},
         )
         for source in ("skipped", "left out")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
-import pytest
 from anyio import Event, create_task_group
 from anyio.lowlevel import checkpoint
 
@@ -18,14 +17,15 @@ from dataflow import (
     Message,
     ProcessMemo,
     Result,
-    RunFailed,
     Store,
     ToolCall,
     collect,
     each,
     merge_contexts,
     node,
-)  # fmt: skip
+)
+from tests.behaviour.nodes import ident, inc
+from tests.behaviour.table import failed_run
 
 
 async def chat(context: ExecutionContext, text: str) -> ExecutionContext:
@@ -34,14 +34,6 @@ async def chat(context: ExecutionContext, text: str) -> ExecutionContext:
 
 async def breaks(context: ExecutionContext, text: str) -> ExecutionContext:
     raise ValueError(text)
-
-
-async def add(v: int) -> int:
-    return v + 1
-
-
-async def reads(context: Any) -> Any:
-    return context
 
 
 def named(name: str, function: Any = chat) -> Any:
@@ -78,22 +70,16 @@ def counts(contexts: list[ExecutionContext]) -> int:
     return len(contexts)
 
 
-@pytest.mark.parametrize(
-    ("how", "history"),
-    [
-        ("pick", [*START, "a", "re:a", "c", "re:c"]),
-        ("append", [*START, "a", "re:a", "b", "re:b", "c", "re:c"]),
-        ("results", [*START, "re:a", "re:b", "c", "re:c"]),
-        (shortest, ["c", "re:c"]),
-    ],
-)
-async def test_conversations_are_merged_as_the_flow_says(how: Any, history: list[str]) -> None:
-    assert said((await two_chats(how).run())["last"]) == history
-
-
-async def test_turns_that_are_equal_are_both_kept() -> None:
-    result = await two_chats("append", ("same", "same")).run()
-    assert said(result["last"])[2:6] == ["same", "re:same"] * 2
+async def test_conversations_are_merged_as_the_flow_says() -> None:
+    ways: tuple[tuple[Any, tuple[str, str], list[str]], ...] = (
+        ("pick", ("a", "b"), [*START, "a", "re:a", "c", "re:c"]),
+        ("append", ("a", "b"), [*START, "a", "re:a", "b", "re:b", "c", "re:c"]),
+        ("append", ("same", "same"), [*START, *["same", "re:same"] * 2, "c", "re:c"]),
+        ("results", ("a", "b"), [*START, "re:a", "re:b", "c", "re:c"]),
+        (shortest, ("a", "b"), ["c", "re:c"]),
+    )
+    for how, texts, history in ways:
+        assert said((await two_chats(how, texts).run())["last"]) == history
 
 
 async def test_what_is_skipped_is_not_merged() -> None:
@@ -107,34 +93,27 @@ async def test_what_is_skipped_is_not_merged() -> None:
     assert "none" not in result.outputs
 
 
-@pytest.mark.parametrize("how", ["append", "results", shortest])
-async def test_an_error_of_one_is_an_error_of_all(how: Any) -> None:
-    with pytest.raises(RunFailed) as caught:
-        await two_chats(how, second=breaks).using(errors="continue").run()
-    assert [failure.path for failure in caught.value.failures] == ["b"]
-    assert caught.value.result.states["c"] == "not_run"
+async def test_an_error_of_one_is_an_error_of_all() -> None:
+    for how in ("append", "results", shortest):
+        failed = await failed_run(two_chats(how, second=breaks).using(errors="continue"))
+        assert [failure.path for failure in failed.failures] == ["b"]
+        assert failed.result.states["c"] == "not_run"
 
 
-@pytest.mark.parametrize(
-    ("how", "kind", "text"),
-    [
+async def test_what_cannot_be_merged_fails_the_merge() -> None:
+    """A function that fails or returns something else, a value that is not a conversation."""
+    ends: tuple[tuple[Any, str, str], ...] = (
         (fails, "ValueError", "cannot merge"),
         (counts, "NodeFailed", "DF0812 merge_contexts:"),
-    ],
-)
-async def test_a_function_that_fails_fails_the_merge(how: Any, kind: str, text: str) -> None:
-    with pytest.raises(RunFailed) as caught:
-        await two_chats(how).run()
-    (failure,) = caught.value.failures
-    assert (failure.path, failure.type) == ("merge_contexts", kind)
-    assert failure.message.startswith(text)
-
-
-async def test_a_value_that_is_no_conversation_fails_the_merge() -> None:
+    )
+    for how, kind, text in ends:
+        (failure,) = (await failed_run(two_chats(how))).failures
+        assert (failure.path, failure.type) == ("merge_contexts", kind)
+        assert failure.message.startswith(text)
     with Flow() as f:
-        f.output("last", merge_contexts(f.add(reads, "text").out, f.context("main"), how="append"))
-    with pytest.raises(RunFailed, match=r"DF0601 merge_contexts: value of reads\.out:"):
-        await f.run()
+        f.output("last", merge_contexts(f.add(ident, "text").out, f.context("main"), how="append"))
+    (failure,) = (await failed_run(f)).failures
+    assert failure.message.startswith("DF0601 merge_contexts: value of ident.out:")
 
 
 async def test_a_context_begins_empty_with_instructions_and_model() -> None:
@@ -151,7 +130,7 @@ async def test_each_round_of_a_loop_begins_its_own_conversation() -> None:
             v = loop.carry(0)
             context = f.context("talk")
             last = loop.result(f.add(chat, context, "a").out)
-            v.next(f.add(add, v.out).out)
+            v.next(f.add(inc, v.out).out)
         f.output("last", last)
     result = await f.run()
     assert (result["last"].context_id, said(result["last"])) == (
@@ -192,17 +171,14 @@ async def test_a_context_given_to_several_runs_is_the_same_afterwards() -> None:
     assert said(given) == ["before"]
 
 
-@pytest.mark.parametrize("how", ["append", "pick", shortest])
-async def test_a_flow_with_contexts_is_a_document_and_back(how: Any, tmp_path: Path) -> None:
-    flow, file = two_chats(how), tmp_path / "two.yaml"
-    file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
-    loaded = Flow.load(file)
-    assert loaded.to_dict() == flow.to_dict()
-    assert said((await loaded.run())["last"]) == said((await flow.run())["last"])
-
-
-async def test_contexts_in_a_document() -> None:
-    nodes = two_chats(shortest).to_dict()["nodes"]
+async def test_a_flow_with_contexts_is_a_document_and_back(tmp_path: Path) -> None:
+    for how in ("append", "pick", shortest):
+        flow, file = two_chats(how), tmp_path / "two.yaml"
+        file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
+        loaded = Flow.load(file)
+        assert loaded.to_dict() == flow.to_dict()
+        assert said((await loaded.run())["last"]) == said((await flow.run())["last"])
+    nodes = flow.to_dict()["nodes"]
     assert nodes["main"] == {"type": "control.context", "config": {"system": "S", "model": "p/m"}}
     merged = {"merge_contexts": ["a", "b"], "how": "tests.behaviour.test_contexts:shortest"}
     assert nodes["c"]["inputs"] == {"context": merged}
@@ -235,20 +211,15 @@ def chats(texts: tuple[str, str], requests: list[list[Any]], *, first_fails: boo
     return f
 
 
-@pytest.mark.parametrize("texts", [("a", "b"), ("same", "same")])
-async def test_of_two_chats_at_once_each_question_has_its_own_answer(texts: tuple[str, str]) -> None:
-    requests: list[list[Any]] = []
-    result = await chats(texts, requests).run()
-    pairs = [part for text in texts for part in (text, f"re:{text}")]
-    assert said(result["last"]) == [*pairs, "c", "re:c"]
-    assert requests[-1] == ["S", *pairs, "c"]
-    assert said(result["other"]) == ["d", "re:d"]
-
-
-async def test_of_two_chats_at_once_one_that_fails_leaves_the_other_as_it_is() -> None:
-    with pytest.raises(RunFailed) as caught:
-        await chats(("a", "b"), [], first_fails=True).using(errors="continue").run()
-    result = caught.value.result
+async def test_of_two_concurrent_chats_each_question_has_its_own_answer() -> None:
+    for texts in (("a", "b"), ("same", "same")):
+        requests: list[list[Any]] = []
+        result = await chats(texts, requests).run()
+        pairs = [part for text in texts for part in (text, f"re:{text}")]
+        assert said(result["last"]) == [*pairs, "c", "re:c"]
+        assert requests[-1] == ["S", *pairs, "c"]
+        assert said(result["other"]) == ["d", "re:d"]
+    result = (await failed_run(chats(("a", "b"), [], first_fails=True).using(errors="continue"))).result
     assert (said(result["b"]), result.states["a"], result.states["c"]) == (["b", "re:b"], "failed", "not_run")
 
 
@@ -313,7 +284,7 @@ def meeting_flow(meeting: Meeting) -> Flow:
         f.output("context", f.add(talk, f.context("main", system="S"), f.input("msg", str)).out)
         with f.loop(limit=3) as loop:
             v = loop.carry(f.input("v", int))
-            v.next(f.add(add, v.out).out)
+            v.next(f.add(inc, v.out).out)
         f.output("n", v.final)
     return f
 
@@ -330,42 +301,27 @@ async def run_many(flow: Flow) -> list[Result]:
     return [results[number] for number in range(MANY)]
 
 
-async def test_a_hundred_runs_at_once_have_each_their_own_history() -> None:
-    results = await run_many(meeting_flow(Meeting()))
+async def test_a_hundred_concurrent_runs_share_nothing_and_leave_nothing() -> None:
+    meeting = Meeting()
+    flow = meeting_flow(meeting)
+    before = (vars(flow).copy(), repr(flow.wiring), flow.compile())
+    results = await run_many(flow)
     for number, result in enumerate(results):
         context = result["context"]
-        assert [(m.role, m.content.text) for m in context.message_history] == [
-            ("user", f"m{number}"),
-            ("assistant", f"re:m{number}"),
-        ]
+        history = [("user", f"m{number}"), ("assistant", f"re:m{number}")]
+        assert [(m.role, m.content.text) for m in context.message_history] == history
         assert (result["n"], context.system_instructions) == (number + 3, "S")
     assert len({result.run_id for result in results}) == MANY
     assert len({result["context"].context_id for result in results}) == MANY
-
-
-async def test_a_hundred_runs_leave_the_flow_as_it_was() -> None:
-    flow = meeting_flow(Meeting())
-    before = (vars(flow).copy(), repr(flow.wiring), flow.compile())
-    await run_many(flow)
     assert (vars(flow), repr(flow.wiring), flow.compile()) == before
-
-
-async def test_nothing_of_a_run_is_kept_after_it() -> None:
-    meeting = Meeting()
-    flow = meeting_flow(meeting)
-    ended: list[ref[Any]] = [ref(result) for result in await run_many(flow)]
+    ended: list[ref[Any]] = [ref(result) for result in results]
+    del results, result, context, history
     gc.collect()
     assert len(meeting.heard) == 2 * MANY
     assert [one for one in (*ended, *meeting.heard) if one() is not None] == []
 
 
-@pytest.mark.parametrize("memo", ["run", "process", "store"])
-@pytest.mark.parametrize(
-    ("how", "said_at_last"), [("append", ["hello", "a", "b"]), ("results", ["hello", "re a", "re b"])]
-)
-async def test_what_is_remembered_of_a_conversation_is_not_said_twice(
-    memo: str, how: Any, said_at_last: list[str]
-) -> None:
+async def test_what_is_remembered_of_a_conversation_is_not_said_twice() -> None:
     async def base() -> ExecutionContext:
         return ExecutionContext("c", message_history=[Message("user", "hello")])
 
@@ -373,13 +329,15 @@ async def test_what_is_remembered_of_a_conversation_is_not_said_twice(
         role: Any = "assistant" if text.startswith("re") else "user"
         return context.append(Message(role, text))
 
-    texts = said_at_last[1:]
-    with Flow("remembered") as flow:
-        start = flow.add(base).out
-        one = flow.add(node(say).with_(name="one", memo=memo), context=start, text=texts[0])  # type: ignore[arg-type]
-        two = flow.add(node(say).with_(name="two"), context=start, text=texts[1])
-        flow.output("c", merge_contexts(one.out, two.out, how=how))
-    remembering = flow.using(memo=Store.memory() if memo == "store" else ProcessMemo())
-    for _ in range(2):
-        context = (await remembering.run())["c"]
-        assert [message.content for message in context.message_history] == said_at_last
+    memos: tuple[Any, ...] = ("run", "process", "store")
+    ways: tuple[tuple[Any, list[str]], ...] = (("append", ["a", "b"]), ("results", ["re a", "re b"]))
+    for memo in memos:
+        for how, texts in ways:
+            with Flow("remembered") as flow:
+                start = flow.add(base).out
+                one = flow.add(node(say).with_(name="one", memo=memo), context=start, text=texts[0])
+                two = flow.add(node(say).with_(name="two"), context=start, text=texts[1])
+                flow.output("c", merge_contexts(one.out, two.out, how=how))
+            remembering = flow.using(memo=Store.memory() if memo == "store" else ProcessMemo())
+            for _ in range(2):
+                assert said((await remembering.run())["c"]) == ["hello", *texts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
-from anyio import Event, sleep_forever
+from anyio import Event
 from anyio.lowlevel import checkpoint
 
 from dataflow import (
@@ -15,17 +15,15 @@ from dataflow import (
     FlowInvalid,
     Maybe,
     NodeState,
-    RunFailed,
     collect,
     each,
     fallback,
     flow,
-    merge,
     node,
     race,
 )
-from tests.behaviour.nodes import add, fails, fails_on_odd, ident, inc, nothing, src
-from tests.behaviour.table import play, states_of
+from tests.behaviour.nodes import add, fails, forever, gated, ident, inc, nothing, src
+from tests.behaviour.table import failed_run, play, states_of
 from tests.support.codes import codes
 
 
@@ -45,6 +43,11 @@ def around(f: Flow, x: int) -> Pair:
     return Pair(f.add(add, x, -1).out, f.add(inc, x).out)
 
 
+@flow
+def broken(f: Flow) -> int:
+    return f.add(fails).out
+
+
 async def shown(value: object) -> str:
     return f"{value.type} at {value.path}" if isinstance(value, Failure) else str(value)
 
@@ -55,27 +58,38 @@ def plain(name: str = "plain") -> Flow:
     return f
 
 
+def levels(count: int) -> Flow:
+    """Nest flows so many times."""
+    inner: Flow = plain("level0")
+    for level in range(1, count):
+        outer = Flow(f"level{level}")
+        outer.output("y", outer.add(inner, x=outer.input("x", int)).out.y)
+        inner = outer
+    return inner
+
+
 async def test_inputs_and_outputs_are_the_ports() -> None:
     with Flow() as f:
         first = f.add(twice, f.input("x", int), by=10)
         second = f.add(around, x=first.out)
-        third = f.add(plain(), x=second.out.low)
-        f.output("o", third.out.y)
+        f.output("o", f.add(plain(), x=second.out.low).out.y)
         f.output("high", second.out.high)
     played = await play(f, {"x": 1})
     assert played.result.outputs == {"o": 21, "high": 22}
     assert played.tally.paths == ["twice/add", "twice/add_2", "around/add", "around/inc", "plain/inc"]
     assert set(played.result.states.values()) == {NodeState.DONE}
-
-
-async def test_an_input_with_a_default_need_not_be_wired() -> None:
+    assert await plain()(x=1) == {"y": 2}  # called like a function it gives its outputs
     with Flow() as f:
-        f.output("o", f.add(twice, 5).out)
+        f.output("default", f.add(twice, 5).out)
         f.output("skipped", f.add(twice, 5, by=f.add(nothing).out).out)
-    assert (await f.run()).outputs == {"o": 7, "skipped": 7}
+        f.output("named", f.add(twice.with_(name="here"), 1).out)
+        f.output("off", fallback(f.add(twice.with_(name="off", enabled=False), 1).out, 0))
+    result = await f.run()
+    assert result.outputs == {"default": 7, "skipped": 7, "named": 3, "off": 0}
+    assert (states_of(result)["here"], states_of(result)["off"]) == ("done", "skipped")
 
 
-async def test_a_flow_stands_in_each_item_and_round_with_a_frame_of_its_own() -> None:
+async def test_each_item_and_round_has_a_separate_frame_of_a_flow() -> None:
     with Flow() as f:
         items = f.add(twice, x=each(f.input("xs", list[int])))
         with f.loop(limit=2) as it:
@@ -83,35 +97,23 @@ async def test_a_flow_stands_in_each_item_and_round_with_a_frame_of_its_own() ->
             carried.next(f.add(twice, x=carried.out).out)
         f.output("items", collect(items.out))
         f.output("looped", carried.final)
-    played = await play(f, {"xs": [1, 2]})
-    assert played.result.outputs == {"items": [3, 4], "looped": 4}
-    assert sorted(played.tally.paths) == [
-        "loop[0]/twice_2/add", "loop[0]/twice_2/add_2", "loop[1]/twice_2/add", "loop[1]/twice_2/add_2",
-        "twice[0]/add", "twice[0]/add_2", "twice[1]/add", "twice[1]/add_2",
-    ]  # fmt: skip
+    for xs in ([1, 2], [4], []):
+        played = await play(f, {"xs": xs})
+        assert played.result.outputs == {"items": [x + 2 for x in xs], "looped": 4}
+        frames = ["loop[0]/twice_2", "loop[1]/twice_2", *(f"twice[{n}]" for n in range(len(xs)))]
+        paths = [f"{frame}/{name}" for frame in frames for name in ("add", "add_2")]
+        assert sorted(played.tally.paths) == sorted(paths)
 
 
-async def test_flows_nest_at_any_depth() -> None:
-    inner: Flow = plain("level0")
-    for level in range(1, 20):
-        with Flow(f"level{level}") as outer:
-            outer.output("y", outer.add(inner, x=outer.input("x", int)).out.y)
-        inner = outer
-    result = await inner.run(x=1)
+async def test_flows_nest_up_to_a_depth() -> None:
+    result = await levels(20).run(x=1)
     assert result.outputs == {"y": 2}
     assert "/".join(f"level{level}" for level in range(18, -1, -1)) + "/inc" in result.states
-
-
-async def test_a_node_is_named_and_disabled_like_any_other() -> None:
-    with Flow() as f:
-        named = f.add(twice.with_(name="here"), 1)
-        off = f.add(twice.with_(enabled=False), 1)
-        f.output("o", named.out)
-        f.output("off", fallback(off.out, 0))
-    result = await f.run()
-    assert result.outputs == {"o": 3, "off": 0}
-    assert states_of(result)["here"] == "done"
-    assert states_of(result)["twice"] == "skipped"
+    deepest = levels(101)
+    assert deepest.check() == []
+    outer = Flow("one more")
+    outer.add(deepest, x=1)
+    assert codes(outer.check()) == ["DF0207 level100"]
 
 
 async def test_an_output_that_was_skipped_is_a_skip_of_the_node() -> None:
@@ -131,42 +133,22 @@ async def test_an_output_that_was_skipped_is_a_skip_of_the_node() -> None:
     ]
 
 
-async def test_a_failure_inside_is_the_nodes_and_so_the_runs() -> None:
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(fails, x=inner.input("x", int)).out)
+async def test_a_failure_inside_is_the_nodes_and_so_the_runs_unless_it_is_handled() -> None:
     with Flow() as f:
-        f.output("o", f.add(inc, f.add(inner, x=3).out.y).out)
-    with pytest.raises(RunFailed) as raised:
-        await f.run()
-    assert [(one.path, one.message) for one in raised.value.failures] == [("inner/fails", "bad 3")]
-    assert isinstance(raised.value.__cause__, ValueError)
-    assert states_of(raised.value.result) == {"inner": "failed", "inner/fails": "failed", "inc": "not_run"}
-
-
-@pytest.mark.parametrize(
-    ("settings", "outputs"),
-    [
-        ({"on_error": "skip"}, {"o": -1, "error": "none"}),
-        ({"on_error": "route"}, {"o": -1, "error": "none"}),
-        ({"default": 9}, {"o": 9, "error": "none"}),
-    ],
-)
-async def test_the_nodes_own_settings_handle_it(settings: dict[str, Any], outputs: dict[str, Any]) -> None:
-    @flow
-    def broken(f: Flow) -> int:
-        return f.add(fails).out
-
-    with Flow() as f:
-        f.output("o", fallback(f.add(broken.with_(**settings)).out, -1))
-        f.output("error", "none")
-    assert (await f.run()).outputs == outputs
-
-
-async def test_the_failure_is_read_from_the_nodes_error_port() -> None:
-    @flow
-    def broken(f: Flow) -> int:
-        return f.add(fails).out
-
+        f.output("o", f.add(inc, f.add(broken).out).out)
+    failed = await failed_run(f)
+    assert [(one.path, one.message) for one in failed.failures] == [("broken/fails", "bad 0")]
+    assert isinstance(failed.__cause__, ValueError)
+    assert states_of(failed.result) == {"broken": "failed", "broken/fails": "failed", "inc": "not_run"}
+    ways: tuple[tuple[dict[str, Any], int], ...] = (
+        ({"on_error": "skip"}, -1),
+        ({"on_error": "route"}, -1),
+        ({"default": 9}, 9),
+    )
+    for settings, value in ways:
+        with Flow() as f:
+            f.output("o", fallback(f.add(broken.with_(**settings)).out, -1))
+        assert (await f.run()).outputs == {"o": value}
     with Flow() as f:
         f.output("o", f.add(shown, f.add(broken).error).out)
     assert (await f.run()).outputs == {"o": "ValueError at broken/fails"}
@@ -177,7 +159,7 @@ async def after(a: object, b: object, c: object) -> list[object]:
 
 
 def parallel(*, collecting: bool) -> Flow:
-    """Wire B09: a at once, b fails behind it, c waits for ever, unless failures are collected."""
+    """Wire B09: a ends, b fails behind it, c waits for ever, unless failures are collected."""
 
     async def a() -> str:
         return "A"
@@ -187,12 +169,11 @@ def parallel(*, collecting: bool) -> Flow:
 
     async def c() -> str:
         if not collecting:
-            await sleep_forever()
+            await forever()
         return "C"
 
     with Flow("parallel") as inner:
-        first = inner.add(a)
-        third = inner.add(c)
+        first, third = inner.add(a), inner.add(c)
         inner.output("a", first.out)
         inner.output("b", inner.add(b, first.out).out)
         inner.output("c", third.out)
@@ -202,103 +183,75 @@ def parallel(*, collecting: bool) -> Flow:
     return f
 
 
-async def test_one_branch_fails_and_the_finished_work_is_kept() -> None:
-    """B09(i)"""
-    with pytest.raises(RunFailed) as raised:
-        await parallel(collecting=False).run()
-    assert isinstance(raised.value.__cause__, KeyError)
-    [failure] = raised.value.failures
+async def test_one_branch_fails_and_the_finished_work_is_kept_or_failures_are_collected() -> None:
+    """B09(i), B09(iii)"""
+    failed = await failed_run(parallel(collecting=False))
+    assert isinstance(failed.__cause__, KeyError)
+    [failure] = failed.failures
     assert (failure.node, failure.type, failure.message) == ("b", "KeyError", "'k'")
     assert "test_flow_nodes.py" in failure.traceback
-    assert states_of(raised.value.result) == {
+    assert states_of(failed.result) == {
         "parallel": "failed", "parallel/a": "done", "parallel/b": "failed", "parallel/c": "cancelled",
         "after": "not_run",
     }  # fmt: skip
-
-
-async def test_failures_are_collected_in_place_of_the_outputs() -> None:
-    """B09(iii)"""
     result = await parallel(collecting=True).run()
     a, b, c = result["block"]
-    assert (a, c) == ("A", "C")
-    assert (b.node, b.type, b.message) == ("b", "KeyError", "'k'")
+    assert (a, b.node, b.type, b.message, c) == ("A", "b", "KeyError", "'k'", "C")
     assert states_of(result)["parallel"] == "done"
 
 
-async def test_a_failure_that_no_output_shows_is_not_lost() -> None:
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(src, 1).out)
-        inner.add(fails)
-    with Flow() as f:
-        f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
-    with pytest.raises(RunFailed, match="inner/fails"):
-        await f.run()
-
-
-async def test_each_failure_behind_one_output_counts_as_collected() -> None:
+async def test_each_failure_behind_an_output_counts_as_collected_and_no_other() -> None:
     with Flow("inner") as inner:
         inner.output("y", inner.add(add, inner.add(fails, 1).out, inner.add(fails, 2).out).out)
     with Flow() as f:
         f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
     assert (await f.run()).outputs == {"o": "ValueError at inner/fails"}
-
-
-async def test_a_port_that_may_hold_a_failure_has_a_type_that_says_so() -> None:
-    f = Flow()
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(src, 1).out)
+        inner.add(fails)
+    with Flow() as f:
+        f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
+    assert [failure.path for failure in (await failed_run(f)).failures] == ["inner/fails"]
+    f = Flow()  # the type of a port that may hold a failure says so
     f.add(inc, x=f.add(plain().with_(errors="collect"), x=1).out.y)
     assert codes(f.check()) == ["DF0308 inc.x"]
 
 
-async def test_a_nested_flows_own_setting_counts_in_its_frame() -> None:
+async def test_the_setting_for_errors_of_a_nested_flow_or_else_of_the_run_counts_in_its_frame() -> None:
     """S9.4: what is independent of the failure finishes inside, and only there."""
     gate = Event()
-
-    async def late() -> int:
-        await gate.wait()
-        return 1
 
     async def opens() -> int:
         gate.set()
         raise ValueError("bad")
 
     with Flow("inner") as inner:
-        inner.add(late)
+        inner.add(gated(gate, "late"), x=1)
         inner.add(opens)
     with Flow() as f:
         f.add(inner.using(errors="continue"))
-        f.add(sleeps)
-    with pytest.raises(RunFailed) as raised:
-        await f.run()
-    assert states_of(raised.value.result) == {
-        "inner": "failed", "inner/late": "done", "inner/opens": "failed", "sleeps": "cancelled",
+        f.add(forever, x=1)
+    assert states_of((await failed_run(f)).result) == {
+        "inner": "failed", "inner/late": "done", "inner/opens": "failed", "forever": "cancelled",
     }  # fmt: skip
-
-
-async def sleeps() -> int:
-    await sleep_forever()
-    return 1
-
-
-async def test_without_a_setting_the_runs_counts() -> None:
     with Flow("inner") as inner:
         inner.add(fails)
         inner.output("y", inner.add(inc, inner.add(inc, 1).out).out)
     with Flow() as f:
         f.add(inner)
-    with pytest.raises(RunFailed) as raised:
-        await f.using(errors="continue").run()
-    assert states_of(raised.value.result)["inner/inc_2"] == "done"
+    failed = await failed_run(f.using(errors="continue"))
+    assert states_of(failed.result)["inner/inc_2"] == "done"
 
 
 async def test_a_flow_node_that_loses_a_race_is_cancelled_with_all_inside() -> None:
     with Flow("inner") as inner:
-        inner.output("y", inner.add(inc, inner.add(sleeps).out).out)
+        inner.output("y", inner.add(inc, inner.add(forever, 1).out).out)
     with Flow() as f:
         f.output("o", race(f.add(inner).out.y, f.add(src, 3).out))
     result = await f.run()
     assert result.outputs == {"o": 3}
     assert states_of(result) == {
-        "inner": "cancelled", "inner/sleeps": "cancelled", "inner/inc": "not_run", "src": "done",
+        "inner": "cancelled", "inner/forever": "cancelled", "inner/inc": "not_run", "src": "done",
     }  # fmt: skip
 
 
@@ -323,86 +276,42 @@ async def test_values_are_copied_on_their_way_in_and_out() -> None:
     }  # fmt: skip
 
 
-def test_the_problems_of_a_nested_flow_are_those_of_the_flow_around_it() -> None:
-    inner = Flow("inner")
-    inner.add(inc)  # type: ignore[call-arg]  # what the test is about
-    outer = Flow("outer")
-    outer.add(inner)
-    assert codes(outer.check()) == ["DF0301 inner/inc.x"]
-
-
-async def test_a_nested_flow_that_changes_is_compiled_again() -> None:
+async def test_problems_of_a_nested_flow_are_those_of_the_flow_around_it() -> None:
+    """Also when it changes: it is compiled again."""
     inner = plain("inner")
     with Flow() as f:
-        step = f.add(inner, x=1)
-        f.output("o", step.out.y)
+        f.output("o", f.add(inner, x=1).out.y)
     assert (await f.run()).outputs == {"o": 2}
     inner.add(ident, 5)
     assert "inner/ident" in (await f.run()).states
     inner.input("needed", int)
     assert codes(f.check()) == ["DF0301 inner.needed"]
+    inner.add(src)  # type: ignore[call-arg]  # what the test is about
+    assert codes(f.check()) == ["DF0301 inner/src.x"]
     with pytest.raises(FlowInvalid):
         await f.run()
-
-
-def test_flows_that_would_contain_one_another_are_refused() -> None:
     first, second = Flow("first"), Flow("second")
     second.add(first)
     first.add(second)
     assert codes(first.check()) == ["DF0206 second"]
 
 
-async def test_sure_outputs_of_a_flow_are_sure() -> None:
+def test_unconditional_outputs_of_a_flow_are_unconditional() -> None:
     """S5.2: two of them on one port are refused, and one that may be left out is not."""
 
     async def odd(x: int) -> Maybe[int]:
         return x if x % 2 else SKIP
 
-    f = Flow()
-    f.connect("twice", "inc.x")
-    f.connect("plain.y", "inc.x")
-    f.add(twice, 1)
-    f.add(plain(), x=1)
-    f.add(inc)  # type: ignore[call-arg]  # it is wired by edges
-    assert codes(f.check()) == ["DF0307 inc.x"]
     with Flow("maybe") as maybe:
         maybe.output("y", maybe.add(odd, maybe.input("x", int)).out)
-    f = Flow()
-    f.connect("twice", "inc.x")
-    f.connect("maybe.y", "inc.x")
-    f.add(twice, 1)
-    f.add(maybe, x=1)
-    f.add(inc)  # type: ignore[call-arg]  # it is wired by edges
-    assert f.check() == []
-
-
-async def test_called_by_itself_a_flow_gives_its_outputs() -> None:
-    assert await plain()(x=1) == {"y": 2}
-
-
-async def test_many_runs_share_one_nested_flow() -> None:
-    with Flow() as f:
-        f.output("o", collect(f.add(fails_on_odd, f.add(twice, each(f.input("xs", list[int]))).out).out))
-    for xs in ([0, 2], [4], []):
-        assert (await f.run(xs=xs)).outputs == {"o": [x + 2 for x in xs]}
-
-
-async def test_merge_takes_what_a_flow_gives() -> None:
-    with Flow() as f:
-        f.output("o", merge(f.add(plain(), x=1).out.y, 5))
-    assert (await f.run()).outputs == {"o": 2}
-
-
-def test_flows_that_are_nested_too_deep_are_refused() -> None:
-    inner = plain("level0")
-    for level in range(1, 101):
-        outer = Flow(f"level{level}")
-        outer.output("y", outer.add(inner, x=outer.input("x", int)).out.y)
-        inner = outer
-    assert inner.check() == []
-    outer = Flow("one more")
-    outer.add(inner, x=1)
-    assert codes(outer.check()) == ["DF0207 level100"]
+    for inner, problems in ((plain(), ["DF0307 inc.x"]), (maybe, [])):
+        f = Flow()
+        f.connect("twice", "inc.x")
+        f.connect(f"{inner.name}.y", "inc.x")
+        f.add(twice, 1)
+        f.add(inner, x=1)
+        f.add(inc)  # type: ignore[call-arg]  # it is wired by edges
+        assert codes(f.check()) == problems
 
 
 async def test_flows_that_share_flows_cost_what_they_hold() -> None:
@@ -413,8 +322,7 @@ async def test_flows_that_share_flows_cost_what_they_hold() -> None:
         outer.add(inner.with_(enabled=False))
         outer.add(inner)
         inner = outer
-    result = await inner.run()
-    assert len(result.states) == 58
+    assert len((await inner.run()).states) == 58
 
 
 async def test_a_limit_of_a_nested_flow_holds_for_all_its_places() -> None:

@@ -24,21 +24,19 @@ from dataflow import (
     Flow,
     Limit,
     NodeTimeout,
-    Result,
-    RunFailed,
     fallback,
     node,
     this_firing,
     threaded,
 )
 from dataflow.runtime.call import MOST_BLOCKING
-from tests.behaviour.table import states_of
+from tests.behaviour.table import Played, failed_run, play, states_of
 from tests.support.clocks import set_forward
 from tests.support.steady import warn_of_blocking
 
 
 @pytest.fixture(autouse=True)
-async def nothing_is_left() -> AsyncIterator[None]:
+async def no_thread_is_left() -> AsyncIterator[None]:
     """Let no task and no thread outlive the test."""
     tasks, threads = len(anyio.get_running_tasks()), running_threads()
     yield
@@ -61,6 +59,7 @@ class Blocking:
         self.release = threading.Event()
         self.firings: list[Firing] = []
         self.ended: list[str] = []
+        self.entered: list[bool] = []
         self.threads: list[threading.Thread] = []
 
     def __call__(self) -> str:
@@ -71,6 +70,9 @@ class Blocking:
         self.release.wait()
         self.ended.append("late")
         return "late"
+
+    async def next_one(self) -> None:
+        self.entered.append(bool(self.ended))
 
     def until_it_has_returned(self) -> None:
         self.release.set()
@@ -88,17 +90,8 @@ def blocking(*, for_long: bool = False) -> Iterator[Blocking]:
         code.until_it_has_returned()
 
 
-async def played(flow: Flow) -> tuple[list[Event], Result]:
-    async with flow.start() as run:
-        events = [event async for event in run.events()]
-        try:
-            return events, await run
-        except RunFailed as failed:
-            return events, failed.result
-
-
-def warned(events: list[Event], code: str) -> list[Event]:
-    return [one for one in events if one.kind is EventKind.WARNING and one.data["code"] == code]
+def warned(played: Played, code: str) -> list[Event]:
+    return [one for one in played.events if one.kind is EventKind.WARNING and one.data["code"] == code]
 
 
 def only(function: Callable[..., Any], **settings: Any) -> Flow:
@@ -125,15 +118,14 @@ async def test_code_that_blocks_a_thread_is_timed_out_while_everything_else_goes
             f.output("o", f.add(after, x=slow.out).out)
             f.add(tick)
         begun = monotonic()
-        events, result = await played(f.using(errors="continue"))
+        played = await play(f.using(errors="continue"))
         assert monotonic() - begun >= 0.1
-        assert code.ended == []
-        assert len(ticks) == 5
-        assert states_of(result) == {"slow": "timed_out", "after": "not_run", "tick": "done"}
+        assert (code.ended, len(ticks)) == ([], 5)
+        assert states_of(played.result) == {"slow": "timed_out", "after": "not_run", "tick": "done"}
         await until(lambda: code.firings)
         code.until_it_has_returned()
         assert code.ended == ["late"]
-    assert "late" not in repr(events) + repr(dict(result.outputs))
+    assert "late" not in repr(played.events) + repr(dict(played.result.outputs))
 
 
 async def test_async_code_is_timed_out_where_it_waits() -> None:
@@ -142,45 +134,34 @@ async def test_async_code_is_timed_out_where_it_waits() -> None:
         return "late"
 
     begun = monotonic()
-    with pytest.raises(RunFailed) as failed:
-        await only(slow, timeout=0.03).run()
+    failed = await failed_run(only(slow, timeout=0.03))
     assert monotonic() - begun >= 0.03
-    assert states_of(failed.value.result) == {"slow": "timed_out"}
-    cause = failed.value.__cause__
+    assert states_of(failed.result) == {"slow": "timed_out"}
+    cause = failed.__cause__
     assert isinstance(cause, NodeTimeout)
     assert isinstance(cause, TimeoutError)
     assert (cause.node, cause.seconds, cause.bound) == ("slow", 0.03, "timeout")
 
 
-async def test_code_that_blocks_the_event_loop_is_told_with_its_path_and_time(
+async def test_code_that_blocks_the_event_loop_is_reported_and_timed_out_when_it_comes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     warn_of_blocking(monkeypatch, above=MOST_BLOCKING)
 
     async def blocks() -> str:
         time.sleep(0.15)  # noqa: ASYNC251 - it is to block
-        return "done"
-
-    events, result = await played(only(blocks))
-    (warning, *_) = warned(events, "loop_blocked")
-    assert warning.path == "slow"
-    assert warning.data["seconds"] >= 0.15
-    assert re.match(r"DF0842 slow: .* \d+\.\d+ s", warning.data["text"])
-    assert result["o"] == "done"
-
-
-async def test_code_that_blocks_the_event_loop_is_timed_out_when_it_comes_back() -> None:
-    async def blocks() -> str:
-        time.sleep(0.05)  # noqa: ASYNC251 - it is to block
         return "late"
 
-    events, result = await played(only(blocks, timeout=0.02, on_error="skip"))
-    assert states_of(result) == {"slow": "timed_out"}
-    assert result["o"] == "none"
-    assert "late" not in repr(events)
+    for settings, value, state in (({}, "late", "done"), ({"timeout": 0.1}, "none", "timed_out")):
+        played = await play(only(blocks, on_error="skip", **settings))
+        (warning, *_) = warned(played, "loop_blocked")
+        assert (warning.path, warning.data["seconds"] >= 0.15) == ("slow", True)
+        assert re.match(r"DF0842 slow: .* \d+\.\d+ s", warning.data["text"])
+        assert (played.result["o"], states_of(played.result)) == (value, {"slow": state})
+    assert "late" not in repr(played.events)
 
 
-async def test_code_that_swallows_its_cancellation_is_timed_out_all_the_same() -> None:
+async def test_code_that_swallows_its_cancellation_or_raises_is_timed_out_all_the_same() -> None:
     seen: list[bool] = []
 
     async def stubborn() -> str:
@@ -191,22 +172,17 @@ async def test_code_that_swallows_its_cancellation_is_timed_out_all_the_same() -
             seen.append(this_firing().cancelled())
         return "late"
 
-    _, result = await played(only(stubborn, timeout=0.01, on_error="skip"))
-    assert states_of(result) == {"slow": "timed_out"}
-    assert (result["o"], seen) == ("none", [False, True])
-
-
-async def test_what_code_raises_in_answer_to_its_timeout_is_the_cause_of_the_failure() -> None:
     async def untidy() -> str:
         try:
             await anyio.sleep_forever()
         finally:
             raise KeyError("left over")
 
-    with pytest.raises(RunFailed) as failed:
-        await only(untidy, timeout=0.01).run()
-    assert isinstance(failed.value.__cause__, NodeTimeout)
-    assert isinstance(failed.value.__cause__.__cause__, KeyError)
+    result = await only(stubborn, timeout=0.01, on_error="skip").run()
+    assert (states_of(result), result["o"], seen) == ({"slow": "timed_out"}, "none", [False, True])
+    cause = (await failed_run(only(untidy, timeout=0.01))).__cause__
+    assert isinstance(cause, NodeTimeout)
+    assert isinstance(cause.__cause__, KeyError)
 
 
 async def test_a_node_that_ends_in_time_leaves_no_time_limit_behind() -> None:
@@ -227,26 +203,11 @@ async def test_a_node_that_ends_in_time_leaves_no_time_limit_behind() -> None:
 
 
 async def test_a_firing_whose_frame_fails_is_cancelled_and_not_timed_out() -> None:
-    waiting = anyio.Event()
+    """Also if it comes back after its time."""
 
     async def waits() -> None:
         waiting.set()
         await anyio.sleep_forever()
-
-    async def fails() -> None:
-        await waiting.wait()
-        raise ValueError("no")
-
-    with Flow("f") as f:
-        f.add(node(timeout=30, retries=3)(waits))
-        f.add(fails)
-    with pytest.raises(RunFailed) as failed:
-        await f.run()
-    assert states_of(failed.value.result) == {"waits": "cancelled", "fails": "failed"}
-
-
-async def test_a_firing_that_is_cancelled_and_comes_back_after_its_time_is_cancelled() -> None:
-    waiting = anyio.Event()
 
     async def clears_up() -> None:
         waiting.set()
@@ -261,29 +222,26 @@ async def test_a_firing_that_is_cancelled_and_comes_back_after_its_time_is_cance
         await waiting.wait()
         raise ValueError("no")
 
-    with Flow("f") as f:
-        f.add(node(timeout=30, retries=3)(clears_up))
-        f.add(fails)
-    with pytest.raises(RunFailed) as failed:
-        await f.run()
-    assert states_of(failed.value.result) == {"clears_up": "cancelled", "fails": "failed"}
+    for function in (waits, clears_up):
+        waiting = anyio.Event()
+        with Flow("f") as f:
+            f.add(node(timeout=30, retries=3)(function))
+            f.add(fails)
+        failed = await failed_run(f)
+        assert states_of(failed.result) == {function.__name__: "cancelled", "fails": "failed"}
 
 
-async def test_a_thread_that_runs_on_is_told_once_in_event_and_result() -> None:
+async def test_a_thread_that_runs_on_is_reported_once_and_knows_that_it_is_not_wanted() -> None:
     with blocking(for_long=True) as code:
-        events, result = await played(only(threaded(code), timeout=30, default="instead"))
-        assert result["o"] == "instead"
-        (warning,) = warned(events, "thread_abandoned")
-        assert warning.path == "slow"
-        assert list(result.warnings) == [warning.data["text"]]
-        assert "slow" in warning.data["text"]
-
-
-async def test_blocking_code_is_told_that_it_is_no_longer_wanted() -> None:
-    with blocking(for_long=True) as code:
-        await played(only(threaded(code), timeout=30, on_error="skip"))
+        played = await play(only(threaded(code), timeout=30, default="instead"))
+        assert played.result["o"] == "instead"
+        (warning,) = warned(played, "thread_abandoned")
+        assert (warning.path, "slow" in warning.data["text"]) == ("slow", True)
+        assert list(played.result.warnings) == [warning.data["text"]]
         (firing,) = code.firings
         assert firing.cancelled()
+    result = await only(threaded(lambda: "quick"), timeout=30).run()
+    assert (result["o"], result.warnings) == ("quick", ())
 
 
 async def test_blocking_code_of_a_cancelled_run_is_told_too() -> None:
@@ -299,48 +257,35 @@ async def test_blocking_code_of_a_cancelled_run_is_told_too() -> None:
         assert states_of(result) == {"slow": "cancelled"}
 
 
-async def test_code_that_is_done_in_time_is_no_abandoned_thread() -> None:
-    def quick() -> str:
-        return "quick"
-
-    _, result = await played(only(threaded(quick), timeout=30))
-    assert (result["o"], result.warnings) == ("quick", ())
-
-
 async def test_a_thread_that_runs_on_counts_for_the_limiter_of_threads() -> None:
     limiter = current_default_thread_limiter()
     before = limiter.borrowed_tokens
     with blocking(for_long=True) as code:
-        await played(only(threaded(code), timeout=30, on_error="skip"))
+        await only(threaded(code), timeout=30, on_error="skip").run()
         during = limiter.borrowed_tokens
         code.until_it_has_returned()
         await until(lambda: limiter.borrowed_tokens == before)
     assert during == before + 1
 
 
-@pytest.mark.parametrize("limited", ["by a limit", "by the run", "by a shared limit"])
-async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns(limited: str) -> None:
-    entered: list[bool] = []
-    shared = Limit(1)
-    with blocking(for_long=True) as code:
-
-        async def next_one() -> None:
-            entered.append(bool(code.ended))
-
-        setting: dict[str, Any] = {} if limited == "by the run" else {"limit": "one"}
-        with Flow("f") as f:
-            f.add(node(timeout=30, on_error="skip", **setting)(threaded(code)).with_(name="slow"))
-            f.add(node(**setting)(next_one))
-        if limited == "by the run":
-            using = f.using(max_concurrency=1)
-        else:
-            using = f.using(limits={"one": shared if limited == "by a shared limit" else 1})
-        async with using.start() as run:
-            await until(lambda: code.firings and code.firings[0].cancelled(), 60 + 20)
-            assert entered == []
-            code.release.set()
-            assert set(states_of(await run).values()) == {"timed_out", "done"}
-        assert entered == [True]
+async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns() -> None:
+    settings: tuple[dict[str, Any], ...] = (
+        {"max_concurrency": 1},
+        {"limits": {"one": 1}},
+        {"limits": {"one": Limit(1)}},
+    )
+    for using in settings:
+        with blocking(for_long=True) as code:
+            with Flow("f") as f:
+                slow = node(timeout=30, on_error="skip", limit="one")(threaded(code))
+                f.add(slow.with_(name="slow"))
+                f.add(node(limit="one")(code.next_one))
+            async with f.using(**using).start() as run:
+                await until(lambda code=code: code.firings and code.firings[0].cancelled(), 60 + 20)
+                assert code.entered == []
+                code.release.set()
+                assert set(states_of(await run).values()) == {"timed_out", "done"}
+            assert code.entered == [True]
 
 
 async def test_a_shared_slot_of_a_thread_comes_back_although_its_run_and_event_loop_have_ended() -> None:

@@ -71,7 +71,7 @@ MUTANTS: Final = (
         "an error on an optional port is ignored",
         "        if not feed.takes_failure:\n",
         "        if not feed.takes_failure and feed.required:\n",
-        (TABLE.format("an error on a port: optional"),),
+        (TABLE.format("an error on a port"),),
     ),
     Mutant(
         "a loser of a race goes on",
