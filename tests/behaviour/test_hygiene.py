@@ -209,7 +209,6 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     run_sync_in_threads,
     a_hundred_runs,
 )
-each_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 
 
 def wait_for_threads(before: set[threading.Thread]) -> list[str]:
@@ -224,14 +223,15 @@ def wait_for_threads(before: set[threading.Thread]) -> list[str]:
     return [thread.name for thread in begun if thread.is_alive()]
 
 
-@each_scenario
-async def test_a_run_leaves_no_process_no_thread_and_no_open_file(scenario: Scenario) -> None:
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+async def test_a_run_leaves_no_process_thread_open_file_or_object(scenario: Scenario) -> None:
     threads = set(threading.enumerate())
     await scenario()  # what is opened once and for all
-    assert wait_for_threads(threads) == []
-    before = held()
+    assert wait_for_threads(threads) == []  # until it has ended a thread holds what it was called with
+    before, objects = held(), objects_of_the_engine()
     await scenario()
     assert wait_for_threads(threads) == []
+    assert objects_of_the_engine() - objects == Counter()
     assert held() - before == NOTHING
 
 
@@ -267,17 +267,6 @@ def objects_of_the_engine() -> Counter[str]:
     gc.collect()
     kinds = (type(one) for one in gc.get_objects())
     return Counter(kind.__qualname__ for kind in kinds if str(kind.__module__).startswith("dataflow."))
-
-
-@each_scenario
-async def test_a_run_leaves_no_object_of_the_engine(scenario: Scenario) -> None:
-    threads = set(threading.enumerate())
-    await scenario()
-    assert wait_for_threads(threads) == []  # until it has ended a thread holds what it was called with
-    before = objects_of_the_engine()
-    await scenario()
-    assert wait_for_threads(threads) == []
-    assert objects_of_the_engine() - before == Counter()
 
 
 async def test_a_flow_holds_nothing_of_its_runs() -> None:
