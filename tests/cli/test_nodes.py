@@ -56,10 +56,8 @@ def test_the_list_has_every_pack_and_what_is_wrong_with_it(cli: Cli) -> None:
     place = lines.index("shots (shots-extra 1.2)")
     assert lines[place : place + 3] == ["shots (shots-extra 1.2)", "  shots.draw", "  shots.far"]
     assert "empty (shots-extra 1.2): has no node types" in lines
-    assert (
-        "lost (shots-extra 1.2): error: made_up_nowhere:lost cannot be imported: "
-        "ModuleNotFoundError: No module named 'made_up_nowhere'"
-    ) in lines
+    start = "lost (shots-extra 1.2): error: DF0428 made_up_nowhere:lost: "
+    assert any(line.startswith(start) for line in lines)
 
 
 def test_the_list_tells_on_demand_where_a_pack_failed(cli: Cli) -> None:
@@ -110,7 +108,7 @@ def test_ids_that_two_offer_are_told(cli: Cli, installed: Path) -> None:
 def test_disabled_packs_are_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", "shots")
     assert cli("nodes", "shots").out == (
-        "shots (shots-extra 1.2): is disabled by DATAFLOW_DISABLE_PACKS=shots\n"
+        "shots (shots-extra 1.2): DF1315 is disabled by DATAFLOW_DISABLE_PACKS=shots\n"
     )
 
 
@@ -282,12 +280,13 @@ def test_packs_are_found_as_the_standard_library_finds_them(
 ) -> None:
     monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
     install(installed, "nothing-at-all", "void = !!!\n")
-    assert "its entry point is '!!!'" in cli("nodes", "void").out
+    assert "error: DF1317 " in cli("nodes", "void").out
 
 
-@pytest.mark.parametrize("value", ["!!!", "module", ":object", "a b:c"])
-def test_an_entry_point_that_names_nothing_is_told(cli: Cli, installed: Path, value: str) -> None:
-    install(installed, "nothing-at-all", f"void = {value}\n")
-    assert cli("nodes", "void").out == (
-        f"void (nothing-at-all 1.0): error: its entry point is {value!r}; expected module:object\n"
-    )
+def test_an_entry_point_that_names_nothing_is_told(cli: Cli, installed: Path) -> None:
+    values = ["!!!", "module", ":object", "a b:c"]
+    for number, value in enumerate(values):
+        install(installed, f"nothing-{number}", f"void{number} = {value}\n")
+        told = cli("nodes", f"void{number}").out
+        assert told.startswith(f"void{number} (nothing-{number} 1.0): error: DF1317 ")
+        assert told.endswith(f"expected module:object, found {value!r}\n")

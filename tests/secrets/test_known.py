@@ -154,7 +154,7 @@ def test_of_two_secrets_the_longer_one_is_found_and_of_two_values_both() -> None
 
 def test_an_error_of_the_engine_has_no_secret_in_its_text() -> None:
     know("TOKEN", VALUE)
-    assert str(DataflowError(f"found {VALUE}")) == "found [secret:TOKEN]"
+    assert str(DataflowError(f"found {VALUE}")) == "DF0506 found [secret:TOKEN]"
 
 
 def test_a_problem_that_is_cut_leaves_no_half_of_a_secret() -> None:
