@@ -80,7 +80,7 @@ async def test_at_the_limit_the_last_text_stands_with_a_warning(tmp_path: Path) 
         f"refine[{round_}]/grade" for round_ in range(LIMIT)
     ]
     [warning] = result.warnings
-    assert "loop refine ended at its limit of 5 rounds" in warning
+    assert warning.startswith("DF0834 refine: ended at its limit of 5 rounds")
 
 
 async def test_an_empty_file_gives_an_empty_digest(tmp_path: Path) -> None:

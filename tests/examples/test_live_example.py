@@ -95,7 +95,7 @@ def test_what_is_no_change_is_told_and_changes_nothing() -> None:
     done = played("--script", "price=x wind=3 price=33")
     assert done.stderr.splitlines() == [
         "expected a change such as `sun 80` or `sun=80`, found 'price=x'",
-        "there is no input 'wind'; choices: sun, battery, price",
+        "DF0821 input 'wind': the flow does not have this input; available: battery, price, sun",
     ]
     assert counts_in(done.stdout) == [(200, 200, 0), (2, 2, 0)]
 

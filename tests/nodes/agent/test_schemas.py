@@ -85,10 +85,7 @@ def test_a_bad_schema_of_a_document_is_a_problem_of_the_flow(tmp_path: Path) -> 
         "    config: {answer: {type: object, properties: {n: {type: int}}}}\n",
         encoding="utf-8",
     )
-    with pytest.raises(
-        FlowInvalid,
-        match=r"DF2121 node 'a' \(agent\.chat\): config answer: properties\.n\.type:",
-    ):
+    with pytest.raises(FlowInvalid, match=r"6:14: DF2121 a\.config\.answer: properties\.n\.type:"):
         Flow.load(file)
 
 
@@ -110,7 +107,7 @@ def test_what_a_reference_leads_to_is_checked() -> None:
 def test_an_answer_that_nests_too_deep_is_unfit() -> None:
     for levels in (490, 50_000):
         text = '{"name": "a", "inner": [' * levels + "]}" * levels
-        with pytest.raises(AnswerUnfit, match=r"DF211[89] model 'a/b':"):
+        with pytest.raises(AnswerUnfit, match=r"^DF211[89] "):
             typed(TREE).read("a/b", f'{{"answer": {text}}}')
 
 

@@ -55,7 +55,7 @@ async def test_the_example_greets_each_guest() -> None:
 
 
 async def test_the_example_fails_without_guests() -> None:
-    with pytest.raises(RunFailed, match="nobody: FailedOnPurpose: there is nobody to greet"):
+    with pytest.raises(RunFailed, match="nobody: FailedOnPurpose: DF0506 there is nobody to greet"):
         await Flow.load(GREETING).run(guests=" ,")
 
 

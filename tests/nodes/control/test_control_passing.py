@@ -155,16 +155,16 @@ async def test_a_log_whose_message_cannot_be_filled_fails_also_when_nobody_reads
 async def test_a_failure_has_the_text_of_its_message(text: str, value: Any) -> None:
     error = await played(fail, Fail(message=Template(text)), value=value)
     assert isinstance(error, FailedOnPurpose)
-    assert str(error) == text
+    assert error.problem.text == text
 
 
 async def test_what_steers_a_terminal_is_an_escape_in_a_failure() -> None:
-    with pytest.raises(DataflowError, match=r"^\\x1b\[31mred$"):
+    with pytest.raises(DataflowError, match=r"^DF0506 \\x1b\[31mred$"):
         await fail(Fail(message=Template("\x1b[31mred")))
 
 
 async def test_a_failure_tells_its_value() -> None:
-    with pytest.raises(FailedOnPurpose, match=r"^no order 7$"):
+    with pytest.raises(FailedOnPurpose, match=r"^DF0506 no order 7$"):
         await fail(Fail(message=Template("no order {{ value }}")), 7)
 
 
@@ -183,7 +183,7 @@ async def test_a_failure_on_an_exit_that_is_not_taken_does_not_happen() -> None:
 
 
 async def test_a_failure_on_an_exit_that_is_taken_fails_the_run() -> None:
-    with pytest.raises(RunFailed, match="fail: FailedOnPurpose: 0 is too small") as caught:
+    with pytest.raises(RunFailed, match="fail: FailedOnPurpose: DF0506 0 is too small") as caught:
         await guarded().run(number=0)
     assert isinstance(caught.value.__cause__, FailedOnPurpose)
 
