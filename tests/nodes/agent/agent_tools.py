@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import anyio
 import anyio.lowlevel
 from pydantic import BaseModel, Field
 
-from dataflow import Config, ExecutionContext, Image, NodeOutput, ToolCall, node, this_firing
-from dataflow_agent import ScriptedAnswer, ScriptedCall, Toolbox
+from dataflow import Config, ExecutionContext, Flow, Image, NodeOutput, ToolCall, node, this_firing
+from dataflow.stores.sqlite import SqliteStore
+from dataflow_agent import Agent, ScriptedAnswer, ScriptedCall, Toolbox
 from dataflow_agent.servers.results import Content
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 
@@ -23,6 +25,19 @@ async def told_of(call: ToolCall, box: Toolbox, allowed: list[str] | None = None
     except CallUnfit as unfit:
         return str(unfit)
     return await result_of(call, tool, arguments)
+
+
+def room(placed: Agent, box: Toolbox | None = None, folder: Path | None = None, **settings: Any) -> Flow:
+    """Place an agent with tools in a conversation; its runs are stored in the folder, if one is given."""
+    if folder is not None:
+        settings["store"] = SqliteStore(folder / "runs.db")
+    with Flow("room") as flow:
+        main = flow.context("main", system="House style.")
+        given = Toolbox() if box is None else box
+        step = flow.add(placed, prompt=flow.input("prompt", str, "hi"), context=main, tools=given)
+        for port in ("text", "context", "stopped_by"):
+            flow.output(port, getattr(step.out, port))
+    return flow.using(**settings)
 
 
 def calling(*calls: tuple[str, Any], text: str = "") -> ScriptedAnswer:

@@ -11,10 +11,9 @@ import anyio
 import pytest
 from pydantic import ValidationError
 
-from dataflow import Flow, Image, NodeState, RunFailed, Secret
-from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, ModelRequest, Options, ScriptedAnswer, ScriptedCall, scripted, tools
-from tests.nodes.agent.agent_tools import results
+from dataflow import Image, NodeState, RunFailed, Secret
+from dataflow_agent import Agent, ModelRequest, Options, ScriptedAnswer, scripted, tools
+from tests.nodes.agent.agent_tools import calling, results, room
 
 DOT: Final = Image("image/png", b"\x89PNG dot")
 MADE: Final[list[str]] = []
@@ -30,31 +29,28 @@ async def say(text: str) -> str:
     return text
 
 
-BOTH: Final = ScriptedAnswer(
-    tool_calls=(
-        ScriptedCall(name="look", arguments={"at": "a dot"}),
-        ScriptedCall(name="say", arguments={"text": "hi"}),
-    )
-)
-lead = Agent("lead", model="openai/large", vision_summary="openai/eyes")
+async def look_long(count: int) -> list[str | Image]:
+    """Look at many things for long."""
+    return ["a" * 900 + "z" * 900, *(Image("image/png", bytes([number])) for number in range(count))]
 
 
-def room(placed: Agent, path: Path | None = None) -> Flow:
-    with Flow("room") as flow:
-        step = flow.add(placed, prompt="hi", context=flow.context("main"), tools=tools(look, say))
-        flow.output("context", step.out.context)
-    return flow if path is None else flow.using(store=SqliteStore(path / "runs.db"))
+BOX: Final = tools(look, say, look_long)
+BOTH: Final = calling(("look", {"at": "a dot"}), ("say", {"text": "hi"}))
 
 
-def answers(request: ModelRequest) -> Any:
-    if request.model == "openai/eyes":
+def seeing(**settings: Any) -> Agent:
+    return Agent("lead", **{"model": "openai/large", "vision_summary": "openai/eyes", **settings})
+
+
+def answers(request: ModelRequest, eyes: str = "openai/eyes", calls: ScriptedAnswer = BOTH) -> Any:
+    if request.model == eyes:
         return "a black dot"
-    return BOTH if request.messages[-1].role == "user" else "done"
+    return calls if request.messages[-1].role == "user" else "done"
 
 
 async def test_images_are_described_by_a_firing_of_its_own_and_not_passed_on() -> None:
     with scripted(answers) as script:
-        result = await room(lead).run()
+        result = await room(seeing(), BOX).run()
     assert results(result["context"]) == ["this is a dot\n[images: a black dot]", "hi"]
     asked = [request for request in script.requests if request.model == "openai/eyes"]
     assert [one.messages[-1].content for one in asked] == [("this is a dot", DOT)]
@@ -63,71 +59,45 @@ async def test_images_are_described_by_a_firing_of_its_own_and_not_passed_on() -
 
 
 async def test_without_such_a_model_images_are_shown() -> None:
-    plain = Agent("lead", model="openai/large")
     with scripted(answers) as script:
-        result = await room(plain).run()
+        result = await room(seeing(vision_summary=""), BOX).run()
     assert results(result["context"]) == [("this is a dot", DOT), "hi"]
     assert {request.model for request in script.requests} == {"openai/large"}
 
 
-async def look_long(count: int) -> list[str | Image]:
-    """Look at many things for long."""
-    return ["a" * 900 + "z" * 900, *(Image("image/png", bytes([number])) for number in range(count))]
-
-
 async def described_of(count: int, **settings: Any) -> tuple[list[Any], str]:
     """Return what the describing model was sent of so many images and a long text, and what came of it."""
-
-    def answer(request: ModelRequest) -> Any:
-        if request.model == "openai/eyes":
-            return "dots"
-        call = ScriptedCall(name="look_long", arguments={"count": count})
-        return ScriptedAnswer(tool_calls=(call,)) if request.messages[-1].role == "user" else "done"
-
-    placed = Agent("lead", model="openai/large", vision_summary="openai/eyes", **settings)
-    with scripted(answer) as script:
-        reply = await placed("hi", tools=tools(look_long))
+    calls = calling(("look_long", {"count": count}))
+    with scripted(lambda request: answers(request, calls=calls)) as script:
+        reply = await seeing(**settings)("hi", tools=BOX)
     asked = [request.messages[-1].content for request in script.requests if request.model == "openai/eyes"]
     return asked, results(reply.context)[0]
 
 
-async def test_the_describing_model_is_sent_the_newest_images_and_the_others_are_told() -> None:
-    [asked], kept = await described_of(5)
-    assert [part.data[0] for part in asked if isinstance(part, Image)] == [3, 4]
-    assert kept.count("[image, image/png: only the newest 2 are sent]") == 3
-    assert kept.endswith("\n[images: dots]")
-
-
-async def test_the_describing_model_is_sent_the_ends_of_a_long_text_and_the_conversation_has_it_whole() -> (
-    None
-):
-    [asked], kept = await described_of(1, max_result=100)
+async def test_the_describing_model_is_sent_the_newest_images_and_the_ends_of_a_long_text() -> None:
+    [asked], kept = await described_of(5, max_result=100)
     assert len(asked[0]) == 100
     assert "a... 1,7" in asked[0]
-    assert kept == "a" * 900 + "z" * 900 + "\n[images: dots]"
-
-
-async def test_how_many_images_are_described_is_a_setting() -> None:
-    cases: list[Any] = [(0, 0), (1, 1), (5, 5), (None, 5)]
-    for most, count in cases:
-        asked, kept = await described_of(5, max_images=most)
-        assert sum(isinstance(part, Image) for content in asked for part in content) == count
-        assert kept.count("only the newest") == 5 - count
-        assert ("[images: dots]" in kept) == bool(count)
+    assert [part.data[0] for part in asked if isinstance(part, Image)] == [3, 4]
+    assert kept.startswith("a" * 900 + "z" * 900)
+    assert kept.endswith("\n[images: a black dot]")
+    for most, count in ((2, 2), (0, 0), (1, 1), (5, 5), (None, 5)):
+        found, kept = await described_of(5, max_images=most)
+        assert sum(isinstance(part, Image) for content in found for part in content) == count
+        assert kept.count(f"[image, image/png: only the newest {most} are sent]") == 5 - count
+        assert ("[images: a black dot]" in kept) == bool(count)
 
 
 async def test_the_server_and_the_key_are_those_of_the_agent_if_the_provider_is() -> None:
-    cases: list[Any] = [("openai/eyes", True), ("anthropic/eyes", False)]
-    for eyes, is_same in cases:
-        key = Secret("MY_KEY")
-        own = Agent(
-            "lead", model="openai/large", vision_summary=eyes, base_url="http://here", key=key, max_tokens=9,
-            temperature=0.0,
-        )  # fmt: skip
-        with scripted(lambda request: "a dot" if request.model == eyes else answers(request)) as script:
-            await room(own).run()
-        [asked] = [request for request in script.requests if request.model == eyes]
-        assert asked.options == (Options(base_url="http://here", key=key) if is_same else Options())
+    key = Secret("MY_KEY")
+    for eyes, options in (
+        ("openai/eyes", Options(base_url="http://here", key=key)),
+        ("anthropic/eyes", Options()),
+    ):
+        own = seeing(vision_summary=eyes, base_url="http://here", key=key, max_tokens=9, temperature=0.0)
+        with scripted(lambda request: answers(request, eyes)) as script:
+            await room(own, BOX).run()
+        assert [request.options for request in script.requests if request.model == eyes] == [options]
 
 
 async def test_a_description_that_failed_is_made_again_and_the_call_is_not(tmp_path: Path) -> None:
@@ -138,10 +108,10 @@ async def test_a_description_that_failed_is_made_again_and_the_call_is_not(tmp_p
         return broken if request.model == "openai/eyes" else answers(request)
 
     with scripted(fails), pytest.raises(RunFailed) as caught:
-        await room(lead, tmp_path).run()
+        await room(seeing(), BOX, tmp_path).run()
     assert [one.path for one in caught.value.failures] == ["lead/turn[0]/call[0]/describe"]
     with scripted(answers) as script:
-        result = await room(lead, tmp_path).resume(caught.value.result.run_id)
+        result = await room(seeing(), BOX, tmp_path).resume(caught.value.result.run_id)
     assert results(result["context"])[0] == "this is a dot\n[images: a black dot]"
     assert (MADE, len(script.requests)) == (["a dot"], 2)
 
@@ -152,12 +122,11 @@ async def test_a_description_has_the_time_that_is_left() -> None:
             await anyio.sleep_forever()
         return answers(request)
 
-    hasty = Agent("lead", model="openai/large", vision_summary="openai/eyes", time_limit=2)
     with scripted(waits):
-        result = await room(hasty).run()
+        result = await room(seeing(time_limit=2), BOX).run()
     assert results(result["context"])[0] == "this is a dot\n[images, for which no time was left]"
 
 
 def test_the_describing_model_is_one() -> None:
     with pytest.raises(ValidationError, match="DF2101"):
-        Agent("lead", vision_summary="eyes")
+        seeing(vision_summary="eyes")

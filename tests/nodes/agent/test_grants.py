@@ -5,44 +5,36 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dataflow import ExecutionContext, Flow, Message, Result, merge_contexts
-from dataflow_agent import Agent, Merge, ModelRequest, ScriptedAnswer, ScriptedCall, scripted, tools
+from dataflow_agent import Agent, Merge, ModelRequest, scripted, tools
 from dataflow_agent import merge_contexts as merge_in_document
+from tests.nodes.agent.agent_tools import calling
 
 MADE: Final[list[str]] = []
 
 
 async def write(path: str) -> str:
-    """Write a file."""
     MADE.append(f"write {path}")
     return "written"
 
 
 async def remove(path: str) -> str:
-    """Remove a file."""
     MADE.append(f"remove {path}")
     return "removed"
 
 
 FILES: Final = tools(write, remove, ask=["*"])
+#: What each agent calls first.
+CALLS: Final = {"left": ["write"], "right": ["remove"], "last": ["write", "remove"]}
 
 
 def agent(name: str) -> Agent:
     return Agent(name, model="openai/gpt", system=name)
 
 
-def calling(*names: str) -> ScriptedAnswer:
-    return ScriptedAnswer(
-        tool_calls=tuple(ScriptedCall(name=name, arguments={"path": "a"}) for name in names)
-    )
-
-
-#: What each agent calls first.
-CALLS: Final = {"left": ["write"], "right": ["remove"], "last": ["write", "remove"]}
-
-
 def answers(request: ModelRequest) -> Any:
     said: Message = request.messages[-1]
-    return calling(*CALLS[str(request.messages[0].content)]) if said.role == "user" else "done"
+    names = CALLS[str(request.messages[0].content)]
+    return calling(*[(name, {"path": "a"}) for name in names]) if said.role == "user" else "done"
 
 
 def room(how: Any, in_document: bool = False) -> Flow:
@@ -60,43 +52,34 @@ def room(how: Any, in_document: bool = False) -> Flow:
     return flow
 
 
-async def granted(flow: Flow, *, left: str = "allow_for_run", right: str = "allow_for_run") -> Result:
+async def granted(flow: Flow, left: str = "allow_for_run", right: str = "allow_for_run") -> Result:
     """Run to the two asks, and answer them."""
     MADE.clear()
     with scripted(answers):
-        paused = await flow.run()
         given = {"left/turn[0]/call[0]/approve": left, "right/turn[0]/call[0]/approve": right}
-        return await flow.resume(paused, given)
+        return await flow.resume(await flow.run(), given)
 
 
 def asked(result: Result) -> list[str]:
     return [ask.show["tool"] for ask in result.asks]
 
 
-async def test_a_merged_conversation_has_the_grants_of_all() -> None:
+async def test_a_merged_conversation_has_the_grants_of_all_and_no_others() -> None:
     for in_document in (False, True):
         for how in ("append", "results"):
             result = await granted(room(how, in_document))
             assert (result.status, asked(result)) == ("completed", [])
             assert sorted(MADE) == ["remove a", "remove a", "write a", "write a"]
-
-
-async def test_what_was_allowed_once_or_denied_is_asked_about_again() -> None:
-    once = await granted(room("append"), left="allow", right="allow_for_run")
-    denied = await granted(room("append"), left="allow_for_run", right="deny")
-    assert (asked(once), asked(denied)) == (["write"], ["remove"])
-
-
-async def test_a_conversation_that_was_picked_has_its_own_grants() -> None:
+    assert asked(await granted(room("append"), left="allow")) == ["write"]
+    assert asked(await granted(room("append"), right="deny")) == ["remove"]
     assert asked(await granted(room("pick"))) == ["remove"]
 
 
 async def test_grants_of_another_run_are_let_go() -> None:
     result = await granted(room("append"))
     with Flow("later") as later:
-        again = later.add(
-            agent("left"), prompt="go", context=later.input("context", ExecutionContext), tools=FILES
-        )
+        main = later.input("context", ExecutionContext)
+        again = later.add(agent("left"), prompt="go", context=main, tools=FILES)
         later.output("context", again.out.context)
     with scripted(answers):
         paused = await later.run(context=result["context"])

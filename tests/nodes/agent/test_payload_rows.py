@@ -12,7 +12,8 @@ import pytest
 
 from dataflow import Flow, RunFailed, Secret
 from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, Chat, ModelRequest, ScriptedAnswer, ScriptedCall, chat, scripted, tools
+from dataflow_agent import Agent, Chat, ModelRequest, ScriptedAnswer, chat, scripted, tools
+from tests.nodes.agent.agent_tools import calling, results
 from tests.nodes.agent.fake_openai import FakeServer
 from tests.support.known_secrets import forgetting
 
@@ -47,10 +48,6 @@ async def echo(text: str) -> str:
     return text
 
 
-def calling(name: str, *arguments: dict[str, Any]) -> ScriptedAnswer:
-    return ScriptedAnswer(tool_calls=tuple(ScriptedCall(name=name, arguments=one) for one in arguments))
-
-
 def room(prompt: str = "hi", **settings: Any) -> Flow:
     with Flow("room") as flow:
         asked = flow.add(
@@ -67,34 +64,20 @@ def room(prompt: str = "hi", **settings: Any) -> Flow:
     return flow.using(**settings)
 
 
-async def test_what_is_false_in_python_is_a_result_like_any_other() -> None:
-    """B32: an empty text reaches the model as an empty message."""
+async def test_what_is_false_in_python_is_a_value_like_any_other() -> None:
+    """B32: an empty text reaches the model as an empty message, and is an output."""
     cases: list[Any] = [
-        (0, "0"),
-        (0.0, "0.0"),
-        (False, "false"),
-        ("", ""),
-        ([], "[]"),
-        ({}, "{}"),
-        (None, "null"),
-    ]
+        (0, "0"), (0.0, "0.0"), (False, "false"), ("", ""), ([], "[]"), ({}, "{}"), (None, "null"),
+    ]  # fmt: skip
     for value, told in cases:
         GIVEN[:] = [value]
-        with scripted(calling("give", {}), "done") as script:
+        with scripted(calling(("give", {})), told):
             reply = await lead("hi", tools=tools(give))
-        (result,) = (message for message in script.requests[1].messages if message.role == "tool")
-        assert (result.content, type(result.content)) == (told, str)
+        [result] = results(reply.context)
+        assert (result, type(result), reply.text) == (told, str, told)
         reply.context.check()
-
-
-async def test_an_answer_that_is_empty_or_nought_is_an_output() -> None:
-    """B32: a run whose only output is that is completed with it."""
-    for answer in ("", "0"):
-        with Flow("one") as flow:
-            flow.output("text", flow.add(chat, prompt="", config=Chat(model="openai/gpt")).out.text)
-        with scripted(answer):
-            result = await flow.run()
-        assert (result.status, result.outputs) == ("completed", {"text": answer})
+        with scripted(told):
+            assert (await chat({"prompt": ""}, None, Chat(model="openai/gpt"))).outputs == {"text": told}
 
 
 def in_clear(data: bytes) -> list[bytes]:
@@ -115,7 +98,7 @@ async def test_a_secret_that_models_and_tools_say_is_in_no_file_and_no_log(
     with forgetting(), caplog.at_level(logging.DEBUG):
         Secret("TOKEN").reveal()
         flow = room(store=SqliteStore(tmp_path / "runs.db"))
-        used = calling("reveal", {"how": "text"}, {"how": "key"}, {"how": "error"})
+        used = calling(*[("reveal", {"how": how}) for how in ("text", "key", "error")])
         with scripted(used, f"It is {TOKEN}.", "again") as script:
             paused = await flow.run(prompt=f"Use {TOKEN}.")
         result = await flow.resume(paused.run_id, {"sure": True})
@@ -151,7 +134,7 @@ async def test_long_and_odd_texts_go_through_tools_and_conversations_and_come_ba
 
     def answer(request: ModelRequest) -> str | ScriptedAnswer:
         is_prompt = request.messages[-1].role == "user" and request.messages[-1].content != "again"
-        return calling("give", {}) if is_prompt else ODD
+        return calling(("give", {})) if is_prompt else ODD
 
     store = SqliteStore(tmp_path / "runs.db")
     flow = room(store=store)
@@ -169,8 +152,7 @@ async def test_long_and_odd_texts_go_through_tools_and_conversations_and_come_ba
 
 async def test_a_lone_surrogate_in_arguments_is_told_to_the_model_and_nothing_is_called() -> None:
     """B51: arguments are JSON, which has no such text; whoever wrote them is told."""
-    with scripted(calling("echo", {"text": ODD}), "done") as script:
+    with scripted(calling(("echo", {"text": ODD})), "done"):
         reply = await lead("hi", tools=tools(echo))
-    (result,) = (message for message in script.requests[1].messages if message.role == "tool")
-    assert "the arguments do not fit" in str(result.content)
-    assert reply.text == "done"
+    [result] = results(reply.context)
+    assert ("the arguments do not fit" in result, reply.text) == (True, "done")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dataflow import ExecutionContext, Flow, Image, Message
-from dataflow_agent import Agent, Chat, ModelRequest, ScriptedAnswer, ScriptedCall, chat, scripted, tools
+from dataflow import ExecutionContext, Image, Message
+from dataflow_agent import Agent, Chat, ModelRequest, chat, scripted, tools
+from tests.nodes.agent import agent_tools
+from tests.nodes.agent.agent_tools import calling
 
 LONG: Final = 156_000
 
@@ -28,10 +30,6 @@ async def pictures(count: int) -> list[object]:
 OLD: Final = "[image, image/png: only the newest 2 are sent]"
 
 
-def calling(name: str, *arguments: dict[str, Any]) -> ScriptedAnswer:
-    return ScriptedAnswer(tool_calls=tuple(ScriptedCall(name=name, arguments=one) for one in arguments))
-
-
 def results(request: ModelRequest) -> list[Any]:
     return [message.content for message in request.messages if message.role == "tool"]
 
@@ -47,45 +45,35 @@ async def asked(answers: list[Any], **settings: Any) -> tuple[list[ModelRequest]
     return script.requests, reply.context
 
 
-async def test_of_ten_screenshots_the_newest_two_are_sent_and_all_are_kept() -> None:
-    requests, context = await asked([calling("screenshot", {"number": number}) for number in range(10)])
+async def test_the_newest_images_are_sent_and_all_are_kept() -> None:
+    shots = [calling(("screenshot", {"number": number})) for number in range(10)]
+    requests, context = await asked(shots)
     assert images(results(requests[2])) == [0, 1]
     sent = results(requests[-1])
     assert images(sent) == [8, 9]
     assert sent[:2] == [("screen 0", OLD), ("screen 1", OLD)]
     assert requests[-1].messages[0] == Message("user", "What is there?")
-    assert images([one.content for one in context.message_history if one.role == "tool"]) == [*range(10)]
-
-
-async def test_how_many_images_are_sent_is_a_setting() -> None:
+    assert images(agent_tools.results(context)) == [*range(10)]
+    both = [calling(*[("screenshot", {"number": at + number}) for number in (0, 1)]) for at in (0, 2)]
     cases: list[Any] = [(0, []), (1, [3]), (3, [1, 2, 3]), (None, [0, 1, 2, 3])]
-    for most, sent in cases:
-        both = [calling("screenshot", {"number": at}, {"number": at + 1}) for at in (0, 2)]
-        requests, _ = await asked(both, max_images=most, max_tool_calls=20)
-        assert images(results(requests[-1])) == sent
+    for most, expected in cases:
+        requests, _ = await asked(both, max_images=most)
+        assert images(results(requests[-1])) == expected
 
 
 async def test_a_long_result_is_sent_shortened_with_what_is_left_out_and_kept_whole() -> None:
-    requests, context = await asked([calling("read", {"length": LONG})])
+    requests, context = await asked([calling(("read", {"length": LONG}))])
     [sent] = results(requests[-1])
-    assert len(sent) == 50_000
-    assert sent.startswith("aaa")
-    assert sent.endswith("zzz")
+    assert (len(sent), sent[:3], sent[-3:]) == (50_000, "aaa", "zzz")
     assert "a... 106,026 characters ...z" in sent
-    assert requests[-1].messages[0] == Message("user", "What is there?")
-    [kept] = [one.content for one in context.message_history if one.role == "tool"]
-    assert len(kept) == LONG
-
-
-async def test_how_long_a_result_is_sent_is_a_setting() -> None:
-    cases: list[Any] = [(100, 100), (LONG, LONG), (None, LONG)]
-    for most, length in cases:
-        requests, _ = await asked([calling("read", {"length": LONG})], max_result=most)
+    assert [len(kept) for kept in agent_tools.results(context)] == [LONG]
+    for most, length in ((100, 100), (LONG, LONG), (None, LONG)):
+        requests, _ = await asked([calling(("read", {"length": LONG}))], max_result=most)
         assert [len(sent) for sent in results(requests[-1])] == [length]
 
 
 async def test_of_a_result_in_parts_the_first_texts_are_sent_and_its_images() -> None:
-    requests, _ = await asked([calling("pictures", {"count": 4})], max_result=100, max_images=None)
+    requests, _ = await asked([calling(("pictures", {"count": 4}))], max_result=100, max_images=None)
     [sent] = results(requests[-1])
     texts = [part for part in sent if isinstance(part, str)]
     assert texts == ["t" * 60, f"{'t' * 10}... 41 characters ...{'t' * 9}", "... 120 characters ..."]
@@ -94,25 +82,19 @@ async def test_of_a_result_in_parts_the_first_texts_are_sent_and_its_images() ->
 
 async def test_a_chat_that_goes_on_with_the_conversation_is_bounded_too() -> None:
     shot = Image("image/png", b"\0")
-    before = ExecutionContext("c").append(
-        *(message for _ in range(2) for message in (Message("user", ("look", shot, shot)), SEEN))
-    )
-    with Flow("on") as flow:
-        asked = flow.add(
-            chat, prompt="And?", context=flow.input("c", ExecutionContext), config=Chat(model="openai/gpt")
-        )
-        flow.output("context", asked.out.context)
+    seen = Message("user", ("look", shot, shot)), Message("assistant", "seen")
+    before = ExecutionContext("c").append(*seen, *seen)
     with scripted("done") as script:
-        result = await flow.run(c=before)
+        output = await chat({"prompt": "And?"}, before, Chat(model="openai/gpt"))
     contents = [message.content for message in script.requests[0].messages]
     assert contents == [("look", OLD, OLD), "seen", ("look", shot, shot), "seen", "And?"]
-    assert result["context"].message_history[0].content == ("look", shot, shot)
-
-
-SEEN: Final = Message("assistant", "seen")
+    assert output.context is not None
+    assert output.context.message_history[0].content == ("look", shot, shot)
 
 
 async def test_what_is_not_too_much_is_sent_as_it_is() -> None:
-    requests, context = await asked([calling("screenshot", {"number": 1}), calling("read", {"length": 10})])
+    requests, context = await asked(
+        [calling(("screenshot", {"number": 1})), calling(("read", {"length": 10}))]
+    )
     for sent, said in zip(requests[-1].messages, context.message_history, strict=False):
         assert sent == said

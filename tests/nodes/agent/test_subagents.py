@@ -10,9 +10,8 @@ from typing import Any, Final
 import pytest
 from pydantic import ValidationError
 
-from dataflow import EventKind, Flow, NodeState, RunFailed
+from dataflow import Flow, NodeState, RunFailed, Store
 from dataflow.core.wiring import PlacedNode
-from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import (
     Agent,
     AgentConfig,
@@ -29,7 +28,7 @@ from dataflow_agent.agents import call_flow
 from dataflow_agent.config import TAKEN
 from dataflow_agent.steps import make
 from dataflow_agent.toolkit.toolboxes import Functions
-from tests.nodes.agent.agent_tools import calling, results
+from tests.nodes.agent.agent_tools import calling, results, room
 
 MADE: Final[list[str]] = []
 
@@ -55,14 +54,6 @@ lead = Agent("lead", model="openai/large", system="Lead.")
 TEAM: Final = tools(look_up, researcher.as_tool("look facts up"))
 
 
-def room(placed: Agent = lead, box: Toolbox = TEAM, path: Path | None = None) -> Flow:
-    with Flow("room") as flow:
-        step = flow.add(placed, prompt="hi", context=flow.context("main", system="House style."), tools=box)
-        flow.output("text", step.out.text)
-        flow.output("context", step.out.context)
-    return flow if path is None else flow.using(store=SqliteStore(path / "runs.db"))
-
-
 def by_model(**answers: list[Any]) -> Callable[[ModelRequest], Any]:
     return lambda request: answers[request.model.partition("/")[2]].pop(0)
 
@@ -81,7 +72,11 @@ def nested() -> Callable[[ModelRequest], Any]:
 async def test_agents_call_agents_each_in_a_conversation_of_its_own() -> None:
     MADE.clear()
     with scripted(nested()) as script:
-        result = await room().run()
+        async with room(lead, TEAM).start() as run:
+            finished = [
+                event.data["metadata"] async for event in run.events() if event.kind == "node_finished"
+            ]
+            result = await run
     assert (result["text"], results(result["context"]), MADE) == ("So it is.", ["A fox is red."], ["fox"])
     assert result.warnings == ()
     sent = {request.model: [one.content for one in request.messages] for request in script.requests}
@@ -93,42 +88,20 @@ async def test_agents_call_agents_each_in_a_conversation_of_its_own() -> None:
     ids = {request.model: request.session_id.partition("/")[2] for request in script.requests}
     assert ids["openai/small"] == "lead/turn[0]/call[0]/researcher/turn[0]/call[0]/reader"
     offered = {request.model: [spec.name for spec in request.tools] for request in script.requests}
-    assert offered["openai/large"] == ["look_up", "researcher"]
-    assert offered["openai/medium"] == ["reader"]
-
-
-async def test_a_subagent_is_described_to_the_model_above() -> None:
-    with scripted("done") as script:
-        await room().run()
+    assert (offered["openai/large"], offered["openai/medium"]) == (["look_up", "researcher"], ["reader"])
     spec = script.requests[0].tools[1]
     assert (spec.name, spec.description) == ("researcher", "look facts up")
     assert spec.parameters["required"] == ["prompt"]
     assert spec.parameters["properties"]["prompt"]["type"] == "string"
-
-
-async def test_each_call_of_a_subagent_is_a_firing() -> None:
-    with scripted(nested()):
-        result = await room().run()
-    inner = "lead/turn[0]/call[0]/researcher/turn[0]/call[0]/reader/turn[0]"
+    inner = f"{ids['openai/small']}/turn[0]"
     for path in (f"{inner}/ask", f"{inner}/call[0]/make", "lead/turn[0]/call[0]/researcher/turn[1]/ask"):
         assert result.states[path] is NodeState.DONE
-
-
-async def test_start_and_end_are_told_with_depth_and_parent() -> None:
-    with scripted(nested()):
-        async with room().start() as run:
-            told = [
-                event.data["metadata"]
-                async for event in run.events()
-                if event.kind is EventKind.NODE_FINISHED
-                and str(event.data["metadata"].get("type", "")).startswith("subagent_call")
-            ]
     outer = {"parent": "lead", "subagent": "researcher", "call_id": "call_1", "depth": 1}
-    inner = {"parent": "researcher", "subagent": "reader", "call_id": "call_1", "depth": 2}
-    assert told == [
+    below = {"parent": "researcher", "subagent": "reader", "call_id": "call_1", "depth": 2}
+    assert [told for told in finished if str(told.get("type", "")).startswith("subagent_call")] == [
         {"type": "subagent_call_start", **outer, "message": "foxes?"},
-        {"type": "subagent_call_start", **inner, "message": "fox?"},
-        {"type": "subagent_call_end", **inner, "message": "It says red."},
+        {"type": "subagent_call_start", **below, "message": "fox?"},
+        {"type": "subagent_call_end", **below, "message": "It says red."},
         {"type": "subagent_call_end", **outer, "message": "A fox is red."},
     ]
 
@@ -136,7 +109,7 @@ async def test_start_and_end_are_told_with_depth_and_parent() -> None:
 async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
     broken = ScriptedAnswer(error="rate_limited")
     with scripted(by_model(large=[task("researcher", "foxes?"), "Sorry."], medium=[broken])):
-        result = await room().run()
+        result = await room(lead, TEAM).run()
     [text] = results(result["context"])
     assert str(text).startswith("error: RateLimited: ")
     assert (result["text"], result.status) == ("Sorry.", "completed")
@@ -144,23 +117,20 @@ async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
     assert (told["type"], told["depth"], told["message"]) == ("subagent_call_error", 1, text)
 
 
-def refuses(request: ModelRequest) -> Any:
-    assert request.model == "openai/large", "nobody else is asked"
-    return task("researcher", "foxes?")
+async def test_a_script_that_fails_or_ends_below_an_agent_fails_the_run() -> None:
+    def refuses(request: ModelRequest) -> Any:
+        assert request.model == "openai/large", "nobody else is asked"
+        return task("researcher", "foxes?")
 
-
-async def test_a_function_of_a_script_that_fails_below_an_agent_fails_the_run() -> None:
-    told = "DF2127 .*AssertionError: nobody else is asked"
-    with scripted(refuses), pytest.raises(RunFailed, match=told) as caught:
-        await room().run()
-    assert isinstance(caught.value.__cause__, ScriptFailed)
-
-
-async def test_a_script_that_ends_below_agents_fails_the_run() -> None:
     first, second = NESTED["large"][0], NESTED["medium"][0]
-    with scripted(first, second), pytest.raises(RunFailed, match="DF2126") as caught:
-        await room().run()
-    assert isinstance(caught.value.__cause__, ScriptEnded)
+    cases: list[Any] = [
+        ([refuses], ScriptFailed, "DF2127 .*AssertionError: nobody else is asked"),
+        ([first, second], ScriptEnded, "DF2126"),
+    ]
+    for answers, error, text in cases:
+        with scripted(*answers), pytest.raises(RunFailed, match=text) as caught:
+            await room(lead, TEAM).run()
+        assert isinstance(caught.value.__cause__, error)
 
 
 async def test_parallel_calls_of_subagents_have_a_result_each_in_order() -> None:
@@ -176,32 +146,25 @@ async def test_parallel_calls_of_subagents_have_a_result_each_in_order() -> None
         return both if last.role == "user" else "done"
 
     with scripted(answers):
-        result = await room().run()
+        result = await room(lead, TEAM).run()
     assert results(result["context"])[:3] == ["about one", "two is a word", "about three"]
     assert str(results(result["context"])[3]).startswith("error: the arguments do not fit")
 
 
-async def test_a_subagent_without_a_model_has_that_of_the_agent_above() -> None:
-    plain = Agent("plain")
+async def test_a_subagent_has_the_model_of_the_agent_above_unless_it_names_one() -> None:
     with scripted(task("plain", "hm?"), "hm.", "done") as script:
-        await room(box=plain.as_tool("thinks")).run()
+        await room(lead, Agent("plain").as_tool("thinks")).run()
     assert [request.model for request in script.requests] == ["openai/large"] * 3
 
 
-async def test_a_subagent_that_a_limit_stops_says_so() -> None:
+async def test_limits_of_a_subagent_and_of_the_agent_above_stop_it() -> None:
     short = Agent("short", model="openai/small", tools=BOOKS, max_tool_calls=0)
     wants = calling(("look_up", {"word": "a"}), text="I will.")
     with scripted(task("short", "hm?"), wants, "done"):
-        result = await room(box=short.as_tool("hurries")).run()
+        result = await room(lead, short.as_tool("hurries")).run()
     assert results(result["context"]) == ["I will.\n\n[stopped by max_tool_calls]"]
-
-
-async def test_the_time_of_the_agent_above_bounds_its_subagents() -> None:
-    hasty = Agent("lead", model="openai/large", time_limit=1e-9)
-    config = hasty.config.model_copy(update={"time_limit": 1000.0})
-    assert config.time_limit == 1000
     with scripted(task("researcher", "foxes?")) as script:
-        result = await room(hasty).run()
+        result = await room(Agent("lead", model="openai/large", time_limit=1e-9), TEAM).run()
     assert (result["text"], len(script.requests)) == ("", 0)
 
 
@@ -218,18 +181,18 @@ async def test_asks_of_a_subagent_pause_the_run_and_its_grants_count_above(tmp_p
         "small": [looks, "red"],
     }
     with scripted(by_model(**answers)) as script:
-        first = await room(box=box, path=tmp_path).run()
+        first = await room(lead, box, tmp_path).run()
         [ask] = first.asks
         assert (ask.id, ask.show["tool"]) == ("lead/turn[0]/call[0]/approve", "helper")
-        second = await room(box=box, path=tmp_path).resume(first.run_id, {ask.id: "allow"})
+        second = await room(lead, box, tmp_path).resume(first.run_id, {ask.id: "allow"})
         [ask] = second.asks
         assert ask.id == "lead/turn[0]/call[0]/helper/turn[0]/call[0]/approve"
         assert ask.prompt.startswith("helper wants to call look_up")
-        third = await room(box=box, path=tmp_path).resume(first.run_id, {ask.id: "allow_for_run"})
+        third = await room(lead, box, tmp_path).resume(first.run_id, {ask.id: "allow_for_run"})
     assert (third["text"], MADE, len(script.requests)) == ("done", ["fox", "owl"], 5)
 
 
-async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name(tmp_path: Path) -> None:
+async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name() -> None:
     def flow_of(*prompts: str) -> Flow:
         with Flow("rooms") as flow:
             before = flow.context("main")
@@ -243,7 +206,7 @@ async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name(tmp_pat
                 )
                 before = step.out.context
             flow.output("context", before)
-        return flow.using(store=SqliteStore(tmp_path / "runs.db"))
+        return flow
 
     large = [task("helper", "a"), "one", task("helper", "b"), "two", task("helper", "c"), "three"]
     with scripted(by_model(large=large, small=["first", "second", "third"])):
@@ -259,63 +222,58 @@ async def test_a_run_that_failed_goes_on_inside_its_subagents(tmp_path: Path) ->
     answers["large"] = [answers["large"][0], ScriptedAnswer(error="stream_interrupted"), "So it is."]
     with scripted(by_model(**answers)) as script:
         with pytest.raises(RunFailed) as caught:
-            await room(path=tmp_path).run()
+            await room(lead, TEAM, tmp_path).run()
         before = len(script.requests)
-        result = await room(path=tmp_path).resume(caught.value.result.run_id)
+        result = await room(lead, TEAM, tmp_path).resume(caught.value.result.run_id)
     assert (result["text"], MADE, len(script.requests) - before) == ("So it is.", ["fox"], 1)
 
 
-async def test_a_called_agent_has_its_subagents() -> None:
-    with scripted(nested()):
-        reply = await Agent("lead", model="openai/large", tools=TEAM)("hi")
-    assert reply.text == "So it is."
-    with scripted(nested()):
-        reply = await lead("hi", tools=TEAM)
-    assert reply.text == "So it is."
-
-
-async def test_tools_of_an_agent_come_before_those_that_it_is_given() -> None:
+async def test_a_called_agent_has_its_own_tools_before_those_that_it_is_given() -> None:
     own = Agent("lead", model="openai/large", tools=BOOKS)
-    with scripted("done") as script:
-        await room(own, researcher.as_tool("look facts up")).run()
-    assert [spec.name for spec in script.requests[0].tools] == ["look_up", "researcher"]
+    for placed, box in (
+        (own, tools(researcher.as_tool("look facts up"))),
+        (Agent("lead", model="openai/large", tools=TEAM), Toolbox()),
+    ):
+        with scripted(nested()) as script:
+            reply = await placed("hi", tools=box)
+        assert reply.text == "So it is."
+        assert [spec.name for spec in script.requests[0].tools] == ["look_up", "researcher"]
 
 
-async def test_a_toolbox_with_agents_is_stored_like_any_value(tmp_path: Path) -> None:
+async def test_a_toolbox_with_agents_is_stored_and_refused_by_an_agent_that_it_comes_to_by_a_port() -> None:
     async def gives() -> Toolbox:
         return TEAM
 
     with Flow("giving") as flow:
-        flow.output("box", flow.add(gives).out)
-        flow.ask(bool, "Go on?", name="on")
-    flow = flow.using(store=SqliteStore(tmp_path / "runs.db"))
+        box = flow.add(gives).out
+        flow.output("box", box)
+        flow.add(lead, prompt=flow.ask(str, "Go on?", name="on").out, tools=box)
+    flow = flow.using(store=Store.memory())
     paused = await flow.run()
-    assert (await flow.resume(paused.run_id, {"on": True}))["box"] == TEAM
+    with scripted("done") as script, pytest.raises(RunFailed, match="DF2005") as caught:
+        await flow.resume(paused.run_id, {"on": "hi"})
+    assert (caught.value.result["box"], script.requests) == (TEAM, [])
 
 
-async def test_agents_that_come_by_a_port_are_refused_before_the_first_call() -> None:
-    async def gives() -> Toolbox:
-        return TEAM
-
-    with Flow("room") as flow:
-        flow.add(lead, prompt="hi", tools=flow.add(gives).out)
-    with scripted("done") as script, pytest.raises(RunFailed, match="DF2005"):
-        await flow.run()
-    assert script.requests == []
-
-
-def test_an_agent_below_itself_is_refused() -> None:
+def test_subagents_that_cannot_be_are_refused() -> None:
     again = Agent("researcher", tools=tools(Agent("middle", tools=reader.as_tool("reads")).as_tool("b")))
-    circle = "DF2004 .*: middle > researcher > middle"
-    with pytest.raises(ValidationError, match=circle):
+    with pytest.raises(ValidationError, match=r"DF2004 .*: middle > researcher > middle"):
         Agent("middle", tools=again.as_tool("c"))
+    for name in ("", "two words", "make", "approve", "context", "result"):
+        with pytest.raises(ValidationError, match="DF2001"):
+            Agent(name).as_tool("helps")
+    for which in ("allow", "ask", "deny"):
+        with pytest.raises(ValidationError, match="DF2209"):
+            reader.as_tool("reads books", **{which: ["read*", "raeder"]})
+        below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
+        assert len(below.subagents) == 1
 
 
 async def test_one_description_may_be_of_two_agents() -> None:
     left, right = (
         Agent(name, model="openai/medium", tools=reader.as_tool("reads")) for name in ("left", "right")
     )
-    flow = room(box=tools(left.as_tool("l"), right.as_tool("r")))
+    flow = room(lead, tools(left.as_tool("l"), right.as_tool("r")))
     answers = by_model(
         large=[task("left", "a"), task("right", "b"), task("reader", "c"), "done"],
         medium=[task("reader", "a"), "left", task("reader", "b"), "right"],
@@ -326,12 +284,6 @@ async def test_one_description_may_be_of_two_agents() -> None:
     assert results(result["context"]) == [
         "left", "right", "error: no tool has the name 'reader'; available: left, right",
     ]  # fmt: skip
-
-
-def test_the_name_of_a_subagent_is_one_of_a_node() -> None:
-    for name in ("", "two words", "make", "approve", "context", "result"):
-        with pytest.raises(ValidationError, match="DF2001"):
-            Agent(name).as_tool("helps")
 
 
 def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
@@ -347,14 +299,6 @@ def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called() -> No
         wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
         types = [node.type for node in map(wired.get, names) if isinstance(node, PlacedNode)]
         assert [one.name for one in types if isinstance(one, Flow)] == names
-
-
-def test_a_pattern_that_does_not_mean_the_subagent_is_refused() -> None:
-    for which in ("allow", "ask", "deny"):
-        with pytest.raises(ValidationError, match="DF2209"):
-            reader.as_tool("reads books", **{which: ["read*", "raeder"]})
-        below = reader.as_tool("reads books", **{which: ["r*", "reader(prompt=a*)"]})
-        assert len(below.subagents) == 1
 
 
 def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
@@ -392,14 +336,12 @@ outputs: {text: lead.text}
 
 async def test_subagents_are_settings_in_a_document_and_survive_being_written(tmp_path: Path) -> None:
     (tmp_path / "team.yaml").write_text(DOCUMENT)
-    flow = Flow.load(tmp_path / "team.yaml")
-    with scripted(nested()):
-        assert (await flow.run())["text"] == "So it is."
-    (tmp_path / "room.json").write_text(json.dumps(flow.to_dict()))
-    with scripted(nested()):
-        assert (await Flow.load(tmp_path / "room.json").run())["text"] == "So it is."
+    read = Flow.load(tmp_path / "team.yaml")
     with Flow("team") as team:
         team.output("text", team.add(lead, prompt="hi", tools=researcher.as_tool("look facts up")).out.text)
-    (tmp_path / "written.json").write_text(json.dumps(team.to_dict()))
-    with scripted(nested()):
-        assert (await Flow.load(tmp_path / "written.json").run())["text"] == "So it is."
+    for flow, system in ((read, []), (team, ["Lead."])):
+        (tmp_path / "written.json").write_text(json.dumps(flow.to_dict()))
+        for one in (flow, Flow.load(tmp_path / "written.json")):
+            with scripted(nested()) as script:
+                assert (await one.run())["text"] == "So it is."
+            assert [said.content for said in script.requests[0].messages] == [*system, "hi"]
