@@ -136,13 +136,15 @@ def test_a_step_is_written_with_the_one_it_uses(tmp_path: Path) -> None:
     assert Flow.load(file).run_sync()["text"] == "Tea? Yes."
 
 
-def test_a_step_that_is_not_there_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_step_that_is_missing_is_reported_with_its_location(tmp_path: Path) -> None:
     file = tmp_path / "tea.yaml"
     file.write_text(RECIPE.replace("WORD", "ofer"))
     with pytest.raises(FlowInvalid) as raised:
         Flow.load(file)
-    problem = "4:51 steps[1].uses[0]: step 'reply': there is no step 'ofer'; choices: offer, reply"
-    assert raised.value.problems == (problem,)
+    (problem,) = raised.value.diagnostics
+    assert problem.code == "DF4001"
+    assert problem.place == "steps[1].uses[0]: step 'reply'"
+    assert (problem.location.line, problem.location.column) == (4, 51)
 END OF FILE
 
 pip install --quiet pytest

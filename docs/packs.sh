@@ -129,11 +129,11 @@ dataflow run greeting.yaml Ada
 DATAFLOW_DISABLE_PACKS=loud dataflow run greeting.yaml Ada || echo "exit code $?"
 } 2>&1 | tee "$printed"
 page_shows <<'END OF OUTPUT'
-broken (broken-pack 0.3): error: broken_pack:pack cannot be imported: ModuleNotFoundError: No module named 'a_library_that_is_not_there'
+broken (broken-pack 0.3): error: DF0428 broken_pack:pack: cannot be imported: ModuleNotFoundError: No module named 'a_library_that_is_not_there'
 done       text  0.00 s
 done       loud  0.00 s
 text: HELLO ADA!!!
 completed in 0.00 s
-error: greeting.yaml:6:10: node 'loud': loud.shout: pack 'loud' of shout-pack 1.0: is disabled by DATAFLOW_DISABLE_PACKS=loud
+error: greeting.yaml:6:10: DF1315 loud: loud.shout: pack 'loud' of shout-pack 1.0: is disabled by DATAFLOW_DISABLE_PACKS=loud
 exit code 1
 END OF OUTPUT

@@ -231,10 +231,10 @@ sed -e 's/until: fits/until: fit/' -e 's/width: \$in/with: $in/' -e 's/anybody.n
 dataflow check --import wrong.yaml || echo "exit code $?"
 } 2>&1 | tee "$printed"
 page_shows <<'END OF OUTPUT'
-wrong.yaml:10:41: port 'nobody.names' reads 'anybody.none': node 'anybody' has no output port 'none'; choices: yes, no
-wrong.yaml:16:7: the test of loop 'squeeze' reads 'fit.out': no node 'fit'; choices: join, fits, short, split, anybody, nobody, squeeze
-wrong.yaml:19:9: port 'fits.width' is required and has neither an edge nor a constant
-wrong.yaml:19:55: node 'fits' (party.fits) has no input port 'with'; choices: text, width
+wrong.yaml:10:41: DF0302 nobody.names: node 'anybody' has no output port 'none'; available: yes, no
+wrong.yaml:16:7: DF0303 squeeze.until: there is no node 'fit' here; available: join, fits, short, split, anybody, nobody, squeeze
+wrong.yaml:19:9: DF0301 fits.width: is required and has neither an edge nor a constant
+wrong.yaml:19:55: DF0302 fits.with: node type 'party.fits' has no input port 'with'; available: text, width
 exit code 1
 END OF OUTPUT
 
