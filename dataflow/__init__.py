@@ -87,7 +87,6 @@ _find, __dir__, __all__ = _attach(
 _MOVED = {
     "TypeField",
     "check_json",
-    "choices",
     "json_schema",
     "read_data",
     "sharing",

@@ -150,7 +150,6 @@ __all__ = [
 # Deprecated for one release: import these from `dataflow.authoring`.
 from .authoring import TypeField as TypeField
 from .authoring import check_json as check_json
-from .authoring import choices as choices
 from .authoring import json_schema as json_schema
 from .authoring import read_data as read_data
 from .authoring import sharing as sharing

@@ -35,8 +35,8 @@ from dataflow.authoring import (
     JsonDict,
     Notes,
     PartReader,
-    choices,
     describe_value,
+    foreign,
     unique_ids,
     write_edge,
     write_source,
@@ -51,7 +51,8 @@ def recognises(data: Any) -> bool:
 def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate a recipe into a native document; its output is the text of the last step."""
     if not isinstance(data, dict):
-        notes.problem((), f"expected a recipe, found {describe_value(data)}")
+        found = describe_value(data)
+        notes.problem((), foreign.FOREIGN_FILE_INVALID(system="recipes", expected="a mapping", found=found))
         return {}
     file = PartReader(notes, data)
     file.check_keys(("recipe", "steps"))
@@ -71,7 +72,8 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
                 notes.edge_origin(len(edges), (*step.path, "uses", number))
                 edges.append(write_edge(used, "out", id, used))
             else:
-                step.problem(f"there is no step {used!r}; {choices(ids, near=str(used))}", "uses", number)
+                unknown = foreign.FOREIGN_CHOICE_UNKNOWN(key="step", value=used, available=ids, near=str(used))
+                step.problem(unknown, "uses", number)
     return {
         "dataflow": 1,
         "name": file.string("recipe"),
@@ -142,7 +144,7 @@ def test_a_step_that_is_missing_is_reported_with_its_location(tmp_path: Path) ->
     with pytest.raises(FlowInvalid) as raised:
         Flow.load(file)
     (problem,) = raised.value.diagnostics
-    assert problem.code == "DF4001"
+    assert (problem.code, problem.available) == ("DF4005", ("offer", "reply"))
     assert problem.place == "steps[1].uses[0]: step 'reply'"
     assert (problem.location.line, problem.location.column) == (4, 51)
 END OF FILE

@@ -97,7 +97,7 @@ def test_the_stub_of_a_package_has_each_name_where_it_is() -> None:
 
 
 def test_a_name_that_has_moved_works_and_warns_of_its_new_place() -> None:
-    moved = ("TypeField", "check_json", "choices", "json_schema", "read_data", "sharing", "shortened")
+    moved = ("TypeField", "check_json", "json_schema", "read_data", "sharing", "shortened")
     for name in moved:
         with pytest.warns(DeprecationWarning, match="is now") as warned:
             found = getattr(dataflow, name)

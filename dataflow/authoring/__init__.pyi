@@ -1,10 +1,11 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from ..base.wording import choices, shortened
+from ..base.wording import shortened
 from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
 from ..core.public_names import moved_names
 from ..core.wiring import node_of_path
+from ..diagnostics import foreign
 from ..diagnostics.diagnostic import Kind, kinds_of
 from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, Words
 from ..formats.problems import describe_value
@@ -33,11 +34,11 @@ __all__ = [
     "TypeField",
     "Words",
     "check_json",
-    "choices",
     "describe_value",
     "entry_port",
     "find_gates",
     "find_loops",
+    "foreign",
     "free_name",
     "gate_type",
     "get_mapping",

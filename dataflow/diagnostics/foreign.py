@@ -59,3 +59,40 @@ FOREIGN_ID_TWICE: Final = Kind(
     example="nodes: [{id: a}, {id: a}]",
     cure="Rename one of the two.",
 )
+FOREIGN_FILE_INVALID: Final = Kind(
+    "DF4008",
+    "the content is not a file of {system}",
+    meaning="A file was loaded with the format of a system whose files have another structure.",
+    example="[]   # loaded with format='cagent'",
+    cure="Name the format of the system that wrote the file, or none, so that it is recognised.",
+)
+FOREIGN_FLOW_EMPTY: Final = Kind(
+    "DF4009",
+    "has nothing to run",
+    expected="at least one node or step",
+    meaning="The list of nodes or steps in a file of another system is empty.",
+    example="nodes: []",
+    cure="Add a node or step.",
+)
+FOREIGN_START_MISSING: Final = Kind(
+    "DF4010",
+    "no node can start",
+    meaning="A flow of another system starts at a node of a certain type, or at one that no edge leads to.",
+    example="edges: [{source: a, target: b}, {source: b, target: a}]",
+    cure="Add such a node, or remove an edge.",
+)
+FOREIGN_OPTION_INVALID: Final = Kind(
+    "DF4011",
+    "the option cannot be used",
+    meaning="An option that was given for a file of another system has an invalid value.",
+    example="dataflow run 'flow.json#server='",
+    cure="Correct the option, as the page of the format describes it.",
+)
+FOREIGN_MODEL_UNKNOWN: Final = Kind(
+    "DF4012",
+    "the model cannot be identified",
+    expected="provider/name",
+    meaning="A file of another system names a model without its provider, and the name does not imply one.",
+    example="model: house",
+    cure="Write the provider before the name, such as `openai/gpt-5`.",
+)

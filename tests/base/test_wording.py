@@ -7,7 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.authoring import choices, shortened
+from dataflow.authoring import shortened
+from dataflow.base.wording import choices
 from dataflow.secrets.known import know
 from tests.support.known_secrets import forgetting
 

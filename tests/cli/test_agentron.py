@@ -92,20 +92,16 @@ def test_a_run_that_fails_keeps_its_trail(cli: Cli, duet: str) -> None:
     done = cli("run", duet, "--log-format", "agentron")
     found = record(done)
     assert (done.code, found["status"], found["output"]["success"]) == (1, "failed", False)
-    assert [step["nodeId"] for step in found["output"]["trail"]] == ["p", "c"]
-    assert "DF2126" in found["output"]["error"]
-
-
-def test_the_trail_has_the_step_of_the_agent_that_failed(cli: Cli, duet: str) -> None:
-    Path("answers.json").write_text('["roses"]', encoding="utf-8")
-    found = record(cli("run", duet, "--log-format", "agentron"))["output"]
-    assert found["trail"][-1] == {
+    assert "answers" in found["output"]["error"]
+    first, last = found["output"]["trail"]
+    assert first["nodeId"] == "p"
+    assert last == {
         "nodeId": "c",
         "agentId": "6",
         "agentName": "Critic",
         "order": 1,
         "input": "Recent turns:\nPoet: roses\n\nOutput from Poet:\nroses",
-        "error": found["error"],
+        "error": found["output"]["error"],
     }
 
 
@@ -119,7 +115,7 @@ def test_a_run_that_asks_goes_on_with_the_reply(cli: Cli, duet: str) -> None:
     assert [step["nodeId"] for step in trail] == ["p"]
     (run,) = cli("runs", "--json").json["runs"]
     blank = cli("resume", run["run"], "c/wait= ")
-    assert (blank.code, "expected str" in blank.err) == (2, True)
+    assert (blank.code, blank.codes) == (2, ["DF0601"])
     assert cli("resume", run["run"], "c/wait=go").out == "output: go\n"
 
 

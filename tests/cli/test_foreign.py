@@ -38,7 +38,7 @@ def test_a_branch_is_named_by_an_option_or_behind_the_file(cli: Cli, file: Path)
 
 def test_the_format_of_a_file_is_said_behind_it(cli: Cli, file: Path) -> None:
     assert cli("run", f"{file}#format=toy&branch=y").out == "a: y\nB: y\n"
-    assert "there is no format 'toys'" in cli("check", f"{file}#format=toys").out
+    assert " DF0135 " in cli("check", f"{file}#format=toys").out
 
 
 def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -> None:
@@ -49,10 +49,10 @@ def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -
     assert forked.code == 0, forked.err
 
 
-@pytest.mark.parametrize("branch", ["x.py", "a/b:free", "1+1", "a.b:c.py", "b" * 300])
-def test_an_option_may_look_like_python(branch: str, cli: Cli, file: Path) -> None:
-    assert cli("run", str(file), "--branch", branch).out == f"a: {branch}\nB: {branch}\n"
-    assert cli("run", f"{file}#branch={branch}").out == f"a: {branch}\nB: {branch}\n"
+def test_an_option_may_look_like_python(cli: Cli, file: Path) -> None:
+    for branch in ("x.py", "a/b:free", "1+1", "a.b:c.py", "b" * 300):
+        assert cli("run", str(file), "--branch", branch).out == f"a: {branch}\nB: {branch}\n"
+        assert cli("run", f"{file}#branch={branch}").out == f"a: {branch}\nB: {branch}\n"
 
 
 def test_a_target_with_a_colon_in_an_option_is_kept_with_its_whole_path(

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
-"""What is told of workflows of AgentFlow that cannot be read."""
+"""What is reported about workflows of AgentFlow that cannot be read, or mean something else here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any, Final
 from dataflow import Flow
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
+from tests.nodes.formats.agentflow.flowing import approval, flow_of, if_, start, workflow
 
 __all__ = ["ROWS"]
 
 S: Final = {"id": "s", "type": "start"}
 A: Final = {"id": "a", "type": "agent", "data": {"tools": {"subagents": True}}}
 B: Final = {"id": "b", "type": "agent"}
+DIAMOND: Final = workflow([start(), "a", "b", "j"], "s>a s>b a>j b>j")
 SUB: Final = {"sourceHandle": "subagent"}
 
 
@@ -43,6 +45,11 @@ def below(source: str, target: str, *others: Any, **more: Any) -> Stimulus:
     return edges({"source": source, "target": target, **SUB, **more}, *others)
 
 
+def reported(data: Any, **options: str) -> Stimulus:
+    """Load a workflow and return its report."""
+    return lambda: [str(remark) for remark in flow_of(data, **options).report]
+
+
 def warned(data: Any) -> Stimulus:
     """Run a workflow, and return what the run warns of."""
 
@@ -55,6 +62,13 @@ def warned(data: Any) -> Stimulus:
 
 # fmt: off
 ROWS: Final = [
+    Row("remark: several arrivals", reported(DIAMOND)),
+    Row("remark: several arrivals at once", reported(DIAMOND, joins="once")),
+    Row("remark: a loop without a limit", reported(workflow([start(), if_("i", ("equal", "x"))], "s>i i.false>i"))),
+    Row("remark: a node that never runs", reported(workflow([start(), "a"], ""))),
+    Row("remark: an exit that does not exist", reported(workflow([start(), if_("i"), "a"], "s>i i.condition-3>a"))),
+    Row("remark: an approval beside others", reported(workflow([start(), approval("p"), "a"], "s>p s>a"))),
+    Row("remark: a loop that is entered at two nodes", reported(workflow([start(), *"ab"], "s>a s>b a>b b>a"))),
     Row("no mapping", loaded([1])),
     Row("no connections", loaded({"nodes": [S]})),
     Row("a node that is no mapping", nodes(1)),

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
-"""What is told of workflows of Agentron Studio that cannot be read, and of their runs."""
+"""What is reported about workflows of Agentron Studio that cannot be read, and about their runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataflow import Flow
 from dataflow_agent import scripted
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
-from tests.nodes.formats.agentron.walking import edge, flow_of, workflow
+from tests.nodes.formats.agentron.walking import agent, edge, flow_of, workflow
 
 __all__ = ["ROWS"]
 
@@ -41,6 +41,11 @@ def agents(*parts: Any, **more: Any) -> Stimulus:
     return loaded({"nodes": [A], "agents": parts, **more})
 
 
+def reported(data: Any, **options: str) -> Stimulus:
+    """Load a workflow and return its report."""
+    return lambda: [str(remark) for remark in flow_of(data, **options).report]
+
+
 def warned(data: Any) -> Stimulus:
     """Run a workflow with an answer for each agent, and return what the run warns of."""
 
@@ -65,6 +70,19 @@ def unmodelled(data: Any, **options: str) -> Stimulus:
 
 # fmt: off
 ROWS: Final = [
+    Row("remark: a loop without a limit", reported(workflow("ab", "ab", "ba"))),
+    Row("remark: a loop without the first node", reported(workflow("abc", "ab", "bc", "cb", maxRounds=2))),
+    Row("remark: an edge after one that is always followed", reported(workflow("abc", "ab", "ac"))),
+    Row("remark: a node that never runs", reported(workflow("abc", "ab", "cb"))),
+    Row("remark: a condition alone", reported(workflow("ab", edge("a", "b", "yes")))),
+    Row("remark: an unknown condition", reported(workflow("ab", edge("a", "b", condition={"type": "mood", "value": "x"})))),
+    Row("remark: an order of nodes", reported(workflow("ab", "ab", executionOrder=["b", "a"]))),
+    Row("remark: only branches", reported(workflow("", branches=[{"id": "w", "nodes": [agent("w")]}]))),
+    Row("remark: paths that meet", reported(workflow("abcd", edge("a", "b", "left"), edge("a", "c"), "bd", "cd"))),
+    Row("remark: a loop with two entries", reported(workflow("abc", edge("a", "b", "b"), "ac", "bc", "cb", maxRounds=2))),
+    Row("remark: a schedule beside branches", reported(workflow("a", branches=[{"id": "w", "nodes": [], "executionMode": "one_time"}]) | {"executionMode": "interval", "schedule": "60"})),
+    Row("remark: a branch that starts by itself", reported(workflow("a", branches=[{"id": "n", "nodes": [agent("a")], "executionMode": "interval", "schedule": "daily@02:30"}]), branch="n")),
+    Row("remark: a workflow that starts by itself", reported(workflow("a", executionMode="continuous"))),
     Row("no mapping", loaded([1])),
     Row("nodes that are no list", loaded({"nodes": 1})),
     Row("a node that is no mapping", nodes(1)),

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a row is a line, and messages are compared whole
-"""What is told of workflows of cagent that cannot be read, and of conditions that cannot be decided."""
+"""What is reported about workflows of cagent that cannot be read, and about conditions that cannot be decided."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from dataflow import Flow
 from dataflow_formats.cagent.conditions import holds
+from dataflow_formats.cagent.nodes import LoopsExceeded
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
 
 __all__ = ["ROWS"]
 
 AGENTS: Final = "agents: {x: {model: openai/gpt}}\n"
+TWO_AGENTS: Final = "agents:\n  x: {model: openai/gpt}\n  y: {model: openai/gpt}\n"
 STORE: Final[dict[str, Any]] = {
     "a": {"output": "maybe", "agent": "x"},
     "p": {"steps": {"c": {"output": "yes", "agent": "x"}}, "order": ["c"]},
@@ -48,6 +50,7 @@ def decided(condition: str) -> Stimulus:
 # fmt: off
 ROWS: Final = [
     Row("no mapping", loaded("[]", "", format="cagent")),
+    Row("a loop beyond its limit", lambda: LoopsExceeded("a", 3)),
     Row("no steps", loaded("workflow: []")),
     Row("no list of steps", loaded("workflow: 1")),
     Row("the form of a fork", loaded("workflows: {}")),
@@ -93,8 +96,20 @@ ROWS: Final = [
     Row("a model of the file that is none", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: m}}\nmodels: {m: 1}\n")),
     Row("a model without a name", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: m}}\nmodels: {m: {temperature: -1}}\n")),
     Row("structured output", loaded("workflow: [{type: agent, name: x}]", "agents: {x: {model: openai/gpt, structured_output: 1}}\n")),
-    Row("fields without effect", reported("workflow: [{type: agent, name: x}]", "agents: {x: {model: m, toolsets: []}}\nmodels: {m: {model: gpt-5, top_p: 1}}\n")),
+    Row("fields without effect", reported("workflow: [{type: agent, name: x}]", "agents: {x: {model: m, toolsets: [], description: a}}\nmodels: {m: {model: gpt-5, top_p: 1}}\n")),
     Row("a retry without effect", reported("workflow: [{type: agent, name: x}, {type: condition, condition: $steps.x.output, retry: {max_attempts: 1}}]")),
+    Row("a condition before the step that it reads", reported("workflow: [{id: c, type: condition, condition: $steps.a.output}, {id: b, type: agent, name: y}, {id: a, type: agent, name: x}]", TWO_AGENTS)),
+    Row("an id of an earlier step in a branch", reported("workflow: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.a.output, false: [a]}]", TWO_AGENTS)),
+    Row("a goto in a branch", reported("workflow: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.a.output, false: [{goto: 0}]}]", TWO_AGENTS)),
+    Row("an agent step that leads back", reported("workflow: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.a.output, false: [{id: back_to_a, type: agent, name: y}]}]", TWO_AGENTS)),
+    Row("a key that no structured output declares", reported("workflow: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.a.output.ok}]", TWO_AGENTS)),
+    Row("steps without ids", reported("workflow: [{type: agent, name: x}, {type: agent, name: x}]", TWO_AGENTS)),
+    Row("a step after a way back", reported("workflow: [{id: a, type: agent, name: x}, {goto: a}, {id: b, type: agent, name: y}]", TWO_AGENTS)),
+    Row("a condition that reads a later step", reported("workflow: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.a.output, true: [{id: d, type: condition, condition: $steps.b.output}]}, {id: b, type: agent, name: y}]", TWO_AGENTS)),
+    Row("a condition that reads its own block", reported("workflow: [{type: parallel, id: p, steps: [{id: a, type: agent, name: x}, {id: c, type: condition, condition: $steps.p.outputs.a.output}]}]", TWO_AGENTS)),
+    Row("a step named as if it led back", reported("workflow: [{id: a, type: agent, name: x}, {id: back_to_b, type: agent, name: y}]", TWO_AGENTS)),
+    Row("a workflow without an end", reported("workflow: [{id: a, type: agent, name: x}, {goto: a}]", TWO_AGENTS)),
+    Row("an agent without effect that no step runs", reported("workflow: [{type: agent, name: x}]", TWO_AGENTS + "  other: {model: m/other, toolsets: []}\n")),
     Row("a text that is neither", decided("$steps.a.output")),
     Row("a step without an output", decided("$steps.b.output")),
     Row("no output behind a step", decided("$steps.a.agent")),

@@ -1,7 +1,9 @@
-"""What is told of workflows of Clickweave, and of runs of them."""
+# ruff: noqa: E501 - a row is a line, and messages are compared whole
+"""What is reported about workflows of Clickweave, and about runs of them."""
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -9,14 +11,42 @@ from typing import Any, Final
 from dataflow import Flow
 from tests.messages.saving import files
 from tests.messages.telling import Row, Stimulus
-from tests.nodes.formats.clickweave.test_loading import REFUSED, TWO
-from tests.nodes.formats.clickweave.workflows import node, run, saved, typing, workflow
+from tests.nodes.formats.clickweave.workflows import (
+    always,
+    condition,
+    edge,
+    literal,
+    loop,
+    never,
+    node,
+    press,
+    run,
+    saved,
+    typing,
+    variable,
+    workflow,
+)
 
 __all__ = ["ROWS"]
 
 
 def loaded(data: Any, **options: str) -> Stimulus:
     return files(lambda folder: Flow.load(saved(folder, data), format="clickweave", **options))
+
+
+def reported(data: Any) -> Stimulus:
+    """Load a file and return its report."""
+    return files(lambda folder: [str(remark) for remark in Flow.load(saved(folder, data)).report])
+
+
+def without(data: dict[str, Any], *path: Any) -> dict[str, Any]:
+    """Take something out of a file."""
+    made: dict[str, Any] = json.loads(json.dumps(data))
+    inner: Any = made
+    for step in path[:-1]:
+        inner = inner[step]
+    del inner[path[-1]]
+    return made
 
 
 def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> Stimulus:
@@ -31,9 +61,8 @@ def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> Stimul
 
 def failed_with_checks() -> object:
     with tempfile.TemporaryDirectory() as folder:
-        done = run(
-            Path(folder), workflow([typing("a", expected_outcome="it is typed")]), type_text=[{"error": "no"}]
-        )
+        data = workflow([typing("a", expected_outcome="it is typed")])
+        done = run(Path(folder), data, type_text=[{"error": "no"}])
         assert done.error is not None
         raise done.error
 
@@ -41,10 +70,49 @@ def failed_with_checks() -> object:
 FOCUS: Final[dict[str, Any]] = {"method": "AppName", "value": "calc"}
 APPS: Final = {"list_apps": [[{"name": "Calc", "pid": 7}]]}
 OLD: Final = {"id": "1", "name": "old", "nodes": [{"id": "2", "kind": "Start", "params": {}}], "edges": []}
+TWO: Final = workflow([typing("a"), press("b")])
+IF: Final = node("i", "Seen?", "If", condition=always)
+SWITCH: Final = node("s", "Which", "Switch", cases=[{"name": "x", "condition": always}])
+LOOP: Final = loop("l", never, 2)
+
 # fmt: off
 ROWS: Final = [
-    *(Row(name, loaded(data)) for name, (data, expected) in REFUSED.items()),
+    Row("a list", loaded([])),
+    Row("no nodes", loaded(workflow([]))),
+    Row("a missing key", loaded(without(TWO, "nodes", 0, "retries"))),
+    Row("no name", loaded(without(TWO, "name"))),
+    Row("an unknown type", loaded(workflow([node("a", "Odd", "Clik")]))),
+    Row("no type", loaded(workflow([{"id": "a", "name": "Odd", "node_type": None}]))),
+    Row("two of one id", loaded(workflow([typing("a", "x"), typing("a", "y")]) | {"edges": []})),
+    Row("a dangling edge", loaded(workflow([typing("a")], edge("a b")))),
+    Row("no nodes and edges", loaded({"id": "w", "name": "x", "nodes": {}, "edges": 1})),
+    Row("nodes and edges that are none", loaded({"id": "w", "name": "x", "nodes": [1], "edges": [2]})),
+    Row("loops that overlap", loaded(workflow([*loop("l", never, 2), *loop("m", never, 2), IF], edge("l m", "LoopBody"), edge("m i", "LoopBody"), edge("i l_end", "IfTrue"), edge("i m_end", "IfFalse"), edge("l m_end", "LoopDone")))),
+    Row("no entry point", loaded(workflow([typing("a"), press("b")], edge("a b"), edge("b a")))),
+    Row("a number that is none", loaded(workflow([node("i", "Seen?", "If", condition=condition(literal(float("inf")), "Equals", literal(1)))]))),
+    Row("an If with one branch", loaded(workflow([IF, typing("a")], edge("i a", "IfTrue")))),
+    Row("an If with an edge without output", loaded(workflow([IF, typing("a")], edge("i a", "IfTrue"), edge("i a", "IfFalse"), edge("i a")))),
+    Row("a Switch with a case that leads nowhere", loaded(workflow([SWITCH]))),
+    Row("two edges that lead on", loaded(workflow([typing("a"), press("b"), press("c")], edge("a b"), edge("a c")))),
+    Row("a loop without an end", loaded(workflow([LOOP[0], typing("a")], edge("l a", "LoopBody")))),
+    Row("an end of no loop", loaded(workflow([typing("a"), node("e", "e", "EndLoop", loop_id="a")], edge("a e")))),
+    Row("an end that leads elsewhere", loaded(workflow( [*LOOP, typing("a"), press("b")], edge("l a", "LoopBody"), edge("a l_end"), edge("l_end b"), edge("l b", "LoopDone"), ))),
+    Row("a loop that may never run", loaded(workflow([*loop("l", never, 0), typing("a")], edge("l a", "LoopBody"), edge("a l_end")))),
+    Row("a body that never ends", loaded(workflow([*LOOP, typing("a"), press("b")], edge("l a", "LoopBody"), edge("l b", "LoopDone"), edge("b l_end")))),
+    Row("a way into a loop past it", loaded(workflow( [IF, *LOOP, typing("a")], edge("i l", "IfTrue"), edge("i a", "IfFalse"), edge("l a", "LoopBody"), edge("a l_end"), ))),
+    Row("two names of one prefix", loaded(workflow([typing("a", "Go!"), typing("b", "go?")]))),
+    Row("a tool without a name", loaded(workflow([node("a", "Odd", "McpToolCall", tool_name="", arguments=None)]))),
+    Row("all of it disabled", loaded(workflow([typing("a", enabled=False)]))),
+    Row("an entry point besides the first", reported(workflow([typing("a"), typing("b")], edge("a a")) | {"edges": []})),
+    Row("a name that variables do not have", reported(workflow([typing("a", "Go on")]))),
+    Row("many retries", reported(workflow([typing("a", retries=11)]))),
+    Row("a variable that nobody sets", reported(workflow([node("i", "i", "If", condition=condition(variable("b.x"), "Equals", literal(1))), typing("a")], edge("i a", "IfTrue"), edge("i a", "IfFalse")))),
+    Row("a loop", reported(workflow([*LOOP, typing("a")], edge("l a", "LoopBody"), edge("a l_end")))),
+    Row("an AI step without a model", reported(workflow([node("a", "a", "AiStep", prompt="Look.")]))),
+    Row("a timeout", reported(workflow([typing("a", timeout_ms=5)]))),
     Row("the older form", loaded(OLD)),
+    Row("several problems", loaded(workflow([node("a", "Odd", "Clik"), IF, typing("b", retries=-1)], edge("i a", "IfTrue"), edge("i z")))),
+    Row("two cases of one name", loaded(workflow([node("s", "Which", "Switch", cases=[{"name": "x", "condition": always}] * 2), typing("a")], edge("s a", "SwitchCase", "x")))),
     Row("a server that is no command", loaded(TWO, server="'")),
     Row("an empty server", loaded(TWO, server="")),
     Row("models that are none", loaded(TWO, model="house", vision_model="a b")),

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from dataflow import Config
-from dataflow.authoring import PartReader, qualified_model, unique_ids
+from dataflow.authoring import PartReader, foreign, qualified_model, unique_ids
+from dataflow_formats.agentflow.diagnostics import SECOND_START
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -146,10 +147,9 @@ def _check_starts(nodes: list[NodePart], notes: Notes) -> None:
     """Note a missing start and each further one."""
     starts = [node for node in nodes if node.kind == START]
     if not starts:
-        notes.problem(("nodes",), "there is no start; expected exactly one node of type start")
+        notes.problem(("nodes",), foreign.FOREIGN_START_MISSING(expected="one node of the type start"))
     for node in starts[1:]:
-        text = f"node {node.id!r} is a second start beside {starts[0].id!r}; expected exactly one"
-        notes.problem(node.path, text)
+        notes.problem(node.path, SECOND_START(f"node {node.id!r}", first=starts[0].id))
 
 
 def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
@@ -182,7 +182,7 @@ def _agent(data: PartReader) -> JsonDict:
     written = data.string("model").strip() or MODEL
     model = qualified_model(written)
     if model is None:
-        data.expected("a model as provider/name", written, "model")
+        data.problem(foreign.FOREIGN_MODEL_UNKNOWN(found=repr(written)), "model")
     return {
         "name": data.string("agentName").strip() or "Agent",
         "system": data.string("systemPrompt") or SYSTEM,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_formats.agentflow import diagnostics
 
 __all__ = ["pack"]
 
@@ -35,4 +36,5 @@ pack: Final = Pack(
         "loop": f"{_NODES}:loop",
     },
     former=moved_names("agentflow", FORMER),
+    diagnostics=kinds_of(diagnostics),
 )

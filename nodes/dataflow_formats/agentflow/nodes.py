@@ -10,6 +10,7 @@ from pydantic import Field
 
 from dataflow import Config, ExecutionContext, NodeOutput, Port, Ports, node, this_firing
 from dataflow.authoring import gate_type, json_schema
+from dataflow_formats.agentflow.diagnostics import EXIT_UNCONNECTED
 from dataflow_formats.agentflow.file import Condition, checks, text_of
 
 __all__ = [
@@ -140,7 +141,7 @@ async def if_(inputs: Mapping[str, Any], config: If) -> NodeOutput:
     ]
     if port in config.ends:
         here = this_firing()
-        here.warn("unrouted", f"node {here.path!r}: no connection leaves {port!r}, so the path ends there")
+        here.warn("unrouted", str(EXIT_UNCONNECTED(f"node {here.path!r}", exit=port)))
     return NodeOutput({port: config.on(port, passed)}, metadata={"checks": results})
 
 

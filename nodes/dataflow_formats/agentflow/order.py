@@ -95,7 +95,7 @@ class _Planner:
         for node in order:
             if self._meets(plan.back_to(node)):
                 plan.again.add(node)
-                plan.tangled[node] = "several connections can begin a new round of its loop"
+                plan.tangled[node] = "several connections can begin a new iteration of its loop"
         return plan
 
     def _order(self) -> list[str]:
@@ -198,7 +198,7 @@ class _Planner:
             if number == into[-1]:
                 self._members[min(left)].add(node)
             return self._on_edge(number)
-        plan.tangled[node] = "a loop that goes on leads to it"
+        plan.tangled[node] = "a loop that can continue leads to it"
         return self._on_edge(number).without(one for place in places for one in self._members[place])
 
     def _opened(self, node: str, found: Sequence[Known]) -> Known:

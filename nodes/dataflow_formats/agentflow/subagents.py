@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from dataflow_formats.agentflow.diagnostics import (
+    SUBAGENT_CONNECTED,
+    SUBAGENT_HANDLE,
+    SUBAGENT_OF_ITSELF,
+    SUBAGENT_TWICE,
+    SUBAGENT_TYPE,
+    SUBAGENTS_OFF,
+)
 from dataflow_formats.agentflow.file import AGENT, SUBAGENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from dataflow import Diagnostic
     from dataflow.authoring import JsonDict, Notes
     from dataflow_formats.agentflow.file import EdgePart, NodePart, Workflow
 
@@ -30,35 +39,35 @@ def check_subagents(workflow: Workflow, notes: Notes) -> None:
             continue  # noted as a problem before
         fault = _fault(edge, workflow.nodes, parents, walked)
         if fault is not None:
-            notes.problem(edge.path, f"subagent {edge.target!r} of node {edge.source!r}: {fault}")
+            notes.problem(edge.path, fault.within(_place(edge)))
         parents.setdefault(edge.target, edge.source)
     for cycle in _cycles(parents):
         first = next(edge for edge in workflow.below if edge.target == cycle[0])
         text = " > ".join([*reversed(cycle), cycle[-1]])
-        notes.problem(
-            first.path, f"subagent {cycle[0]!r} of node {first.source!r}: it is below itself: {text}"
-        )
+        notes.problem(first.path, SUBAGENT_OF_ITSELF(_place(first), cycle=text))
 
 
 def _fault(
     edge: EdgePart, nodes: Mapping[str, NodePart], parents: Mapping[str, str], walked: set[str]
-) -> str | None:
+) -> Diagnostic | None:
     source, target = nodes[edge.source], nodes[edge.target]
-    if source.kind != AGENT:
-        return f"the node above is of type {source.kind!r}; expected an agent"
-    if target.kind != AGENT:
-        return f"it is of type {target.kind!r}; expected an agent"
+    if other := next((node for node in (source, target) if node.kind != AGENT), None):
+        return SUBAGENT_TYPE(found=f"node {other.id!r} of the type {other.kind}")
     if not source.settings["subagents"]:
-        return "the agent above may have none; expected `tools.subagents: true` there"
+        return SUBAGENTS_OFF(above=edge.source)
     if edge.target_handle not in ("", "input"):
-        return f"the edge leads to the handle {edge.target_handle!r}; expected `input`, or none"
+        return SUBAGENT_HANDLE(found=repr(edge.target_handle))
     if edge.source == edge.target:
-        return "it is its own"
+        return SUBAGENT_OF_ITSELF(cycle=f"{edge.source} > {edge.target}")
     if edge.target in parents:
-        return f"it is one of node {parents[edge.target]!r} already; expected one agent above it"
+        return SUBAGENT_TWICE(other=parents[edge.target])
     if edge.target in walked:
-        return "other connections lead to it or from it; expected that it only serves as a tool"
+        return SUBAGENT_CONNECTED()
     return None
+
+
+def _place(edge: EdgePart) -> str:
+    return f"subagent {edge.target!r} of node {edge.source!r}"
 
 
 def _cycles(parents: Mapping[str, str]) -> Iterator[list[str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import Format, choices, describe_value, get_mappings
+from dataflow.authoring import Format, describe_value, foreign, get_mappings
+from dataflow_formats.agentflow.diagnostics import EACH_IMPOSSIBLE
 from dataflow_formats.agentflow.file import APPROVAL, read_workflow
 from dataflow_formats.agentflow.order import plan_workflow
 from dataflow_formats.agentflow.subagents import check_subagents, tool_name
@@ -32,12 +33,13 @@ def recognises(data: Any) -> bool:
 def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate the content of a file into a native document; problems and remarks are noted."""
     if not isinstance(data, dict):
+        expected = "a mapping with `nodes` and `connections`"
         found = describe_value(data)
-        notes.problem((), f"is no workflow: expected a mapping with `nodes` and `connections`, found {found}")
+        notes.problem((), foreign.FOREIGN_FILE_INVALID(system="AgentFlow", expected=expected, found=found))
         return {}
     joins = options.get("joins", JOINS[0])
     if joins not in JOINS:
-        notes.problem((), f"option joins: there is no {joins!r}; {choices(JOINS)}")
+        notes.problem((), foreign.FOREIGN_OPTION_INVALID("option joins", found=repr(joins), available=JOINS))
     workflow = read_workflow(data, notes)
     check_subagents(workflow, notes)
     if notes.problems:
@@ -64,8 +66,7 @@ FORMAT: Final = Format("agentflow", recognises, translate, frozenset({"joins"}),
 
 def _refuse_tangled(workflow: Workflow, plan: Plan, notes: Notes) -> None:
     for node, reason in plan.tangled.items():
-        text = f"node {node!r} cannot run once for each arrival: {reason}; load the file with joins=once"
-        notes.problem(workflow.nodes[node].path, text)
+        notes.problem(workflow.nodes[node].path, EACH_IMPOSSIBLE(f"node {node!r}", reason=reason))
 
 
 def _meta(data: JsonDict, workflow: Workflow) -> JsonDict:

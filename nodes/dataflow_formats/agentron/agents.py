@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import PartReader, is_function_name, qualified_model
+from dataflow.authoring import PartReader, foreign, is_function_name, qualified_model
+from dataflow_formats.agentron.diagnostics import AGENT_UNNAMED
 
 if TYPE_CHECKING:
     from dataflow.authoring import FormatOptions, JsonDict, Notes
     from dataflow_formats.agentron.file import NodePart
 
-__all__ = ["HELP", "WRITE", "Agent", "Agents", "read_agents"]
+__all__ = ["HELP", "Agent", "Agents", "read_agents"]
 
 #: The tool by which an agent asks the user.
 HELP: Final = "request_user_help"
@@ -19,11 +20,6 @@ HELP: Final = "request_user_help"
 TOOL: Final = f"{HELP}, a function as module:name, or a server with `command` or `url`"
 #: The key of the agents in a file.
 AGENTS: Final = "agents"
-#: How to define missing agents, for an error message.
-WRITE: Final = (
-    "write them as `agents` into the file or into the file of the option agents=FILE, each as "
-    "{id, name, model, instructions, tools}, or give one model to all with the option model=provider/name"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +60,8 @@ def read_agents(data: JsonDict, options: FormatOptions, notes: Notes) -> Agents:
     given = _given(options["agents"], notes) if "agents" in options else []
     model = None
     if "model" in options and (model := qualified_model(options["model"])) is None:
-        notes.problem((), f"option model: expected provider/name, found {options['model']!r}")
+        found = repr(options["model"])
+        notes.problem((), foreign.FOREIGN_MODEL_UNKNOWN("option model", found=found))
     return Agents((*given, *own), model, is_whole=len(notes.problems) == before)
 
 
@@ -86,7 +83,7 @@ def _listed(file: PartReader, *, needed: bool) -> list[Agent]:
 def _agent(part: PartReader) -> Agent:
     id, name = part.string("id"), part.string("name")
     if not (id or name):
-        part.problem("has neither `id` nor `name`")
+        part.problem(AGENT_UNNAMED(expected="`id` or `name`"))
     functions, servers, may_ask = _tools(part)
     instructions = part.string("systemPrompt") or part.string("instructions")
     return Agent(id, name or id, _model(part), instructions, functions, servers, may_ask)
@@ -96,7 +93,7 @@ def _model(part: PartReader) -> str:
     written = part.string("model")
     model = qualified_model(written) if written else ""
     if model is None:
-        part.expected("a model as provider/name", written, "model")
+        part.problem(foreign.FOREIGN_MODEL_UNKNOWN(found=repr(written)), "model")
     return model or ""
 
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import Config
-from dataflow.authoring import DocumentPath, PartReader, unique_ids
+from dataflow.authoring import DocumentPath, PartReader, foreign, unique_ids
+from dataflow_formats.agentron.diagnostics import AGENT_UNNAMED, SCHEDULE_MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from dataflow import Diagnostic
     from dataflow.authoring import JsonDict, Notes
 
 __all__ = [
@@ -143,7 +145,7 @@ def _node(part: PartReader) -> NodePart:
     given = part.mapping(key)
     is_mapping = isinstance(part.part.get(key), dict | None)
     if kind == AGENT and is_mapping and not any(map(given.part.get, NAMING)):
-        part.problem(f"names no agent; write `agentId` or `agentName` in `{key}`")
+        part.problem(AGENT_UNNAMED(expected=f"`agentId` or `agentName` in `{key}`"))
     agent_id, agent_name = map(given.string, NAMING)
     others = {name: value for name, value in given.part.items() if name not in NAMING}
     shown = {name: part.part[name] for name in SHOWN if part.part.get(name) is not None}
@@ -159,18 +161,22 @@ def _edge(part: PartReader, nodes: Collection[str]) -> EdgePart:
     return EdgePart(part.string("id"), source, target, part.path, condition)
 
 
-def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> str | None:
-    """Return what is wrong with the schedule of a mode, None for a valid one."""
+def fault_in(mode: str, schedule: str | None, *, of_branch: bool = False) -> Diagnostic | None:
+    """Return the problem of the schedule of a mode, None for a valid one."""
     if mode == "interval":
         if schedule is None:
-            own = " of its own, as that of the workflow does not count for branches" if of_branch else ""
-            return f"an interval needs a schedule{own}: {INTERVALS}"
+            needed = "a schedule of its own" if of_branch else "a schedule"
+            return SCHEDULE_MISSING(schedule=needed, expected=INTERVALS)
         forms = (_SECONDS, _DAILY, _WEEKLY)
         is_right = any(form.fullmatch(schedule) for form in forms) and not _has_day_twice(schedule)
-        return None if is_right else f"expected {INTERVALS}, found {schedule!r}"
+        return None if is_right else _wrong_schedule(INTERVALS, schedule)
     if mode == "continuous" and schedule is not None and not _SECONDS.fullmatch(schedule):
-        return f"expected the delay between runs as {SECONDS}, found {schedule!r}"
+        return _wrong_schedule(f"the delay between runs as {SECONDS}", schedule)
     return None
+
+
+def _wrong_schedule(expected: str, schedule: str) -> Diagnostic:
+    return foreign.FOREIGN_VALUE_INVALID(expected=expected, found=repr(schedule))
 
 
 def _has_day_twice(schedule: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_formats.agentron import diagnostics
 
 __all__ = ["pack"]
 
@@ -31,4 +32,5 @@ pack: Final = Pack(
         "wait": "dataflow_formats.agentron.nodes:wait",
     },
     former=moved_names("agentron", FORMER),
+    diagnostics=kinds_of(diagnostics),
 )

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, RootModel, StringConstraints
 
 from dataflow import Config, ExecutionContext, NodeOutput, Port, Ports, node, this_firing
 from dataflow.authoring import gate_type, json_schema, shortened
+from dataflow_formats.agentron.diagnostics import NO_CONDITION_HELD
 from dataflow_formats.agentron.file import Condition, first_that_holds
 
 if TYPE_CHECKING:
@@ -204,8 +205,8 @@ async def next_node(context: ExecutionContext | None, inputs: Mapping[str, Any],
     metadata: dict[str, Any] = {"step": step}
     if taken is not None and number is None:
         metadata["unrouted"] = True
-        warning = f"node {config.node!r}: no condition held, so the first edge was followed, to {taken.to!r}"
-        this_firing().warn("unrouted", warning)
+        warning = NO_CONDITION_HELD(f"node {config.node!r}", target=taken.to)
+        this_firing().warn("unrouted", str(warning))
     return NodeOutput({WALK: after, **({taken.port: after} if taken else {})}, metadata=metadata)
 
 

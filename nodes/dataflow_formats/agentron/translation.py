@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import Format, choices, describe_value, get_mappings
-from dataflow_formats.agentron.agents import WRITE, read_agents
+from dataflow.authoring import Format, describe_value, foreign, get_mappings
+from dataflow_formats.agentron.agents import read_agents
+from dataflow_formats.agentron.diagnostics import MODELS_MISSING
 from dataflow_formats.agentron.file import AGENT, KINDS, read_branches, read_graph
 from dataflow_formats.agentron.words import META, AgentronWords
 from dataflow_formats.agentron.writer import DEFAULT_ROUNDS, document, lay_out
@@ -39,7 +40,11 @@ def recognises(data: Any) -> bool:
 def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate the content of a file into a native document; problems and remarks are noted."""
     if not isinstance(data, dict):
-        notes.problem((), f"is no workflow: expected a mapping with `nodes`, found {describe_value(data)}")
+        found = describe_value(data)
+        problem = foreign.FOREIGN_FILE_INVALID(
+            system="Agentron Studio", expected="a mapping with `nodes`", found=found
+        )
+        notes.problem((), problem)
         return {}
     main = read_graph(data, notes)
     branches = read_branches(data, main, notes)
@@ -72,8 +77,9 @@ def _select_graph(main: Graph, branches: Sequence[Graph], options: FormatOptions
     wanted = options["branch"]
     found = next((branch for branch in branches if branch.id == wanted), None)
     if found is None:
-        names = choices([branch.id for branch in branches]) if branches else "the file has no branches"
-        notes.problem(("branches",), f"there is no branch {wanted!r}; {names}")
+        ids = [branch.id for branch in branches]
+        unknown = foreign.FOREIGN_CHOICE_UNKNOWN(key="branch", value=wanted, available=ids, near=wanted)
+        notes.problem(("branches",), unknown)
     return found or main
 
 
@@ -84,8 +90,7 @@ def _agents_of(graph: Graph, known: Agents, notes: Notes) -> dict[str, Agent]:
     missing = [node for node in nodes if node.id not in found]
     if missing and known.is_whole:
         names = dict.fromkeys(f"{node.agent_name or node.agent_id} of node {node.id!r}" for node in missing)
-        problem = f"agents without a model: {', '.join(names)}; {WRITE}"
-        notes.problem(missing[0].path, problem)
+        notes.problem(missing[0].path, MODELS_MISSING(agents=", ".join(names)))
     return found
 
 

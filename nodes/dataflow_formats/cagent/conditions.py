@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow import ExpressionError
 from dataflow.authoring import shortened
+from dataflow_formats.cagent.diagnostics import CONDITION_UNDECIDED
 from dataflow_formats.cagent.file import Unresolved, find, part_of, read_reference
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def holds(condition: str, store: Mapping[str, Any]) -> bool:
     try:
         _, entry, keys = find(read_reference(condition), store)
     except Unresolved as error:
-        raise ExpressionError(condition, str(error), "condition") from None
+        raise ExpressionError(condition, error.diagnostics[0], "condition") from None
     output: str = entry["output"]
     is_object, part = part_of(output, keys) if keys else (False, None)
     if not is_object:
@@ -48,8 +49,8 @@ def _says(text: str, condition: str) -> bool:
         return True
     if word in FALSE:
         return False
-    expected = "expected true, 1, yes, false, 0, no or an empty text"
-    raise ExpressionError(condition, f"its value is {shortened(text, MOST_SHOWN)!r}; {expected}", "condition")
+    found = repr(shortened(text, MOST_SHOWN))
+    raise ExpressionError(condition, CONDITION_UNDECIDED(found=found), "condition")
 
 
 def placeholders(text: str) -> list[str]:

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Ty
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dataflow.authoring import choices
+from dataflow import DataflowError
+from dataflow_formats.cagent.diagnostics import (
+    INDEX_UNKNOWN,
+    REFERENCE_INVALID,
+    REFERENCE_TO_BLOCK,
+    STEP_UNKNOWN,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from dataflow import Diagnostic
     from dataflow.authoring import DocumentPath, PartReader
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "Unresolved",
     "Workflow",
     "find",
+    "index_unknown",
     "part_of",
     "read_reference",
     "read_retry",
@@ -137,11 +145,13 @@ Store: TypeAlias = "Mapping[str, Any]"
 OUTPUT: Final = "output"
 #: The keys of the children of a parallel block, in templates and in the value itself.
 CHILDREN: Final = ("outputs", "steps")
+#: The form of a reference.
+FORM: Final = "{{ $steps.ID.output }}, with .KEY behind it for a part of the output"
 _ACCESS: Final = re.compile(r"""\.([^\s.\[\]{}"']+)|\[(\d{1,6})\]|\["([^"\n]*)"\]|\['([^'\n]*)'\]""")
 
 
-class Unresolved(Exception):
-    """Raised for an invalid reference, with the reason."""
+class Unresolved(DataflowError):
+    """Raised for an invalid reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +182,7 @@ def read_reference(text: str) -> Reference:
         accesses.append(int(name) if match[2] is not None else name)
         end = match.end()
     if not inner.startswith("$steps") or end != len(inner) or len(accesses) < len(("id", OUTPUT)):
-        raise Unresolved("expected {{ $steps.ID.output }}, with .KEY behind it for a part of the output")
+        raise Unresolved(REFERENCE_INVALID(expected=FORM))
     return Reference(text, tuple(accesses))
 
 
@@ -185,33 +195,38 @@ def find(reference: Reference, store: Store) -> Found:
         if path and rest and rest[0] in CHILDREN and rest[0] not in entry["steps"]:
             del rest[0]
         if not rest:
-            raise Unresolved(f"{'/'.join(path)!r} is a parallel block; say which of its outputs is meant")
+            raise Unresolved(REFERENCE_TO_BLOCK(block="/".join(path), available=entry["steps"]))
         step = _named(rest.pop(0), entry["steps"], entry["order"], "/".join(path), rest)
         path.append(step)
         entry = entry["steps"][step]
     if not rest or rest[0] != OUTPUT:
-        raise Unresolved(f"behind {'/'.join(path)!r} expected .{OUTPUT}")
+        found = f"{rest[0]!r}" if rest else "nothing"
+        raise Unresolved(REFERENCE_INVALID(expected=f".{OUTPUT} after {'/'.join(path)!r}", found=found))
     keys = rest[1:]
     if not all(isinstance(key, str) for key in keys):
-        raise Unresolved(f"a part of an output is named by a key, found the index {keys[0]}")
+        raise Unresolved(REFERENCE_INVALID(expected="keys of the output", found=f"index {keys[0]}"))
     return Found(tuple(path), entry, tuple(map(str, keys)))
 
 
 def _named(access: str | int, steps: Store, order: Sequence[str], around: str, rest: list[str | int]) -> str:
     """Return the id of the step of an access; further parts of a name with dots are added to `rest`."""
-    where = f" in {around!r}" if around else ""
     if isinstance(access, int):
         if not around:
-            raise Unresolved("a step of the workflow is named by its id, not by an index")
+            raise Unresolved(REFERENCE_INVALID(expected="the id of a step", found=f"index {access}"))
         if access >= len(order):
-            raise Unresolved(f"there is no output {access}{where}; it has {len(order)}")
+            raise Unresolved(index_unknown("output", access, len(order)).within(around))
         return order[access]
     if access not in steps and "." in access:
         access, _, flat = access.partition(".")
         rest[:0] = flat.split(".")
     if access not in steps:
-        raise Unresolved(f"there is no step {access!r}{where}; {choices([*steps])}")
+        raise Unresolved(STEP_UNKNOWN(around, step=access, available=steps, near=access))
     return access
+
+
+def index_unknown(what: str, index: int, count: int) -> Diagnostic:
+    """Return the problem of an index beyond the last of several steps or outputs."""
+    return INDEX_UNKNOWN(what=what, index=index, expected=f"0 to {count - 1}" if count else "")
 
 
 def part_of(output: str, keys: Sequence[str]) -> tuple[bool, Any]:
@@ -243,10 +258,10 @@ class _RetryPart(BaseModel):
 
 
 _EXPECTED: Final = {
-    "max_attempts": "a whole number of 0 or more",
+    "max_attempts": "an integer of at least 0",
     "backoff": "fixed or exponential",
     "initial_delay_seconds": "a number above 0",
-    "on": "a list of texts, such as [timeout, rate_limit]",
+    "on": "a list of strings, such as [timeout, rate_limit]",
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_formats.cagent import diagnostics
 
 __all__ = ["pack"]
 
@@ -28,4 +29,5 @@ pack: Final = Pack(
     api=1,
     nodes={name: f"dataflow_formats.cagent.nodes:{name}" for name in NAMES},
     former=moved_names("cagent", FORMER),
+    diagnostics=kinds_of(diagnostics),
 )

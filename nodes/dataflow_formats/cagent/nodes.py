@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 
 from dataflow import Config, DataflowError, NodeOutput, Port, Ports, node
 from dataflow_formats.cagent.conditions import filled, holds
+from dataflow_formats.cagent.diagnostics import LOOPS_EXCEEDED
 
 __all__ = [
     "Loop",
@@ -113,7 +114,7 @@ class LoopsExceeded(DataflowError):
     def __init__(self, step: str, limit: int) -> None:
         self.step = step
         self.limit = limit
-        super().__init__(f"workflow: max loop iterations exceeded (step: {step}, limit: {limit})")
+        super().__init__(LOOPS_EXCEEDED("workflow", step=step, limit=limit))
 
 
 class _Strict(Config):

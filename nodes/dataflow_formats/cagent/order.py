@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataflow.authoring import choices
+from dataflow_formats.cagent.diagnostics import GOTO_UNKNOWN
 from dataflow_formats.cagent.file import (
     AgentStep,
     Back,
@@ -14,6 +14,7 @@ from dataflow_formats.cagent.file import (
     Step,
     Unresolved,
     find,
+    index_unknown,
     read_reference,
     steps_in,
 )
@@ -80,14 +81,13 @@ class _Arranging:
         target = step.target
         if isinstance(target, int):
             if not 0 <= target < len(self.ids):
-                problem = f"there is no step {target}; the workflow has {len(self.ids)}, counted from 0"
-                self.notes.problem(step.path, f"{step.id!r}: {problem}")
+                problem = index_unknown("step", target, len(self.ids))
+                self.notes.problem(step.path, problem.within(f"step {step.id!r}"))
                 return ""
             target = self.ids[target]
         if target not in above:
-            known = choices([*above])
-            problem = f"leads back to {target!r}, which is no step that comes before it; {known}"
-            self.notes.problem(step.path, f"{step.id!r}: {problem}")
+            place = f"step {step.id!r}"
+            self.notes.problem(step.path, GOTO_UNKNOWN(place, target=target, available=above, near=target))
         return target
 
     def _ordered(self, steps: tuple[Step, ...], around: Ids) -> Sequence[Step]:
@@ -113,8 +113,8 @@ class _Arranging:
             return find(read_reference(step.condition), self.shape).path
         except Unresolved as error:
             if step.condition:
-                text = f"{step.id!r}: condition {step.condition.strip()!r}: {error}"
-                self.notes.problem((*step.path, "condition"), text)
+                place = f"step {step.id!r}: condition {step.condition.strip()!r}"
+                self.notes.problem((*step.path, "condition"), error.diagnostics[0].within(place))
             return ()
 
 

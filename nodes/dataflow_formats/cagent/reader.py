@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import PartReader, choices, describe_value, get_mapping, qualified_model
+from dataflow.authoring import PartReader, describe_value, foreign, get_mapping, qualified_model
+from dataflow_formats.cagent.diagnostics import (
+    BLOCKS_TOO_DEEP,
+    FORM_UNSUPPORTED,
+    GOTO_IN_PARALLEL,
+    WORKFLOW_MISSING,
+)
 from dataflow_formats.cagent.file import (
     BACK,
     DEFAULT_LIMIT,
@@ -22,6 +28,7 @@ from dataflow_formats.cagent.file import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from dataflow import Diagnostic
     from dataflow.authoring import DocumentPath, JsonDict, Notes
 
 __all__ = ["read_agents", "read_workflow"]
@@ -53,7 +60,7 @@ def read_workflow(data: JsonDict, notes: Notes) -> Workflow:
     _note_other_form(file)
     steps, limit = _workflow(file, reader) if "workflow" in data else ((), DEFAULT_LIMIT)
     if not notes.problems and not steps:
-        notes.problem(("workflow",), "has no steps")
+        notes.problem(("workflow",), foreign.FOREIGN_FLOW_EMPTY(expected="at least one step"))
     return Workflow(steps, limit, read_agents(data, reader.used, notes), reader.is_whole)
 
 
@@ -82,15 +89,13 @@ def _limit(workflow: PartReader) -> int:
 def _note_other_form(file: PartReader) -> None:
     """Note a missing workflow, and one of a form that is not supported."""
     if not {"workflow", "workflows"} & file.part.keys():
-        agents = choices([*map(str, get_mapping(file.part, "agents"))])
-        besides = "of files without one an agent is named besides, as in FILE#agent=NAME"
-        file.problem(f"has no `workflow`; {besides}; {agents}")
+        file.problem(WORKFLOW_MISSING(available=get_mapping(file.part, "agents")))
     elif "workflow" not in file.part:
-        form = "with `workflows`, `entry` and `nodes`, is not read here"
-        file.problem(f"the form of a fork of cagent, {form}; expected `workflow`", "workflows")
+        form = "the form of a fork of cagent, with `workflows`, `entry` and `nodes`,"
+        file.problem(FORM_UNSUPPORTED(form=form, expected="`workflow`"), "workflows")
     elif str(file.part.get("version")) == OLD_VERSION:
-        form = f"the older form of workflows, of files of version {OLD_VERSION}, is not read here"
-        file.problem(f"{form}: there each step gets only the output before it", "version")
+        form = f"the form of version {OLD_VERSION}, in which each step only gets the output before it,"
+        file.problem(FORM_UNSUPPORTED(form=form, expected="a later version"), "version")
 
 
 class _StepReader:
@@ -155,8 +160,7 @@ class _StepReader:
         part, id = entry.part, entry.id
         name = "" if part.missing("name") else part.string("name")
         if name and name not in self.agents:
-            known = choices([*map(str, self.agents)], near=name)
-            part.problem(f"there is no agent {name!r}; {known}", "name")
+            part.problem(_unknown_agent(name, self.agents), "name")
         if name not in self.agents:
             return None
         if entry.names.leads_back(id):
@@ -183,18 +187,18 @@ class _StepReader:
         if not isinstance(part.part.get("steps"), list):
             return None
         if any(isinstance(step, str) for step in given):
-            form = "the older form of workflows, with agents' names as the steps of a parallel block"
-            part.problem(f"{form}, is not read here; expected {{type: agent, name: ...}} for each", "steps")
+            form = "the older form of a parallel block, with names of agents as its steps,"
+            part.problem(FORM_UNSUPPORTED(form=form, expected="{type: agent, name: ...} for each"), "steps")
             return None
         if self._levels == MOST_NESTED:
-            part.problem(f"parallel blocks nest deeper than {MOST_NESTED}", "type")
+            part.problem(BLOCKS_TOO_DEEP(expected=f"at most {MOST_NESTED} levels"), "type")
             return None
         self._levels += 1
         children = self.steps(part, "steps")
         self._levels -= 1
         for child in children:
             if isinstance(child, Back):
-                part.problem("what runs side by side cannot lead back", *child.path[len(part.path) :])
+                part.problem(GOTO_IN_PARALLEL(), *child.path[len(part.path) :])
                 self.is_whole = False
         return ParallelStep(own, part.path, children, read_retry(part), bool(entry.id))
 
@@ -300,7 +304,7 @@ def _instruction(agent: PartReader) -> str:
     given = agent.part.get("instruction", "")
     if isinstance(given, str):
         return given.strip()
-    agent.expected("text", given, "instruction")  # null as well
+    agent.expected("a string", given, "instruction")  # null as well
     return ""
 
 
@@ -314,8 +318,11 @@ def _check_below(agent: PartReader, agents: JsonDict) -> None:
         if not isinstance(below, str):
             agent.expected("the name of an agent", below, "sub_agents", index)
         elif below not in agents and "/" not in below and ":" not in below:
-            problem = f"there is no agent {below!r}; {choices(agents, near=below)}"
-            agent.problem(problem, "sub_agents", index)
+            agent.problem(_unknown_agent(below, agents), "sub_agents", index)
+
+
+def _unknown_agent(name: str, agents: Iterable[str]) -> Diagnostic:
+    return foreign.FOREIGN_CHOICE_UNKNOWN(key="agent", value=name, available=agents, near=name)
 
 
 def _schema(agent: PartReader) -> JsonDict:
@@ -331,7 +338,7 @@ def _model(agent: PartReader, models: _Models) -> JsonDict:
     """Return the config of the model of an agent, which names an entry of `models` or a model."""
     given = agent.part.get("model")
     if given is None:
-        agent.problem(f"has no `model`; {_expected('', models.given)}")
+        agent.problem(foreign.FOREIGN_KEY_MISSING(key="model", **_expected(models.given)))
         return {}
     if not isinstance(given, str) or not given.strip():
         agent.expected("the name of a model", given, "model")
@@ -341,13 +348,17 @@ def _model(agent: PartReader, models: _Models) -> JsonDict:
         return models.config(named, agent.notes)
     model = qualified_model(named)
     if model is None:
-        agent.problem(f"{describe_value(named)} is no model; {_expected(named, models.given)}", "model")
+        found = describe_value(named)
+        unknown = foreign.FOREIGN_MODEL_UNKNOWN(found=found, near=named, **_expected(models.given))
+        agent.problem(unknown, "model")
     return {"model": model or named}
 
 
-def _expected(meant: str, models: JsonDict) -> str:
-    own = f" or a name under `models`, {choices(models, near=meant)}" if models else ""
-    return f"expected provider/model{own}"
+def _expected(models: JsonDict) -> dict[str, Any]:
+    """Return what is expected as the model of an agent, as fields of a problem."""
+    if not models:
+        return {"expected": "provider/name"}
+    return {"expected": "provider/name or a name under `models`", "available": models}
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,12 +396,13 @@ def _defined(name: str, models: JsonDict, notes: Notes) -> JsonDict:
 def _named_model(part: PartReader) -> JsonDict:
     provider, model = part.part.get("provider", ""), part.part.get("model")
     if not (isinstance(provider, str) and isinstance(model, str)):
-        part.problem("expected `provider` and `model`, each a text")
+        part.problem(foreign.FOREIGN_VALUE_INVALID(expected="`provider` and `model`, each a string"))
         return {}
     written = f"{provider}/{model}" if "provider" in part.part else model
     found = qualified_model(written)
     if found is None:
-        part.problem(f"{describe_value(written)} is no model; expected `provider` and `model`")
+        found = describe_value(written)
+        part.problem(foreign.FOREIGN_MODEL_UNKNOWN(found=found, expected="`provider` and `model`"))
     return {"model": found or written}
 
 
@@ -408,7 +420,7 @@ def _is_text(value: object) -> bool:
 
 #: Settings of models, by their keys: the key of the config, a check, and the expected value.
 _SETTINGS: Final[dict[str, tuple[str, Callable[[object], bool], str]]] = {
-    "max_tokens": ("max_tokens", _is_count, "a whole number of 1 or more"),
-    "temperature": ("temperature", _is_number, "a number of 0 or more"),
-    "base_url": ("base_url", _is_text, "text"),
+    "max_tokens": ("max_tokens", _is_count, "an integer of at least 1"),
+    "temperature": ("temperature", _is_number, "a number of at least 0"),
+    "base_url": ("base_url", _is_text, "a string"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import Format
+from dataflow.authoring import Format, describe_value, foreign
 from dataflow_formats.cagent.conditions import placeholders
 from dataflow_formats.cagent.file import (
     BACK,
@@ -46,7 +46,9 @@ def recognises(data: Any) -> bool:
 def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
     """Translate the content of a file into a native document; problems and remarks are noted."""
     if not isinstance(data, dict):
-        notes.problem((), "is no file of cagent; expected a mapping with `agents` and `workflow`")
+        expected = "a mapping with `agents` and `workflow`"
+        found = describe_value(data)
+        notes.problem((), foreign.FOREIGN_FILE_INVALID(system="cagent", expected=expected, found=found))
         return {}
     if AGENT in options:
         return conversation(data, options[AGENT], notes)
@@ -80,7 +82,8 @@ def _check_instructions(workflow: Workflow, notes: Notes) -> None:
             try:
                 find(read_reference(text), shape)
             except Unresolved as error:
-                notes.problem(("agents", name, "instruction"), f"agent {name!r}: {text}: {error}")
+                problem = error.diagnostics[0].within(f"agent {name!r}: {text}")
+                notes.problem(("agents", name, "instruction"), problem)
 
 
 def _remark(workflow: Workflow, steps: tuple[Step, ...], order: Order, notes: Notes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dataflow.authoring import choices, free_name, get_mapping, write_edge
+from dataflow.authoring import foreign, free_name, get_mapping, write_edge
 from dataflow_formats.cagent.conditions import placeholders
 from dataflow_formats.cagent.file import META, AgentStep, Back, ConditionStep, ParallelStep
 from dataflow_formats.cagent.reader import read_agents
@@ -55,12 +55,10 @@ def workflow_document(
 def conversation(data: JsonDict, name: str, notes: Notes) -> JsonDict:
     """Return a document in which an agent answers a prompt, and then each reply of the user."""
     agents = get_mapping(data, "agents")
-    if not name:
+    if not name or name not in agents:
         named = [str(agent) for agent in agents if agent]
-        notes.problem(("agents",), f"which agent? write FILE#agent=NAME; {choices(named)}")
-        return {}
-    if name not in agents:
-        notes.problem(("agents",), f"there is no agent {name!r}; {choices([*map(str, agents)], near=name)}")
+        unknown = foreign.FOREIGN_CHOICE_UNKNOWN(key="agent", value=name, available=named, near=name)
+        notes.problem(("agents",), unknown)
         return {}
     definition = read_agents(data, (name,), notes)[name]
     begin, reply = (free_name(word, {name}) for word in ("begin", "reply"))

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from dataflow.authoring import qualified_model
+from dataflow.authoring import foreign, qualified_model
 from dataflow_formats.clickweave.file import (
     AiStep,
     AppDebugKitOp,
@@ -194,9 +194,10 @@ def read_settings(options: FormatOptions, notes: Notes) -> Settings:
         command = shlex.split(given)
     except ValueError as error:
         command = []
-        notes.problem((), f"the option server cannot be read: {error}")
+        notes.problem((), foreign.FOREIGN_OPTION_INVALID("option server", found=f"{given!r}: {error}"))
     if not command and not notes.problems:
-        notes.problem((), "the option server is empty; expected a command, with its arguments")
+        expected = "a command with its arguments"
+        notes.problem((), foreign.FOREIGN_OPTION_INVALID("option server", expected=expected, found="nothing"))
     models = (_model(options, name, notes) for name in ("model", "vision_model"))
     return Settings((*command,), *models)
 
@@ -207,5 +208,6 @@ def _model(options: FormatOptions, name: str, notes: Notes) -> str:
         return ""
     model = qualified_model(options[name])
     if model is None:
-        notes.problem((), f"option {name}: expected provider/name, found {options[name]!r}")
+        unknown = foreign.FOREIGN_MODEL_UNKNOWN(f"option {name}", found=repr(options[name]))
+        notes.problem((), unknown)
     return model or ""

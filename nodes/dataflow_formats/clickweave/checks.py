@@ -6,8 +6,19 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from dataflow.authoring import choices, free_name
+from dataflow.authoring import foreign, free_name
 from dataflow_formats.clickweave.calls import invocation_of
+from dataflow_formats.clickweave.diagnostics import (
+    CASE_TWICE,
+    CYCLE_WITHOUT_LOOP,
+    EDGE_COUNT,
+    END_LOOP_COUNT,
+    END_LOOP_EDGE,
+    LOOP_UNKNOWN,
+    OUTPUT_UNKNOWN,
+    TOOL_UNNAMED,
+    VARIABLES_CLASH,
+)
 from dataflow_formats.clickweave.file import (
     CONTROL,
     CaseLabel,
@@ -32,6 +43,7 @@ __all__ = [
     "folder_names",
     "label_of",
     "outputs_of",
+    "place_of",
     "prefix_of",
 ]
 
@@ -47,7 +59,7 @@ def check_workflow(workflow: Workflow, notes: Notes) -> None:
     for id, node in workflow.nodes.items():
         _check_leaving(workflow, id, node, notes)
     if workflow.nodes and not entries_of(workflow):
-        notes.problem(("nodes",), "there is no entry point: an edge leads to each of the nodes")
+        notes.problem(("nodes",), foreign.FOREIGN_START_MISSING(expected="a node that no edge leads to"))
     _check_loops(workflow, notes)
     _check_cycles(workflow, notes)
     _check_names(workflow, notes)
@@ -55,7 +67,7 @@ def check_workflow(workflow: Workflow, notes: Notes) -> None:
         call = invocation_of(node.node_type)
         if call is not None and not call.tool:
             place = ("nodes", workflow.places[id], "node_type")
-            notes.problem(place, f"node {node.name!r} calls a tool without a name")
+            notes.problem(place, TOOL_UNNAMED(place_of(node)))
 
 
 def _check_leaving(workflow: Workflow, id: str, node: FileNode, notes: Notes) -> None:
@@ -66,21 +78,24 @@ def _check_leaving(workflow: Workflow, id: str, node: FileNode, notes: Notes) ->
     if isinstance(kind, Switch):
         names = Counter(case.name for case in kind.cases)
         for name in [name for name, count in names.items() if count > 1]:
-            notes.problem((*place, "node_type", "cases"), f"{node.name!r} has {names[name]} cases {name!r}")
+            twice = CASE_TWICE(place_of(node), count=names[name], case=name)
+            notes.problem((*place, "node_type", "cases"), twice)
     counts = Counter(label_of(placed.edge.output) for placed in edges)
     for label in needed:
         if counts[label] != 1:
-            notes.problem(place, f"{node.name!r} needs one edge {label}, found {counts[label]}")
+            wanted = f"one edge from {label}"
+            notes.problem(place, EDGE_COUNT(place_of(node), expected=wanted, found=counts[label]))
     for label in allowed:
         if counts[label] > 1:
-            told = f"one edge {label}" if label else "one edge"
-            notes.problem(place, f"{node.name!r} may have {told}, found {counts[label]}")
+            wanted = f"at most one edge from {label}" if label else "at most one edge"
+            notes.problem(place, EDGE_COUNT(place_of(node), expected=wanted, found=counts[label]))
     for placed in edges:
         label = label_of(placed.edge.output)
         if label not in (*needed, *allowed):
-            told = f"an edge {label}" if label else "an edge without an output"
-            offered = choices([one or UNLABELLED for one in (*needed, *allowed)])
-            notes.problem(("edges", placed.index), f"{node.name!r} has {told}; {offered}")
+            offered = [one or UNLABELLED for one in (*needed, *allowed)]
+            found = f"the output {label}" if label else UNLABELLED
+            unknown = OUTPUT_UNKNOWN(place_of(node), output=found, available=offered)
+            notes.problem(("edges", placed.index), unknown)
 
 
 def _check_loops(workflow: Workflow, notes: Notes) -> None:
@@ -94,16 +109,15 @@ def _check_loops(workflow: Workflow, notes: Notes) -> None:
         if loop in workflow.known and loop not in workflow.nodes:
             continue  # its Loop could not be read, which is noted
         if loop not in workflow.nodes or not isinstance(workflow.nodes[loop].node_type, Loop):
-            notes.problem(place, f"{node.name!r} ends {_named(workflow, loop)}, which is no Loop")
+            notes.problem(place, LOOP_UNKNOWN(place_of(node), target=_name_of(workflow, loop)))
         for placed in workflow.leaving[id]:
             if placed.edge.target != loop:
-                target = _named(workflow, placed.edge.target)
-                told = f"{node.name!r} leads to {target}; expected its Loop, if anywhere"
-                notes.problem(("edges", placed.index, "to"), told)
+                target = _name_of(workflow, placed.edge.target)
+                notes.problem(("edges", placed.index, "to"), END_LOOP_EDGE(place_of(node), target=target))
     for id, node in workflow.nodes.items():
         if isinstance(node.node_type, Loop) and ends[id] != 1:
             loop_place = ("nodes", workflow.places[id])
-            notes.problem(loop_place, f"{node.name!r} needs one EndLoop, found {ends[id]}")
+            notes.problem(loop_place, END_LOOP_COUNT(place_of(node), found=ends[id]))
 
 
 def _check_cycles(workflow: Workflow, notes: Notes) -> None:
@@ -123,9 +137,9 @@ def _check_cycles(workflow: Workflow, notes: Notes) -> None:
                 free.append(placed.edge.target)
     cyclic = {id: edges for id, edges in forward.items() if id not in done}
     for placed in _back_edges(cyclic):
-        name = workflow.nodes[placed.edge.source].name
-        told = f"{name!r} leads back to {_named(workflow, placed.edge.target)}, which no Loop repeats"
-        notes.problem(("edges", placed.index), told)
+        place = place_of(workflow.nodes[placed.edge.source])
+        target = _name_of(workflow, placed.edge.target)
+        notes.problem(("edges", placed.index), CYCLE_WITHOUT_LOOP(place, target=target))
 
 
 def _back_edges(forward: dict[str, list[Placed]]) -> Iterator[Placed]:
@@ -158,14 +172,19 @@ def _check_names(workflow: Workflow, notes: Notes) -> None:
             continue
         prefix = prefix_of(node.name)
         if prefix in first:
-            told = f"the variables of {node.name!r} would be called {prefix}. like those of {first[prefix]!r}"
-            notes.problem(("nodes", workflow.places[id], "name"), f"{told}; rename one of the two")
+            clash = VARIABLES_CLASH(place_of(node), prefix=prefix, other=first[prefix])
+            notes.problem(("nodes", workflow.places[id], "name"), clash)
         first.setdefault(prefix, node.name)
 
 
-def _named(workflow: Workflow, id: str) -> str:
-    """Return the quoted name of a node, its id if it is unknown."""
-    return repr(workflow.nodes[id].name if id in workflow.nodes else id)
+def place_of(node: FileNode) -> str:
+    """Return the place of a problem of a node."""
+    return f"node {node.name!r}"
+
+
+def _name_of(workflow: Workflow, id: str) -> str:
+    """Return the name of a node, its id if it is unknown."""
+    return workflow.nodes[id].name if id in workflow.nodes else id
 
 
 def entries_of(workflow: Workflow) -> list[str]:

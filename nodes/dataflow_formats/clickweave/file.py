@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
-from dataflow.authoring import PartReader, describe_value, unique_ids
+from dataflow.authoring import PartReader, describe_value, foreign, unique_ids
 from dataflow_formats.clickweave.conditions import Condition
+from dataflow_formats.clickweave.diagnostics import FORM_OLD
 
 if TYPE_CHECKING:
     from dataflow.authoring import Notes
@@ -50,10 +51,6 @@ __all__ = [
 ]
 
 _CASE: Final = "case "
-OLDER: Final = (
-    "is a workflow of an older form, whose nodes have a `kind` and `params`; expected nodes with a "
-    "`node_type`, which the present one writes when it saves the workflow again"
-)
 
 
 class Exit(StrEnum):
@@ -342,17 +339,19 @@ class Workflow:
 def read_workflow(data: Any, notes: Notes) -> Workflow | None:
     """Read the content of a file; every problem is noted; return None if nothing can be read."""
     if not isinstance(data, dict):
-        notes.problem((), f"expected a workflow of Clickweave, found {describe_value(data)}")
+        found = describe_value(data)
+        wrong = foreign.FOREIGN_FILE_INVALID(system="Clickweave", expected="a mapping", found=found)
+        notes.problem((), wrong)
         return None
     if is_older(data):
-        notes.problem((), OLDER)
+        notes.problem((), FORM_OLD())
         return None
     file = PartReader(notes, data)
     workflow = Workflow(_needed(file, "name"), _needed(file, "id"))
     nodes = file.entries("nodes", "node", needed=True, named_by=("name",))
     edges = file.entries("edges", needed=True)
     if data.get("nodes") == []:
-        notes.problem(("nodes",), "the workflow is empty; expected one node or more")
+        notes.problem(("nodes",), foreign.FOREIGN_FLOW_EMPTY(expected="at least one node"))
     workflow.known = unique_ids(nodes)
     for node in nodes:
         _add_node(workflow, node)

@@ -7,12 +7,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.authoring import reachable, write_source
-from dataflow_formats.clickweave.checks import entries_of, label_of, outputs_of
+from dataflow_formats.clickweave.checks import entries_of, label_of, outputs_of, place_of
+from dataflow_formats.clickweave.diagnostics import ALL_DISABLED, BODIES_OVERLAP, BODY_BYPASSED, BODY_ENDLESS
 from dataflow_formats.clickweave.file import EndLoop, Exit, If, Loop, Switch, port_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dataflow import Diagnostic
     from dataflow.authoring import JsonDict, Notes
     from dataflow_formats.clickweave.file import FileNode, Workflow
 
@@ -67,9 +69,7 @@ def lay_out(workflow: Workflow, notes: Notes) -> Layout:
     entries = entries_of(workflow)
     first = _through(workflow, entries[0])
     if first is None:
-        notes.problem(
-            ("nodes", workflow.places[entries[0]]), "the walk ends where it begins: all is disabled"
-        )
+        notes.problem(("nodes", workflow.places[entries[0]]), ALL_DISABLED())
         return layout
     layout.entry, layout.others = first, entries[1:]
     _follow(workflow, layout)
@@ -152,8 +152,7 @@ def _find_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
         within = set() if first in (None, loop) else reachable(first, inner)
         if end is None or end not in within:
             place = ("nodes", workflow.places[loop])
-            name = workflow.nodes[loop].name
-            notes.problem(place, f"the body of {name!r} never comes to its EndLoop, so nothing is repeated")
+            notes.problem(place, BODY_ENDLESS(place_of(workflow.nodes[loop])))
             continue
         layout.bodies[loop] = within & reachable(end, [(target, source) for source, target in inner])
 
@@ -174,16 +173,15 @@ def _check_bodies(workflow: Workflow, layout: Layout, notes: Notes) -> None:
             if body & layout.bodies[other] and not (
                 body < layout.bodies[other] or layout.bodies[other] < body
             ):
-                names = f"{workflow.nodes[loop].name!r} and {workflow.nodes[other].name!r}"
-                problem = f"the bodies of {names} overlap; expected one inside the other"
-                notes.problem(("nodes", workflow.places[loop]), problem)
+                first = workflow.nodes[other].name
+                overlap = BODIES_OVERLAP(place_of(workflow.nodes[loop]), other=first)
+                notes.problem(("nodes", workflow.places[loop]), overlap)
 
 
-def _bypass(workflow: Workflow, id: str, output: str, loop: str) -> str:
+def _bypass(workflow: Workflow, id: str, output: str, loop: str) -> Diagnostic:
     source = f"{output} of {workflow.nodes[id].name!r}" if output else repr(workflow.nodes[id].name)
-    if id == loop:
-        return f"{source} leads into the body; expected what comes after the loop"
-    return f"{source} leads into the body of {workflow.nodes[loop].name!r}, past it; expected the Loop itself"
+    expected = "a node after the Loop" if id == loop else "the Loop itself"
+    return BODY_BYPASSED(source=source, loop=workflow.nodes[loop].name, expected=expected)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_formats.clickweave import diagnostics
 
 __all__ = ["pack"]
 
@@ -60,4 +61,5 @@ pack: Final = Pack(
         "dataflow.formats.clickweave.nodes.apps:look_up": "clickweave:look_up_app",
         "dataflow.formats.clickweave.nodes.finding:look_up": "clickweave:look_for",
     },
+    diagnostics=kinds_of(diagnostics),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from dataflow.authoring import is_function_name
+from dataflow.authoring import foreign, is_function_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -126,7 +126,10 @@ def available(options: FormatOptions, notes: Notes) -> Available:
     functions = [one.strip() for one in options.get("tools", "").split(",") if one.strip()]
     for name in functions:
         if not is_function_name(name):
-            notes.problem((), f"option tools: expected functions, each as module:name; found {name!r}")
+            wrong = foreign.FOREIGN_OPTION_INVALID(
+                "option tools", expected="functions, each as module:name", found=repr(name)
+            )
+            notes.problem((), wrong)
     servers = []
     for written in options.get("servers", "").split(";"):
         if not written.strip():
@@ -137,7 +140,8 @@ def available(options: FormatOptions, notes: Notes) -> Available:
         try:
             shlex.split(servers[-1][1])
         except ValueError as error:
-            notes.problem((), f"the option servers cannot be read: {error}")
+            found = f"{servers[-1][1]!r}: {error}"
+            notes.problem((), foreign.FOREIGN_OPTION_INVALID("option servers", found=found))
     return Available(tuple(functions), tuple(servers))
 
 

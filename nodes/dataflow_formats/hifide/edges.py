@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from dataflow.authoring import choices, reachable
+from dataflow.authoring import reachable
+from dataflow_formats.hifide.diagnostics import INPUT_UNCONNECTED, PORT_UNKNOWN
 from dataflow_formats.hifide.file import (
     CHAT,
     KINDS,
@@ -153,12 +154,11 @@ def _wire_prompt(flow: HifideFlow, id: str, made: Wired, notes: Notes) -> None:
     """Wire the prompt of a chat: from its edges, else from the last output of its conversation."""
     edges = [edge for edge in flow.edges_into(id) if edge.input in _MESSAGES]
     contexts = flow.edges_into(id, "context")
-    ports = {edge.input for edge in edges}
     if not edges and not contexts:
-        notes.problem(
-            flow.nodes[id].path, f"node {id!r} (chat): no edge leads to its context, data or message"
-        )
+        needed = "context, data or message"
+        notes.problem(flow.nodes[id].path, INPUT_UNCONNECTED(f"node {id!r} (chat)", ports=needed))
         return
+    ports = {edge.input for edge in edges}
     if len(ports) == 1 and all(_is_text(flow, edge) for edge in edges):
         return
     if not edges and all(flow.nodes[edge.source].kind == WAITING for edge in contexts):
@@ -223,8 +223,9 @@ def _known(
     edge: Edge, node: Node, what: str, port: str, ports: Mapping[str, str], notes: Notes
 ) -> str | None:
     if port not in ports:
-        problem = f"node {node.id!r} ({node.kind}) has no {what} {port!r}; {choices(sorted(ports))}"
-        notes.problem(edge.path, problem)
+        place = f"node {node.id!r} ({node.kind})"
+        unknown = PORT_UNKNOWN(place, direction=what, port=port, available=sorted(ports), near=port)
+        notes.problem(edge.path, unknown)
     return ports.get(port)
 
 

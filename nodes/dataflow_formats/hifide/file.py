@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import PartReader, choices, describe_value, free_name, get_mapping, unique_ids
+from dataflow.authoring import PartReader, describe_value, foreign, free_name, get_mapping, unique_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,12 +166,14 @@ def read_flow(data: Any, notes: Notes) -> HifideFlow:
     """Read the content of a file; every problem is noted."""
     flow = HifideFlow()
     if not isinstance(data, dict):
-        notes.problem((), f"expected a flow of HiFide, found {describe_value(data)}")
+        found = describe_value(data)
+        wrong = foreign.FOREIGN_FILE_INVALID(system="HiFide", expected="a mapping", found=found)
+        notes.problem((), wrong)
         return flow
     file = PartReader(notes, data)
     nodes, edges = file.entries("nodes", "node", needed=True), file.entries("edges")
     if data.get("nodes") == []:
-        notes.problem(("nodes",), "the flow has no nodes")
+        notes.problem(("nodes",), foreign.FOREIGN_FLOW_EMPTY(expected="at least one node"))
     known = unique_ids(nodes)
     for node in nodes:
         _add_node(flow, node)
@@ -188,8 +190,11 @@ def _add_node(flow: HifideFlow, part: PartReader) -> None:
     spelled = spelled_type(given)
     kind = None if spelled is None else kind_of_node(spelled)
     if kind is None:
-        lack = "has no node type" if spelled is None else f"unknown node type {spelled!r}"
-        part.problem(f"{lack}; {choices(KINDS, near=spelled or '')}")
+        part.problem(
+            foreign.FOREIGN_KEY_MISSING(key="nodeType", available=KINDS)
+            if spelled is None
+            else foreign.FOREIGN_CHOICE_UNKNOWN(key="node type", value=spelled, available=KINDS, near=spelled)
+        )
         return
     inner = "config" not in given and "config" in get_mapping(given, "data")
     config = (part.mapping("data") if inner else part).mapping("config")

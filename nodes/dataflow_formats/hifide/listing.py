@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from dataflow import Pack
-from dataflow.authoring import moved_names
+from dataflow.authoring import kinds_of, moved_names
+from dataflow_formats.hifide import diagnostics
 
 __all__ = ["pack"]
 
@@ -35,4 +36,5 @@ pack: Final = Pack(
     api=1,
     nodes={name: f"dataflow_formats.hifide.nodes:{name}" for name in NAMES},
     former=moved_names("hifide", FORMER),
+    diagnostics=kinds_of(diagnostics),
 )

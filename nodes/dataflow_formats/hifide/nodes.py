@@ -22,6 +22,7 @@ from dataflow import (
     node,
     this_firing,
 )
+from dataflow_formats.hifide.diagnostics import MESSAGE_BLANK
 from dataflow_formats.hifide.file import MISSING
 
 __all__ = [
@@ -54,11 +55,12 @@ Clock = Callable[[], float]
 class NoMessage(DataflowError):
     """Raised for a blank message; `chat` is the node that was to get it."""
 
-    def __init__(self, wanted: str, chat: str = "", hint: str = "") -> None:
+    def __init__(self, wanted: str, chat: str = "", advice: str = "") -> None:
         self.wanted = wanted
         self.chat = chat
-        whose = f" for node {chat!r}" if chat else ""
-        super().__init__(f"no message{whose}: {wanted} is blank{hint}")
+        self.advice = advice
+        place = f"node {chat!r}" if chat else ""
+        super().__init__(MESSAGE_BLANK(place, wanted=wanted, advice=advice))
 
 
 class Inputs(Config):
@@ -98,8 +100,8 @@ async def message(inputs: Mapping[str, Any], config: Told) -> NodeOutput:
     found = next((text for one in given if one is not None and (text := _text(one)).strip()), None)
     if found is None:
         is_wired = not {"data", "message"}.isdisjoint(config.wired)
-        hint = "" if is_wired else "; connect data or message to it"
-        raise NoMessage(" and ".join(config.wired), config.chat, hint)
+        advice = "" if is_wired else "connect data or message to it"
+        raise NoMessage(" and ".join(config.wired), config.chat, advice)
     return NodeOutput({"prompt": found, **({CONVERSATION: context} if context else {})})
 
 

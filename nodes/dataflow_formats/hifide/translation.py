@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import Format, get_mapping, get_mappings
+from dataflow.authoring import Format, foreign, get_mapping, get_mappings
 from dataflow_formats.hifide.config import OPTIONS, available
+from dataflow_formats.hifide.diagnostics import CIRCULAR
 from dataflow_formats.hifide.edges import bridge_portals, bypass_tools, inherit_sampling, wire
 from dataflow_formats.hifide.file import START, WAITING, is_of_a_kind, read_flow
 from dataflow_formats.hifide.order import close_loops, find_cycles, serialize_chats
@@ -70,12 +71,11 @@ FORMAT: Final = Format("hifide", recognises, translate, OPTIONS)
 def _check_entries(flow: HifideFlow, notes: Notes) -> None:
     entered = {edge.target for edge in flow.edges}
     if flow.nodes and not flow.nodes.keys() - entered:
-        notes.problem(("nodes",), "no entry node: an edge leads to every node, so none can start")
+        notes.problem(("nodes",), foreign.FOREIGN_START_MISSING(expected="a node that no edge leads to"))
 
 
 def _check_cycles(flow: HifideFlow, groups: Sequence[Sequence[str]], notes: Notes) -> None:
     for group in groups:
         id = next((id for id in group if id in flow.nodes), group[0])
-        cycle = f"Circular dependency detected at node {id}: {' -> '.join([*group, group[0]])}"
         path = flow.nodes[id].path if id in flow.nodes else ()
-        notes.problem(path, f"{cycle}; a loop has to pass a userInput, which waits")
+        notes.problem(path, CIRCULAR(id=id, cycle=" -> ".join([*group, group[0]])))

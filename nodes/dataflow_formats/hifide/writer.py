@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.authoring import PartReader, qualified_model, write_edge, write_source
+from dataflow.authoring import PartReader, foreign, qualified_model, write_edge, write_source
 from dataflow_formats.hifide.config import CONFIGS, offered, selected
+from dataflow_formats.hifide.diagnostics import CACHE_EMPTY, INPUT_UNCONNECTED, PATH_OUTSIDE, ROUTES_CLASH
 from dataflow_formats.hifide.edges import route_name
 from dataflow_formats.hifide.file import CACHE, CHAT, KINDS, MISSING, NEW, ROUTER, START, TOOLS
 
@@ -119,7 +120,7 @@ def _check_empty(node: Node, made: Wired, notes: Notes) -> None:
     for edge in made.edges:
         if (edge.source, edge.source_port) == (node.id, "data"):
             reader = made.behind.get(edge.target, edge.target)
-            notes.problem(edge.path, f"node {node.id!r} has nothing on data, which {reader!r} reads")
+            notes.problem(edge.path, CACHE_EMPTY(f"node {node.id!r}", reader=reader))
 
 
 def _keeping(node: Node) -> JsonDict:
@@ -171,8 +172,10 @@ def _model(node: Node, given: Model, notes: Notes) -> str:
     name = given.model if not given.provider or "/" in given.model else f"{given.provider}/{given.model}"
     found = qualified_model(name)
     if found is None:
-        problem = f"node {node.id!r}: {given.model!r} is no model that is known without a provider"
-        notes.problem((*node.config_path, "model"), f"{problem}; expected `provider` as well")
+        unknown = foreign.FOREIGN_MODEL_UNKNOWN(
+            f"node {node.id!r}", expected="`provider` and `model`", found=repr(given.model)
+        )
+        notes.problem((*node.config_path, "model"), unknown)
     return found or ""
 
 
@@ -188,10 +191,10 @@ def _sampling(given: Model) -> JsonDict:
 def _router(node: Node, given: Router, into: Sequence[NativeEdge], notes: Notes) -> JsonDict:
     alone = not any(edge.target_port == "context" for edge in into)
     if not any(edge.target_port == "prompt" for edge in into):
-        notes.problem(node.path, f"node {node.id!r} (intentRouter): no edge leads to its data")
+        notes.problem(node.path, INPUT_UNCONNECTED(f"node {node.id!r} (intentRouter)", ports="data"))
     names = [route_name(name) for name in given.routes]
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        notes.problem((*node.config_path, "routes"), f"node {node.id!r}: two routes would be called {name!r}")
+        notes.problem((*node.config_path, "routes"), ROUTES_CLASH(f"node {node.id!r}", name=name))
     model = _model(node, given, notes) or (FALLBACK if alone else "")
     routes = dict(zip(names, given.routes.values(), strict=True))
     return {**({"model": model} if model else {}), "routes": routes}
@@ -218,6 +221,5 @@ def _remark_on_tools(node: Node, given: Selected, tools: Available, notes: Notes
 def _inside(node: Node, path: str, notes: Notes) -> str:
     found = PurePosixPath(path.replace("\\", "/"))
     if found.is_absolute() or ".." in found.parts or ":" in found.parts[0]:
-        problem = f"node {node.id!r}: {path!r} leads out of the workspace; expected a path in it"
-        notes.problem((*node.config_path, "path"), problem)
+        notes.problem((*node.config_path, "path"), PATH_OUTSIDE(f"node {node.id!r}", path=path))
     return path

@@ -1,22 +1,27 @@
-"""What tables of behaviours share: a row, and what comes of it."""
+"""Tables of behaviours: a row, and a test that plays all rows of a system."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["Row"]
+import pytest
+
+__all__ = ["Row", "check_rows"]
 
 
 class Row(NamedTuple):
-    """A behaviour: its number, what it says, how it is looked at, and the outcome."""
+    """A behaviour: its number, what it says, a call that plays it, and the outcome."""
 
     id: str
     behaviour: str
     look: Callable[[], Any]
     outcome: Any
 
-    async def found(self) -> Any:
-        """Look at the behaviour."""
-        found = self.look()
-        return await found if hasattr(found, "__await__") else found
+
+async def check_rows(rows: Iterable[Row], subtests: pytest.Subtests) -> None:
+    """Play each row, and compare with its outcome."""
+    for row in rows:
+        with subtests.test(f"{row.id}: {row.behaviour}"):
+            found = row.look()
+            assert (await found if hasattr(found, "__await__") else found) == row.outcome

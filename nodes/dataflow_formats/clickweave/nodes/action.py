@@ -13,11 +13,12 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from dataflow import SKIP, Config, DataflowError, ExecutionContext, Maybe, this_firing
 from dataflow.authoring import InstalledNode, resolve_path, shortened
 from dataflow_formats.clickweave.checks import prefix_of
+from dataflow_formats.clickweave.diagnostics import ELEMENT_NOT_FOUND, WALK_FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataflow import Failure, Flow
+    from dataflow import Diagnostic, Failure, Flow
 
 __all__ = [
     "MOST_CHARACTERS",
@@ -263,9 +264,10 @@ def _name_of(element: Any) -> str:
 class AppNotFound(DataflowError):
     """Raised if none of the running apps is the wanted one."""
 
-    def __init__(self, wanted: str, reason: str) -> None:
+    def __init__(self, wanted: str, problem: Diagnostic) -> None:
         self.wanted = wanted
-        super().__init__(f"the app {wanted!r} was not found: {reason}")
+        super().__init__(problem.within(f"app {wanted!r}"))
+        self.problem = problem
 
 
 class ElementNotFound(DataflowError):
@@ -273,8 +275,8 @@ class ElementNotFound(DataflowError):
 
     def __init__(self, target: str, answer: str) -> None:
         self.target = target
-        quoted = shortened(answer, MOST_CHARACTERS)
-        super().__init__(f"nothing to click on was found for {target!r}; find_text said: {quoted}")
+        self.answer = answer
+        super().__init__(ELEMENT_NOT_FOUND(f"text {target!r}", answer=shortened(answer, MOST_CHARACTERS)))
 
 
 class WalkFailed(DataflowError):
@@ -283,4 +285,4 @@ class WalkFailed(DataflowError):
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
         error = ": ".join(filter(None, (failure.type, failure.message)))
-        super().__init__(f"the walk has failed at {failure.path}: {error}")
+        super().__init__(WALK_FAILED(failure.path, error=error))

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from dataflow import SKIP, ExecutionContext, Flow, Maybe, Tools, flow, merge, node
-from dataflow.authoring import InstalledNode, choices, shortened
+from dataflow.authoring import InstalledNode, describe_value, shortened
+from dataflow_formats.clickweave.diagnostics import ANSWER_INVALID, APP_NOT_FOUND
 from dataflow_formats.clickweave.nodes.action import (
     MOST_CHARACTERS,
     Action,
@@ -241,7 +242,7 @@ async def look_up_app(walk: ExecutionContext, config: AppCall) -> LookedUp:
 async def ask_for_app(apps: str, windows: str, config: AppCall) -> str:
     """Ask which of the running apps is meant; raise AppNotFound if there are none."""
     if not _names_in(apps):
-        raise AppNotFound(config.app, "no apps are running")
+        raise AppNotFound(config.app, APP_NOT_FOUND(available=()))
     return _question(apps, windows, config.app)
 
 
@@ -251,17 +252,19 @@ async def choose_app(answer: str, apps: str, config: AppCall) -> App:
     running = _names_in(apps)
     chosen = object_in(answer)
     if chosen is None and "null" not in answer:
-        problem = f"the model has answered {shortened(answer, MOST_CHARACTERS)!r}; expected JSON"
-        raise AppNotFound(config.app, f'{problem}, {{"name": ..., "pid": ...}} or null')
+        found = repr(shortened(answer, MOST_CHARACTERS))
+        expected = 'JSON, {"name": ..., "pid": ...} or null'
+        raise AppNotFound(config.app, ANSWER_INVALID(expected=expected, found=found))
     chosen = chosen or {}
     name, pid = chosen.get("name"), chosen.get("pid")
     if name is None:
-        raise AppNotFound(config.app, f"it is not among the running apps; {choices(running)}")
+        raise AppNotFound(config.app, APP_NOT_FOUND(available=running))
     if name not in running:
-        problem = f"{name!r}, which the model has chosen, is not among the running apps; {choices(running)}"
+        problem = ANSWER_INVALID(expected="the name of a running app", found=repr(name), available=running)
         raise AppNotFound(config.app, problem)
     if not isinstance(pid, int) or isinstance(pid, bool):
-        raise AppNotFound(config.app, f"the model has given no process of {name!r}")
+        expected = f"the pid of {name!r}, an integer"
+        raise AppNotFound(config.app, ANSWER_INVALID(expected=expected, found=describe_value(pid)))
     return App(name, pid)
 
 

@@ -14,6 +14,7 @@ import pytest
 from dataflow import DataflowError, Event, Flow, FlowInvalid, Result, Run, RunFailed
 from dataflow_agent import ModelRequest, ScriptedAnswer, scripted
 from dataflow_formats.agentflow.words import AgentFlowWords
+from tests.support.codes import codes
 
 __all__ = [
     "PREVIOUS", "Ran", "agent", "approval", "edge", "flow_of", "if_", "problems", "ran", "repeated", "start",
@@ -65,10 +66,10 @@ def flow_of(data: Any, *, text: str | None = None, **options: str) -> Flow:
 
 
 def problems(data: Any, **options: str) -> list[str]:
-    """Return what is wrong with a workflow, each problem behind its line and column."""
+    """Return the code and the place of each problem of a workflow."""
     with pytest.raises(FlowInvalid) as raised:
         flow_of(data, **options)
-    return list(raised.value.problems)
+    return codes(raised.value)
 
 
 def repeated(request: ModelRequest) -> str:

@@ -31,9 +31,11 @@ TEAM: Final = workflow(
 
 def test_a_model_is_asked_with_the_settings_of_its_agent() -> None:
     data = {"systemPrompt": "Be brief.", "model": "gpt-5-mini", "reasoningEffort": "high"}
-    (request,) = ran(workflow([start(), agent("a", "hi", **data)], "s>a")).requests
+    (request,) = ran(
+        workflow([start(), agent("a", "hi", tools={"web_search": True}, **data)], "s>a")
+    ).requests
     assert (request.model, request.options.reasoning_effort) == ("openai/gpt-5-mini", "high")
-    assert request.messages[-1].content == "hi"
+    assert (request.options.web_search, request.messages[-1].content) == (True, "hi")
     assert "Be brief." in str(request)
 
 
@@ -41,11 +43,6 @@ def test_an_agent_without_settings_has_those_of_the_system() -> None:
     (request,) = ran(workflow([start("hi"), {"id": "a", "type": "agent"}], "s>a")).requests
     assert (request.model, request.options.reasoning_effort) == ("openai/gpt-5", "low")
     assert (request.options.web_search, request.messages[-1].content) == (False, "hi")
-
-
-def test_a_search_of_the_web_is_an_option_of_the_call() -> None:
-    (request,) = ran(workflow([start(), agent("a", tools={"web_search": True})], "s>a")).requests
-    assert request.options.web_search is True
 
 
 def test_a_node_after_a_loop_that_goes_on_runs_in_each_round() -> None:
@@ -56,11 +53,6 @@ def test_a_node_after_a_loop_that_goes_on_runs_in_each_round() -> None:
         lambda request: next(answers) if request.messages[-1].content == "w" else repeated(request),
     )
     assert sorted(prompt for prompt in found.prompts if prompt != "w") == ["Z done", "Z more", "Z more"]
-
-
-def test_a_loop_that_never_ends_fails_the_run() -> None:
-    found = ran(workflow([start(), if_("i", ("equal", "y"))], "s>i i.false>i"))
-    assert (found.result.status, "limit of 100" in str(found.error)) == ("failed", True)
 
 
 async def test_the_note_of_an_approval_has_a_port_and_stands_in_prompts() -> None:
@@ -96,17 +88,16 @@ async def test_an_agent_below_that_fails_is_told_of() -> None:
     flow = flow_of(TEAM)
     with scripted(CALLING, ModelFailed("openai/gpt-5", "boom"), "done"):
         entries, _, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
-    kinds = [kind for _, kind, _ in entries]
-    assert "subagent_call_error" in kinds
+    assert "subagent_call_error" in [kind for _, kind, _ in entries]
 
 
 async def test_a_failing_model_is_told_once() -> None:
     flow = flow_of(workflow([start(), "a", "b"], "s>a a>b"))
     with scripted(ModelFailed("openai/gpt-5", "boom")):
         entries, record, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
-    assert [entry for entry in entries if "error" in entry[1]] == [
-        ("a", "llm_error", "model 'openai/gpt-5': boom")
-    ]
+    (failed,) = [entry for entry in entries if "error" in entry[1]]
+    assert failed[:2] == ("a", "llm_error")
+    assert failed[2].startswith("DF2117 model 'openai/gpt-5': ")
     assert (record["status"], record["currentNodeId"]) == ("failed", None)
 
 

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
-from dataflow import DataflowError, Flow, FlowInvalid, Result, RunFailed
+from dataflow import DataflowError, Flow, Result, RunFailed
 from dataflow_agent import ModelRequest, ScriptedAnswer, scripted
 
-__all__ = ["MODEL", "Ran", "agent", "edge", "flow_of", "problems", "ran", "steps", "workflow"]
+__all__ = ["MODEL", "Ran", "agent", "always", "edge", "flow_of", "ran", "steps", "workflow"]
 
 MODEL: Final = "openai/gpt-5"
 
@@ -43,13 +41,6 @@ def flow_of(data: Any, *, text: str | None = None, **options: str) -> Flow:
         path = Path(folder) / "small.json"
         path.write_text(text or json.dumps(data, indent=1), encoding="utf-8")
         return Flow.load(path, format="agentron", **{"model": MODEL, **options})
-
-
-def problems(data: Any, **options: str) -> list[str]:
-    """Return what is wrong with a workflow, each problem behind its line and column."""
-    with pytest.raises(FlowInvalid) as raised:
-        flow_of(data, **options)
-    return list(raised.value.problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,4 +49,5 @@ def test_the_run_ends_where_no_translation_is_approved_within_the_limit(
     monkeypatch.setenv("DATAFLOW_SCRIPTED", str(tmp_path / "answers.yaml"))
     assert main(["run", "--no-store", str(GOLDEN / "loop.yaml"), "About the sea"]) == 1
     told = capsys.readouterr().err
-    assert "workflow: max loop iterations exceeded (step: trans, limit: 100)" in told
+    assert "DF4311 workflow: " in told
+    assert "limit: 100" in told

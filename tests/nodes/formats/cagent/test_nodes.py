@@ -61,9 +61,7 @@ async def test_going_back_counts_the_passes_and_lets_inner_loops_begin_afresh() 
     second = await gone_on(replace(BEGUN, passes={"b": 7, "c": 2}), config)
     assert second.passes == {"c": 2, "a": 2}
     third = await gone_on(second, config)
-    with pytest.raises(
-        LoopsExceeded, match=r"^workflow: max loop iterations exceeded \(step: a, limit: 3\)$"
-    ):
+    with pytest.raises(LoopsExceeded, match="DF4311 workflow:"):
         await gone_on(third, config)
 
 

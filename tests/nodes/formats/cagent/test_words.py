@@ -57,15 +57,14 @@ def test_a_run_that_gave_nothing_has_an_empty_step_context() -> None:
     assert [*words.end({"steps": {"é": 1}})][1] == '{\n  "é": 1\n}'
 
 
-@pytest.mark.parametrize("prompt", ["hi", "-", None])
 def test_the_prompt_is_the_argument_or_standard_input(
-    file: str, prompt: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n")))
-    assert main(["run", "--no-store", "--events", file, *([] if prompt is None else [prompt])]) == 0
-    told = capsys.readouterr().out
-    expected = {"hi": '"hi', "-": '"from a pipe', None: '"Please go on.'}[prompt]
-    assert f'"prompt": {{"value": {expected}' in told
+    prompts = {("hi",): '"hi', ("-",): '"from a pipe', (): '"Please go on.'}
+    for given, expected in prompts.items():
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n")))
+        assert main(["run", "--no-store", "--events", file, *given]) == 0
+        assert f'"prompt": {{"value": {expected}' in capsys.readouterr().out
 
 
 def test_a_run_is_kept_and_the_events_are_written_as_they_come(

@@ -15,6 +15,7 @@ import pytest
 from dataflow import Event, EventKind, Flow, FlowInvalid, RunFailed
 from dataflow_agent import ModelRequest, scripted
 from dataflow_formats.cagent.words import StepContext
+from tests.support.codes import codes
 
 __all__ = ["AGENTS", "Played", "block", "flow_of", "outputs_in", "play", "problems"]
 
@@ -36,10 +37,10 @@ def flow_of(workflow: str, agents: str = AGENTS) -> Flow:
 
 
 def problems(workflow: str, agents: str = AGENTS) -> list[str]:
-    """Return what is wrong with a workflow, each problem without the name of the file."""
+    """Return the code and the place of each problem of a workflow."""
     with pytest.raises(FlowInvalid) as raised:
         flow_of(workflow, agents)
-    return list(raised.value.problems)
+    return codes(raised.value)
 
 
 @dataclass

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import Any, Final
 
 from dataflow_agent import ScriptedAnswer
 from tests.nodes.formats.clickweave.workflows import edge, loop, never, press, run, typing, workflow
@@ -26,23 +25,25 @@ def verdicts(folder: Path, nodes: list[dict[str, Any]], *answers: Any) -> list[l
     return [[result["verdict"] for result in one["check_results"]] for one in done.outputs["checks"]]
 
 
-@pytest.mark.parametrize(
-    ("on_fail", "answer", "verdict"),
-    [
-        ("FailNode", says(A="pass"), "Pass"),
-        ("FailNode", says(A="fail"), "Fail"),
-        ("WarnOnly", says(A="fail"), "Warn"),
-        ("WarnOnly", says(A="perhaps"), "Fail"),
-        ("WarnOnly", says(), "Fail"),
-        ("WarnOnly", says(**{" a ": "PASS"}), "Pass"),
-        ("WarnOnly", "no idea", "Fail"),
-        ("WarnOnly", ScriptedAnswer(error="model_unavailable"), "Fail"),
-    ],
-)
-def test_a_check_has_the_verdict_of_the_model(
-    on_fail: str, answer: Any, verdict: str, tmp_path: Path
-) -> None:
-    assert verdicts(tmp_path, [typing("a", checks=[check("A", on_fail)])], answer) == [[verdict]]
+#: What happens on failure, the answer of the model, and the verdict.
+JUDGED: Final[list[tuple[str, Any, str]]] = [
+    ("FailNode", says(A="pass"), "Pass"),
+    ("FailNode", says(A="fail"), "Fail"),
+    ("WarnOnly", says(A="fail"), "Warn"),
+    ("WarnOnly", says(A="perhaps"), "Fail"),
+    ("WarnOnly", says(), "Fail"),
+    ("WarnOnly", says(**{" a ": "PASS"}), "Pass"),
+    ("WarnOnly", "no idea", "Fail"),
+    ("WarnOnly", ScriptedAnswer(error="model_unavailable"), "Fail"),
+]
+
+
+def test_a_check_has_the_verdict_of_the_model(tmp_path: Path) -> None:
+    found = [
+        verdicts(tmp_path, [typing("a", checks=[check("A", on_fail)])], answer)
+        for on_fail, answer, _ in JUDGED
+    ]
+    assert found == [[[verdict]] for *_, verdict in JUDGED]
 
 
 def test_nodes_behind_the_first_failure_are_not_judged(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def judged_after_failure(folder: Path, data: dict[str, Any], *answers: Any) -> A
     assert done.error is not None
     ((node, message),) = [(one.node, one.message) for one in done.error.failures]
     assert node == "end"
-    assert message.endswith("b/call: ToolFailed: tool 'press_key' of server 'desk' has failed: it is broken")
+    assert re.match(r"DF4418 (l\[0\]/)?b/call: .*ToolFailed: DF2214 .*: it is broken$", message)
     return done.error.result.outputs["checks"]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from dataflow import Event, EventKind, Flow, FlowInvalid, NodeState, Result, RunFailed
 from dataflow_agent import ModelRequest, scripted
+from tests.support.codes import codes
 
 __all__ = ["Played", "chatting", "edge", "file_of", "flow_of", "node", "play", "problems", "said_in"]
 
@@ -49,10 +50,10 @@ def flow_of(nodes: Sequence[Any] | Mapping[str, Any], *edges: str, **options: st
 
 
 def problems(nodes: Sequence[Any] | Mapping[str, Any], *edges: str, **options: str) -> list[str]:
-    """Return what is wrong with a flow, each problem without its place."""
+    """Return the code and the place of each problem of a flow."""
     with pytest.raises(FlowInvalid) as raised:
         flow_of(nodes, *edges, **options)
-    return [problem.split(" ", 1)[1] for problem in raised.value.problems]
+    return codes(raised.value)
 
 
 def chatting() -> list[dict[str, Any]]:

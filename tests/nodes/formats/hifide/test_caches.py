@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
-
-import pytest
 
 from dataflow import ExecutionContext, NodeState
 from dataflow.core.wiring import node_of_path
@@ -24,24 +23,24 @@ async def kept_at(time: float, value: Any = "kept") -> ExecutionContext:
     return context
 
 
-@pytest.mark.parametrize(
-    ("given", "now", "is_kept"),
-    [
-        ({}, 399, True),
-        ({}, 400, False),
-        ({"ttl": 0}, 100, False),
-        ({"invalidate": 101}, 110, False),
-        ({"invalidate": 99}, 110, True),
-    ],
-)
-async def test_a_value_counts_while_it_is_fresh(given: dict[str, Any], now: float, is_kept: bool) -> None:
-    """HF13, HF14: kept at 100."""
-    config = Cache(name="c", wired=["conversation"], **given)
-    found = await cache_by(lambda: now)({"conversation": await kept_at(100)}, config)
-    assert found.metadata == {"cached": is_kept}
-    assert (found.outputs.get("data"), MISSING in found.outputs) == (
-        ("kept", False) if is_kept else (None, True)
-    )
+#: The config of a cache with a value since 100, the time, and whether the value counts.
+TIMES: Final[list[tuple[dict[str, Any], float, bool]]] = [
+    ({}, 399, True),
+    ({}, 400, False),
+    ({"ttl": 0}, 100, False),
+    ({"invalidate": 101}, 110, False),
+    ({"invalidate": 99}, 110, True),
+]
+
+
+async def test_a_value_counts_while_it_is_fresh() -> None:
+    """HF13, HF14."""
+    for given, now, is_kept in TIMES:
+        config = Cache(name="c", wired=["conversation"], **given)
+        found = await cache_by(partial(float, now))({"conversation": await kept_at(100)}, config)
+        assert found.metadata == {"cached": is_kept}
+        expected = ("kept", False) if is_kept else (None, True)
+        assert (found.outputs.get("data"), MISSING in found.outputs) == expected
 
 
 async def test_nothing_is_kept_for_no_time() -> None:
@@ -65,16 +64,12 @@ def runs_of(played: Played, name: str) -> int:
     return [node_of_path(path) for path in done].count(name)
 
 
-@pytest.mark.parametrize(("ttl", "runs"), [(300, 1), (0, 2)])
-async def test_what_comes_before_a_cache_runs_only_where_that_has_no_value(ttl: float, runs: int) -> None:
+async def test_what_comes_before_a_cache_runs_only_where_that_has_no_value() -> None:
     """HF12: what is read in the loop runs in its rounds."""
-    flow = flow_of(cached(ttl=ttl), "u.data f.data", *ROUNDS)
-    played = await play(flow, "one", "two")
-    assert [said_in(request)[-1] for request in played.requests] == [
-        "user:one",
-        "user:one" if ttl else "user:two",
-    ]
-    assert runs_of(played, "f") == runs
+    for ttl, runs, second in ((300, 1, "one"), (0, 2, "two")):
+        played = await play(flow_of(cached(ttl=ttl), "u.data f.data", *ROUNDS), "one", "two")
+        told = [said_in(request)[-1] for request in played.requests]
+        assert (told, runs_of(played, "f")) == (["user:one", f"user:{second}"], runs)
 
 
 async def test_what_comes_before_a_cache_outside_the_loop_runs_once() -> None:

@@ -12,16 +12,16 @@ from hypothesis import strategies as some
 
 from dataflow import Flow
 from dataflow.formats.native.writer import dump, dump_yaml
+from dataflow_agent import ModelRequest
 from tests.nodes.formats.hifide.flows import edge, flow_of, node, play, said_in
 
 GOLDEN: Final = Path(__file__).parents[3] / "golden" / "formats" / "hifide"
 TOOLS: Final = "tests.nodes.formats.hifide.board:kanbanGetBoard"
 
 
-@pytest.mark.parametrize("ending", ["json", "native.yaml"])
-async def test_the_example_flow_talks_round_by_round(ending: str) -> None:
+async def test_the_example_flow_talks_round_by_round() -> None:
     """HF-S97: context edges alone lead round; what somebody says is what the chat is told."""
-    played = await play(Flow.load(GOLDEN / f"example.{ending}"), "one", "two")
+    played = await play(Flow.load(GOLDEN / "example.json"), "one", "two")
     assert [said_in(request) for request in played.requests] == [
         ["user:one"],
         ["user:one", "assistant:hello", "user:two"],
@@ -29,10 +29,9 @@ async def test_the_example_flow_talks_round_by_round(ending: str) -> None:
     assert [ask.id for ask in played.result.asks] == ["input[2]"]
 
 
-@pytest.mark.parametrize("ending", ["json", "native.yaml"])
-async def test_the_traced_flow_runs_in_the_order_of_its_trace(ending: str) -> None:
+async def test_the_traced_flow_runs_in_the_order_of_its_trace() -> None:
     """HF-S146: the chain runs while somebody is waited for, then the chat, then what reads it."""
-    flow = Flow.load(GOLDEN / f"trace.{ending}")
+    flow = Flow.load(GOLDEN / "trace.json")
     waiting = await play(flow)
     assert [path for path in waiting.done if path] == ["toolsNode", "processNode", "formatNode"]
     assert [ask.id for ask in waiting.result.asks] == ["userInput"]
@@ -48,20 +47,17 @@ async def test_what_comes_on_data_is_told_where_there_is_no_message() -> None:
     assert said_in(played.requests[0]) == ['user:["kanbanGetBoard"]']
 
 
-@pytest.mark.parametrize(
-    ("route", "models"), [("talk", ["gpt-5", "gpt-4o"]), ("look_up", ["gpt-5", "claude-sonnet-4-5"])]
-)
-async def test_a_route_leads_on_and_back_through_a_portal(route: str, models: list[str]) -> None:
-    flow = Flow.load(GOLDEN / "routes.json")
-    played = await play(
-        flow,
-        "hi",
-        answer=lambda request: (
-            json.dumps({"answer": route}) if "routes:" in request.messages[0].content else "ok"
-        ),
-    )
-    assert [request.model.partition("/")[2] for request in played.requests] == models
-    assert [ask.id for ask in played.result.asks] == (["u[1]"] if route == "talk" else [])
+async def test_a_route_leads_on_and_back_through_a_portal() -> None:
+    routes = {"talk": (["gpt-5", "gpt-4o"], ["u[1]"]), "look_up": (["gpt-5", "claude-sonnet-4-5"], [])}
+    for route, (models, asks) in routes.items():
+
+        def answer(request: ModelRequest, route: str = route) -> str:
+            is_routing = "routes:" in request.messages[0].content
+            return json.dumps({"answer": route}) if is_routing else "ok"
+
+        played = await play(Flow.load(GOLDEN / "routes.json"), "hi", answer=answer)
+        assert [request.model.partition("/")[2] for request in played.requests] == models
+        assert [ask.id for ask in played.result.asks] == asks
 
 
 KINDS: Final = ["manualInput", "newContext", "injectMessages", "userInput", "chat", "defaultContextStart"]

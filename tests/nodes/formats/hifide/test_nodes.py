@@ -10,46 +10,38 @@ import pytest
 from dataflow import ExecutionContext, Message
 from dataflow_formats.hifide.config import Selected, selected
 from dataflow_formats.hifide.file import kind_of_node, port_name, spelled_type
-from dataflow_formats.hifide.nodes import CONVERSATION, NoMessage, Told, message, said
+from dataflow_formats.hifide.nodes import NoMessage, Told, message, said
 from tests.nodes.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
 
 EMPTY: Final = ExecutionContext("main")
 CHAT: Final = ("s u", "u q", "u.data q.data")
 
 
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ({"message": "m", "data": "d"}, "m"),
-        ({"message": "", "data": "d"}, "d"),
-        ({"data": "d"}, "d"),
-        ({"data": {"a": 1}}, '{"a": 1}'),
-        ({"conversation": ExecutionContext("c", current_output="last")}, "last"),
-        ({"data": " ", "conversation": ExecutionContext("c", current_output="last")}, "last"),
-    ],
-)
-async def test_a_chat_is_told_its_message_else_its_data_else_the_current_output(
-    given: dict[str, Any], wanted: str
-) -> None:
-    found = await message(given, Told.model_validate({"wired": [*given]}))
-    assert found.outputs["prompt"] == wanted
+#: The inputs of the message of a chat, and its prompt.
+GIVEN: Final[list[tuple[dict[str, Any], str]]] = [
+    ({"message": "m", "data": "d"}, "m"),
+    ({"message": "", "data": "d"}, "d"),
+    ({"data": "d"}, "d"),
+    ({"data": {"a": 1}}, '{"a": 1}'),
+    ({"conversation": ExecutionContext("c", current_output="last")}, "last"),
+    ({"data": " ", "conversation": ExecutionContext("c", current_output="last")}, "last"),
+]
+
+
+async def test_a_chat_is_told_its_message_else_its_data_else_the_current_output() -> None:
+    found = [await message(given, Told.model_validate({"wired": [*given]})) for given, _ in GIVEN]
+    assert [output.outputs["prompt"] for output in found] == [wanted for _, wanted in GIVEN]
 
 
 async def test_a_chat_that_is_told_nothing_fails() -> None:
-    with pytest.raises(NoMessage, match="no message: message and data is blank"):
-        await message({"message": "", "data": " "}, Told(wired=["message", "data"]))
-
-
-async def test_a_chat_that_nothing_is_connected_to_is_named_with_what_to_connect() -> None:
-    told = "no message for node 'answer': conversation is blank; connect data or message to it"
     with pytest.raises(NoMessage) as caught:
-        await message({CONVERSATION: EMPTY}, Told(wired=[CONVERSATION], chat="answer"))
-    assert str(caught.value) == told
+        await message({"message": "", "data": " "}, Told(wired=["message", "data"]))
+    assert (caught.value.code, caught.value.wanted, caught.value.advice) == ("DF4507", "message and data", "")
 
 
 async def test_a_file_names_the_chat_that_has_no_message() -> None:
     played = await play(flow_of([node("s", "defaultContextStart"), node("answer", "chat")], "s answer"))
-    assert "NoMessage: no message for node 'answer': conversation is blank" in played.error
+    assert "NoMessage: DF4507 node 'answer': " in played.error
 
 
 async def test_what_somebody_says_is_the_current_output() -> None:
@@ -97,29 +89,30 @@ async def test_a_waiting_node_gives_its_context_as_it_came() -> None:
     assert played.value("u.out") == "one"
 
 
-@pytest.mark.parametrize(("replies", "shown"), [((), None), (("one",), "hello")])
-async def test_who_is_asked_is_shown_the_last_answer(replies: tuple[str, ...], shown: str | None) -> None:
-    played = await play(flow_of(chatting(), *CHAT, "q u"), *replies)
-    assert [ask.show for ask in played.result.asks] == [shown]
+async def test_who_is_asked_is_shown_the_last_answer() -> None:
+    for replies, shown in (((), None), (("one",), "hello")):
+        played = await play(flow_of(chatting(), *CHAT, "q u"), *replies)
+        assert [ask.show for ask in played.result.asks] == [shown]
 
 
-@pytest.mark.parametrize(
-    ("config", "found"),
-    [
-        ({}, ["a", "mcp_x_y"]),
-        ({"tools": "auto"}, ["a", "mcp_x_y"]),
-        ({"tools": ["a"]}, ["a", "mcp_x_y"]),
-        ({"tools": ["a"], "mcpPlugins": {"x": False}}, ["a"]),
-        ({"tools": ["a"], "mcpEnabled": False}, ["a"]),
-        ({"tools": ["a"], "mcpEnabled": False, "mcpPlugins": {"x": True}}, ["a", "mcp_x_y"]),
-        ({"tools": ["b"], "mcpEnabled": False}, []),
-        ({"tools": []}, []),
-        ({"tools": 1}, []),
-        ({"tools": "all"}, []),
-    ],
-)
-def test_tools_are_selected_by_name(config: dict[str, Any], found: list[str]) -> None:
-    assert selected(Selected(**config), ["a", "mcp_x_y", "a"]) == found
+#: Configs of tools, and which of `a` and `mcp_x_y` they offer.
+SELECTED: Final[list[tuple[dict[str, Any], list[str]]]] = [
+    ({}, ["a", "mcp_x_y"]),
+    ({"tools": "auto"}, ["a", "mcp_x_y"]),
+    ({"tools": ["a"]}, ["a", "mcp_x_y"]),
+    ({"tools": ["a"], "mcpPlugins": {"x": False}}, ["a"]),
+    ({"tools": ["a"], "mcpEnabled": False}, ["a"]),
+    ({"tools": ["a"], "mcpEnabled": False, "mcpPlugins": {"x": True}}, ["a", "mcp_x_y"]),
+    ({"tools": ["b"], "mcpEnabled": False}, []),
+    ({"tools": []}, []),
+    ({"tools": 1}, []),
+    ({"tools": "all"}, []),
+]
+
+
+def test_tools_are_selected_by_name() -> None:
+    found = [selected(Selected(**config), ["a", "mcp_x_y", "a"]) for config, _ in SELECTED]
+    assert found == [names for _, names in SELECTED]
 
 
 async def test_tools_give_their_names_besides() -> None:
@@ -135,51 +128,42 @@ async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
     assert played.value("q.context").context_id == played.value("s.out").context_id
 
 
-@pytest.mark.parametrize(
-    ("spelled", "kind"),
-    [
-        ("userInput", "userInput"),
-        ("user_input", "userInput"),
-        ("User-Input", "userInput"),
-        ("chat", "llmRequest"),
-        ("llmRequest", "llmRequest"),
-        ("agent.chat", "agent.chat"),
-        ("budgetGuard", None),
-    ],
-)
-def test_types_are_spelled_in_many_ways(spelled: str, kind: str | None) -> None:
-    assert kind_of_node(spelled) == kind
+def test_types_are_spelled_in_many_ways() -> None:
+    kinds = {
+        "userInput": "userInput",
+        "user_input": "userInput",
+        "User-Input": "userInput",
+        "chat": "llmRequest",
+        "llmRequest": "llmRequest",
+        "agent.chat": "agent.chat",
+        "budgetGuard": None,
+    }
+    assert {spelled: kind_of_node(spelled) for spelled in kinds} == kinds
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_the_type_of_a_node_stands_in_many_places() -> None:
+    nodes: list[dict[str, Any]] = [
         {"nodeType": "chat", "type": "other"},
         {"data": {"nodeType": "chat"}, "type": "other"},
         {"type": "chat", "kind": "other"},
         {"kind": "chat"},
         {"id": "chat-17"},
-    ],
-)
-def test_the_type_of_a_node_stands_in_many_places(given: dict[str, Any]) -> None:
-    assert spelled_type(given) == "chat"
+    ]
+    assert [given for given in nodes if spelled_type(given) != "chat"] == []
 
 
-@pytest.mark.parametrize(
-    ("spelled", "name"),
-    [
-        ("", "context"),
-        ("Context In", "context"),
-        ("ctx_out", "context"),
-        ("data-in", "data"),
-        ("value", "data"),
-        ("Tools Out", "tools"),
-        ("result", "result"),
-        ("Some-Port", "Some-Port"),
-    ],
-)
-def test_names_of_ports_are_spelled_in_many_ways(spelled: str, name: str) -> None:
-    assert port_name(spelled) == name
+def test_names_of_ports_are_spelled_in_many_ways() -> None:
+    names = {
+        "": "context",
+        "Context In": "context",
+        "ctx_out": "context",
+        "data-in": "data",
+        "value": "data",
+        "Tools Out": "tools",
+        "result": "result",
+        "Some-Port": "Some-Port",
+    }
+    assert {spelled: port_name(spelled) for spelled in names} == names
 
 
 def test_edges_that_are_equal_are_one() -> None:

@@ -11,9 +11,7 @@ def passing(*ids: str) -> list[dict[str, object]]:
 
 def test_a_circle_that_waits_for_nobody_is_refused() -> None:
     found = problems(passing("m", "a", "b"), "a.data b.data", "b.data a.data")
-    assert [problem.partition(";")[0] for problem in found] == [
-        "nodes[1]: Circular dependency detected at node a: a -> b -> a"
-    ]
+    assert found == ["DF4504 nodes[1]"]
 
 
 def test_ports_decide_what_an_edge_carries() -> None:
@@ -32,14 +30,7 @@ def test_what_an_edge_says_of_itself_as_it_is_needs_no_remark() -> None:
 def test_all_problems_are_told_at_once() -> None:
     nodes = [node("a", "redactor"), {"id": "b"}, *passing("c")]
     found = problems({"nodes": nodes, "edges": [edge("c z")]})
-    assert [problem.split(":")[0] for problem in found] == ["nodes[0]", "nodes[1]", "edges[0].target"]
-
-
-def test_a_port_that_is_not_there_is_told_with_those_that_are() -> None:
-    nodes = [node("u", "userInput"), node("q", "chat")]
-    assert problems(nodes, "u q", "u.words q.data") == [
-        "edges[1]: node 'u' (userInput) has no output 'words'; choices: context, data, message"
-    ]
+    assert found == ["DF4005 nodes[0]: node 'a'", "DF4003 nodes[1]: node 'b'", "DF4006 edges[0].target"]
 
 
 def test_two_loops_that_wait_are_two_rounds_of_one() -> None:

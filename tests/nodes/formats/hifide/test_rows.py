@@ -185,17 +185,12 @@ async def side_branch() -> None:
 async def entries() -> None:
     played = await play(flow_of([manual("a", "A"), manual("b", "B")]))
     assert played.result.outputs == {"a": "A", "b": "B"}
-    assert problems([node("u", "userInput"), node("q", "chat")], "u q", "q u") == [
-        "nodes: no entry node: an edge leads to every node, so none can start"
-    ]
+    assert problems([node("u", "userInput"), node("q", "chat")], "u q", "q u") == ["DF4010 nodes"]
 
 
 async def unknown() -> None:
     found = problems([node("b", "budgetGuard"), manual("a"), node("p", "parallelJoin")])
-    assert [problem.split(";")[0] for problem in found] == [
-        "nodes[0]: node 'b': unknown node type 'budgetGuard'",
-        "nodes[2]: node 'p': unknown node type 'parallelJoin'",
-    ]
+    assert found == ["DF4005 nodes[0]: node 'b'", "DF4005 nodes[2]: node 'p'"]
 
 
 async def cancelled() -> None:
@@ -255,9 +250,10 @@ ROWS: Final[dict[str, Callable[[], Awaitable[None]]]] = {
 }
 
 
-@pytest.mark.parametrize("id", ROWS)
-async def test_a_row_of_behaviour_holds(id: str) -> None:
-    await ROWS[id]()
+async def test_a_row_of_behaviour_holds(subtests: pytest.Subtests) -> None:
+    for id, row in ROWS.items():
+        with subtests.test(id):
+            await row()
 
 
 def test_each_behaviour_has_a_row() -> None:

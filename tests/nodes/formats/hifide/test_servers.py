@@ -6,8 +6,6 @@ import shlex
 import sys
 from typing import Any, Final
 
-import pytest
-
 from dataflow_agent import ModelRequest, ScriptedAnswer, ScriptedCall
 from tests.nodes.agent.serving import ON_ASYNCIO, SERVER, children
 from tests.nodes.formats.hifide.flows import chatting, flow_of, node, play
@@ -26,15 +24,15 @@ def echoing(request: ModelRequest) -> Any:
     return f"it says {last.content}"
 
 
-@pytest.mark.parametrize("servers", [START, f"served={START}"], ids=["without a name", "of a plugin"])
-async def test_a_chat_calls_a_tool_of_a_server(servers: str) -> None:
+async def test_a_chat_calls_a_tool_of_a_server_with_or_without_a_name() -> None:
     before = children()
-    flow = flow_of([*chatting(), node("t", "tools")], *EDGES, servers=servers)
-    played = await play(flow, "hi", answer=echoing)
-    assert {"echo", "pid"} < {tool.name for tool in played.requests[0].tools}
-    assert played.requests[1].messages[-1].content == "from afar"
-    assert len(played.requests) == 2
-    assert children() == before
+    for servers in (START, f"served={START}"):
+        flow = flow_of([*chatting(), node("t", "tools")], *EDGES, servers=servers)
+        played = await play(flow, "hi", answer=echoing)
+        assert {"echo", "pid"} < {tool.name for tool in played.requests[0].tools}
+        assert played.requests[1].messages[-1].content == "from afar"
+        assert len(played.requests) == 2
+        assert children() == before
 
 
 async def test_a_chat_is_offered_the_tools_of_a_server_that_are_listed() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.nodes.formats.hifide.flows import chatting, flow_of, node, play, said_in
 
 
@@ -52,22 +50,20 @@ async def test_a_chat_behind_one_that_is_skipped_knows_what_those_before_that_ha
     assert len(played.requests[-1].messages) == 3
 
 
-@pytest.mark.parametrize("others", ["de", "def"], ids=["three", "four"])
-@pytest.mark.parametrize("all_lead_back", [False, True], ids=["one leads back", "all lead back"])
-async def test_however_many_chats_of_a_loop_speak_in_declared_order(others: str, all_lead_back: bool) -> None:
-    nodes = [*chatting(), *(node(id, "chat") for id in others)]
-    edges = [end for id in f"q{others}" for end in (f"u {id}", f"u.data {id}.data")]
-    back = [f"{id} u" for id in others] if all_lead_back else []
-    flow = flow_of(nodes, "s u", *edges, "q u", *back)
-    played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
-    count = 1 + len(others)
-    lengths = range(1, 4 * count, 2)
-    assert [len(request.messages) for request in played.requests] == [*lengths]
-    texts = [*["user:one"] * count, *["user:two"] * count]
-    spoken = [
-        said for text, length in zip(texts, lengths, strict=True) for said in (text, f"assistant:{length}")
-    ]
-    assert said_in(played.requests[-1]) == spoken[:-1]
+async def test_however_many_chats_of_a_loop_speak_in_declared_order() -> None:
+    """Three and four of them, of which one leads back, or all."""
+    for others, back in (("de", ""), ("de", "de"), ("def", ""), ("def", "def")):
+        nodes = [*chatting(), *(node(id, "chat") for id in others)]
+        edges = [end for id in f"q{others}" for end in (f"u {id}", f"u.data {id}.data")]
+        flow = flow_of(nodes, "s u", *edges, "q u", *(f"{id} u" for id in back))
+        played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
+        count = 1 + len(others)
+        lengths = range(1, 4 * count, 2)
+        assert [len(request.messages) for request in played.requests] == [*lengths]
+        texts = [*["user:one"] * count, *["user:two"] * count]
+        told = zip(texts, lengths, strict=True)
+        spoken = [said for text, length in told for said in (text, f"assistant:{length}")]
+        assert said_in(played.requests[-1]) == spoken[:-1]
 
 
 async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_value() -> None:
@@ -80,20 +76,18 @@ async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_
     assert [len(request.messages) for request in played.requests[1::2]] == [1, 3]
 
 
-@pytest.mark.parametrize(
-    "back", [["q u"], ["q u", "d u"], ["d u"]], ids=["of the first", "of both", "of the last"]
-)
-async def test_chats_of_a_loop_speak_in_declared_order_and_all_of_it_goes_round(back: list[str]) -> None:
-    flow = flow_of(
-        [*chatting(), node("d", "chat")], "s u", "u q", "u.data q.data", "u d", "u.data d.data", *back
-    )
-    played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
-    assert [said_in(request) for request in played.requests][2:] == [
-        ["user:one", "assistant:1", "user:one", "assistant:3", "user:two"],
-        ["user:one", "assistant:1", "user:one", "assistant:3", "user:two", "assistant:5", "user:two"],
-    ]
-    (remark,) = flow.report
-    assert (remark.node, remark.here) == ("u", "they speak one after the other, in this order")
+async def test_chats_of_a_loop_speak_in_declared_order_and_all_of_it_goes_round() -> None:
+    """The first leads back, both do, or the last."""
+    wired = ("s u", "u q", "u.data q.data", "u d", "u.data d.data")
+    for back in (["q u"], ["q u", "d u"], ["d u"]):
+        flow = flow_of([*chatting(), node("d", "chat")], *wired, *back)
+        played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
+        assert [said_in(request) for request in played.requests][2:] == [
+            ["user:one", "assistant:1", "user:one", "assistant:3", "user:two"],
+            ["user:one", "assistant:1", "user:one", "assistant:3", "user:two", "assistant:5", "user:two"],
+        ]
+        (remark,) = flow.report
+        assert (remark.node, remark.here) == ("u", "they speak one after the other, in this order")
 
 
 async def test_a_chat_of_a_loop_behind_one_that_is_skipped_goes_on_from_what_was_said() -> None:
