@@ -1,4 +1,4 @@
-"""Loops that are entered at several nodes: their rounds begin at a gate in front of those."""
+"""Loops that are entered at several nodes, whose rounds begin at a gate in front of those; and reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any, Final
 
 from dataflow import LoopLimit
 from dataflow_agent import ModelRequest
-from tests.nodes.formats.agentflow.flowing import agent, flow_of, if_, problems, ran, start, workflow
+from tests.nodes.formats.agentflow.flowing import (
+    agent,
+    approval,
+    flow_of,
+    if_,
+    problems,
+    ran,
+    start,
+    workflow,
+)
 
 DONE: Final = ("contains", "done")
 #: Two agents that hand on to each other until one says that it is done; one `if` behind each of them.
@@ -17,6 +26,7 @@ EITHER: Final = workflow(
     [start("right"), if_("i", ("equal", "left")), *BODY, "z"],
     f"s>i i.condition-0>a i.false>b {ROUND} e.condition-0>z f.condition-0>z",
 )
+AGAIN: Final = workflow([start(), "a", "b", "c", if_("i", ("equal", "x"))], "s>a a>b a>c b>i c>i i.false>a")
 BOTH: Final = workflow([start(), *BODY], f"s>a s>b {ROUND}")
 
 
@@ -74,3 +84,21 @@ def test_a_loop_in_a_loop_may_be_entered_at_several_nodes() -> None:
         workflow([*nodes, *inner], edges), lambda request: next(answers[str(request.messages[-1].content)])
     )
     assert found.prompts == ["O", "A", "B", "A"]
+
+
+def test_what_means_the_same_has_no_remarks() -> None:
+    exclusive = [start(), if_("i", ("equal", "x")), approval("p"), "a", "b"]
+    flow = flow_of(workflow(exclusive, "s>i i.condition-0>p p.approve>a p.reject>b i.false>b"))
+    assert list(flow.report) == []
+
+
+def test_one_run_for_each_arrival_in_a_loop_is_refused() -> None:
+    assert problems(AGAIN) == ["DF4108 nodes[4]: node 'i'"]
+    assert flow_of(AGAIN, joins="once").report
+
+
+def test_what_is_kept_of_a_file_is_in_the_meta() -> None:
+    nodes = [start(), {**agent("a"), "x": 7, "y": None}]
+    flow = flow_of(workflow(nodes, "s>a", name="small", version=2))
+    assert flow.wiring.meta["agentflow"] == {"version": 2}
+    assert flow.to_dict()["nodes"]["a"]["meta"] == {"x": 7}

@@ -1,10 +1,11 @@
-"""Schedules are read strictly."""
+"""Schedules are read strictly, and kept."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from dataflow_formats.agentron.file import fault_in
+from tests.nodes.formats.agentron.walking import flow_of, workflow
 
 GOOD = ["60", "1", "5", "daily@09:00", "daily@00:00", "daily@23:59", "weekly@1,3,5", "weekly@0", "weekly@6"]
 BAD = [
@@ -40,3 +41,18 @@ def test_a_continuous_mode_may_have_a_delay_and_no_time_of_day() -> None:
 
 def test_a_schedule_of_a_single_run_does_not_count() -> None:
     assert [fault_in("one_time", schedule) for schedule in (None, "60", "whatever")] == [None] * 3
+
+
+def test_schedules_are_kept_for_who_looks() -> None:
+    branches = [
+        {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
+        {"id": "c", "nodes": [], "executionMode": "continuous"},
+    ]
+    assert flow_of(workflow("a", branches=branches)).wiring.meta["agentron"] == {
+        "name": "small",
+        "executionMode": "one_time",
+        "branches": [
+            {"id": "n", "name": "Night", "executionMode": "interval", "schedule": "daily@03:30"},
+            {"id": "c", "executionMode": "continuous"},
+        ],
+    }

@@ -182,3 +182,8 @@ def test_a_branch_has_its_own_rounds() -> None:
     data = workflow("x", maxRounds=1, branches=branches)
     assert ran(data, branch="n").nodes == "a b a b"
     assert len(ran(data, branch="m").nodes.split()) == 200
+
+
+def test_what_means_the_same_has_no_remarks() -> None:
+    flow = flow_of(workflow("abc", "ab", edge("b", "a", "again"), "bc", maxRounds=3))
+    assert list(flow.report) == []

@@ -38,16 +38,3 @@ def test_a_translation_that_is_not_approved_is_made_again_before_it_is_published
     assert [node_of_path(path) for path in steps] == TURNS
     assert events[-1]["outputs"]["output"] == "Published."
     assert events[-1]["outputs"]["steps"]["trans"] == {"output": "Ein Entwurf.", "agent": "translator"}
-
-
-def test_the_run_ends_where_no_translation_is_approved_within_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A hundred passes, which are the most unless the file says otherwise."""
-    asked = [*ANSWERS.splitlines(keepends=True)[1:3]] * 100
-    (tmp_path / "answers.yaml").write_text("".join(["- {text: A draft.}\n", *asked]), encoding="utf-8")
-    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(tmp_path / "answers.yaml"))
-    assert main(["run", "--no-store", str(GOLDEN / "loop.yaml"), "About the sea"]) == 1
-    told = capsys.readouterr().err
-    assert "DF4311 workflow: " in told
-    assert "limit: 100" in told

@@ -150,16 +150,13 @@ def test_an_execution_has_a_folder_by_workflow_time_and_node(tmp_path: Path) -> 
 
 
 def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> None:
+    """A second pass through a node has a record of its own."""
     execution, _ = kept(tmp_path, looping(never, 2, typing("n")))
+    assert json.loads((execution / "n" / "2" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
     own = (execution / "n" / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert types([json.loads(line) for line in own])[0] == "node_started"
     shared = (execution / "events.jsonl").read_text(encoding="utf-8").splitlines()
     assert types([json.loads(line) for line in shared])[-2:] == ["loop_exited", "workflow_completed"]
-
-
-def test_a_second_pass_through_a_node_has_a_record_of_its_own(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, looping(never, 2, typing("n")))
-    assert json.loads((execution / "n" / "2" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
 
 
 def test_the_images_of_tools_are_kept_unless_the_trace_is_off(tmp_path: Path) -> None:
@@ -193,14 +190,12 @@ def test_the_description_of_an_image_is_told(tmp_path: Path) -> None:
     assert (result["name"], result["image_count"]) == ("press_key", 1)
 
 
-def test_a_node_that_has_failed_tells_its_error(tmp_path: Path) -> None:
-    events = told(tmp_path, workflow([typing("a")]), type_text=[{"error": "no"}])
+def test_a_node_that_has_failed_tells_its_error_and_is_kept_as_failed(tmp_path: Path) -> None:
+    execution, done = kept(tmp_path, workflow([typing("a"), press("b")]), type_text=[{"error": "no"}])
+    words = ClickweaveWords(Flow.load(tmp_path / "flow.json").to_dict())
+    events = [json.loads(line) for event in done.events for line in words.see(event)]
     (failed,) = payloads(events, "node_failed")
     assert "no" in failed["error"]
-
-
-def test_a_node_that_has_failed_is_kept_as_failed(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, workflow([typing("a"), press("b")]), type_text=[{"error": "no"}])
     assert json.loads((execution / "a" / "run.json").read_text(encoding="utf-8"))["status"] == "Failed"
     assert not (execution / "b").exists()
 
