@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from anyio import get_running_tasks
 
+from tests.behaviour.forked_flows import CALLED
 from tests.behaviour.memo_flows import CALLS
 from tests.support.steady import let_no_slice_end
 
@@ -25,6 +26,14 @@ def calls() -> Iterator[list[object]]:
     CALLS.clear()
     yield CALLS
     CALLS.clear()
+
+
+@pytest.fixture
+def called() -> Iterator[list[str]]:
+    """Return the paths of the firings of nodes of forked_flows, empty at first."""
+    CALLED.clear()
+    yield CALLED
+    CALLED.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ __all__ = [
     "note",
     "run_of",
     "scaled",
+    "talking",
     "two_inputs",
     "up",
 ]
@@ -90,6 +91,19 @@ def asking(store: Store) -> Flow:
         more = f.add(up, x=first.out)
         second = f.ask(int, "And now?", name="second", show=more.out)
         f.output("sum", f.add(add, x=more.out, y=second.out).out)
+    return f.using(store=store)
+
+
+def talking(store: Store) -> Flow:
+    """Ask in each of three rounds, and add what is answered."""
+    with Flow("talk") as f:
+        with f.loop(name="talk", limit=3) as loop:
+            total = loop.carry(0)
+            said = f.ask(int, "?", name="said")
+            sum_ = f.add(add, x=total.out, y=said.out)
+            total.next(sum_.out)
+            last = loop.result(sum_.out)
+        f.output("sum", last)
     return f.using(store=store)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 import pytest
@@ -24,7 +23,6 @@ from dataflow import (
 from dataflow.core.policy import Edited
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
-    CALLED,
     add,
     asking,
     fails,
@@ -40,12 +38,7 @@ from tests.behaviour.forked_flows import (
 BIG: Final = "a text that is stored beside the journal, " * 1_000
 
 
-@pytest.fixture(autouse=True)
-def called() -> Iterator[list[str]]:
-    """Return the paths of the firings that were called."""
-    CALLED.clear()
-    yield CALLED
-    CALLED.clear()
+pytestmark = pytest.mark.usefixtures("called")
 
 
 class TestInputs:
@@ -295,17 +288,15 @@ class TestRuns:
 
     async def test_a_flow_without_a_store_and_a_run_that_is_not_there(self) -> None:
         flow = two_inputs(Store.memory())
-        with pytest.raises(DataflowError, match="the flow has no store to find it in"):
+        with pytest.raises(DataflowError, match="DF0507"):
             await flow.using().fork("run", changes={})
         with pytest.raises(StoreError, match="DF1102"):
             await flow.fork("run", changes={})
 
 
-@pytest.mark.parametrize("flow_of", [two_inputs, asking, in_blocks])
-async def test_a_fork_without_changes_calls_nothing_that_was_done(
-    flow_of: Callable[[Store], Flow], called: list[str]
-) -> None:
-    flow = flow_of(Store.memory())
-    run = await run_of(flow, **dict.fromkeys(flow.inputs, 2))
-    await flow.fork(run, changes={})
-    assert called == []
+async def test_a_fork_without_changes_calls_nothing_that_was_done(called: list[str]) -> None:
+    for flow_of in (two_inputs, asking, in_blocks):
+        flow = flow_of(Store.memory())
+        run = await run_of(flow, **dict.fromkeys(flow.inputs, 2))
+        await flow.fork(run, changes={})
+        assert called == []

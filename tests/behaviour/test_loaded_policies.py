@@ -65,28 +65,22 @@ async def test_it_attempts_again_by_the_name_of_a_class_above_the_error(tmp_path
         await loaded(placed(flaky, retries=other), tmp_path).run()
 
 
-@pytest.mark.parametrize("bound", ["timeout", "deadline"])
-async def test_it_times_out(bound: str, tmp_path: Path) -> None:
-    result = await loaded(placed(stuck, **{bound: 0.01}, on_error="skip"), tmp_path).run()
-    assert (result["o"], states_of(result)["stuck"]) == ("none", "timed_out")
-
-
-async def test_its_run_times_out(tmp_path: Path) -> None:
+async def test_it_and_its_run_time_out(tmp_path: Path) -> None:
+    for bound in ("timeout", "deadline"):
+        result = await loaded(placed(stuck, **{bound: 0.01}, on_error="skip"), tmp_path).run()
+        assert (result["o"], states_of(result)["stuck"]) == ("none", "timed_out")
     with pytest.raises(RunFailed, match="DF0802 f:") as failed:
         await loaded(placed(stuck).using(timeout=0.01), tmp_path).run()
     assert isinstance(failed.value.__cause__, NodeTimeout)
 
 
-@pytest.mark.parametrize(
-    ("setting", "using"),
-    [
+async def test_its_limits_hold(tmp_path: Path) -> None:
+    limits: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
         ({"limit": 2}, {}),
         ({"limit": "web"}, {"limits": {"web": 2}}),
         ({"limit": "web"}, {"limits": {"web": Limit(2, per_second=100_000)}}),
         ({}, {"max_concurrency": 2}),
-    ],
-    ids=["of the node", "by name", "by name with starts", "of the run"],
-)
-async def test_its_limits_hold(setting: dict[str, Any], using: dict[str, Any], tmp_path: Path) -> None:
-    result = await loaded(mapped(**setting).using(**using), tmp_path).run()
-    assert (result["o"], IN_FLIGHT["most"]) == ([0, 1, 2, 3], 2)
+    )
+    for setting, using in limits:
+        result = await loaded(mapped(**setting).using(**using), tmp_path).run()
+        assert (result["o"], IN_FLIGHT["most"]) == ([0, 1, 2, 3], 2)

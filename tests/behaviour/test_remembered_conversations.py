@@ -60,21 +60,25 @@ def said(context: ExecutionContext) -> list[Any]:
     return [message.content for message in context.message_history]
 
 
-@pytest.mark.parametrize("reach", ["run", "process", "store"])
-async def test_a_hit_begins_a_conversation_of_its_own_place(reach: str, tmp_path: Path) -> None:
-    CALLED.clear()
-    flow = twice(reach).using(**settings(reach, tmp_path))
-    results = [await flow.run() for _ in range(2)]
-    assert len(CALLED) == (2 if reach == "run" else 1)
-    for result in results:
-        for name in ("left", "right"):
-            context = result[name]
-            assert context.context_id == context.session_id == f"{result.run_id}/{name}"
-            assert said(context) == ["hi", "re:hi"]
+async def test_a_hit_begins_a_conversation_of_its_own_place(tmp_path: Path) -> None:
+    for reach in ("run", "process", "store"):
+        CALLED.clear()
+        flow = twice(reach).using(**settings(reach, tmp_path))
+        results = [await flow.run() for _ in range(2)]
+        assert len(CALLED) == (2 if reach == "run" else 1)
+        for result in results:
+            for name in ("left", "right"):
+                context = result[name]
+                assert context.context_id == context.session_id == f"{result.run_id}/{name}"
+                assert said(context) == ["hi", "re:hi"]
 
 
-@pytest.mark.parametrize("text", ["hi", "x" * LONG])
-async def test_a_run_that_goes_on_finds_it_so_in_its_journal(text: str, tmp_path: Path) -> None:
+async def test_a_run_that_is_resumed_finds_it_so_in_its_journal(tmp_path: Path) -> None:
+    for text in ("hi", "x" * LONG):
+        await resume_beside_a_hit(text, tmp_path / f"{len(text)}.db")
+
+
+async def resume_beside_a_hit(text: str, file: Path) -> None:
     CALLED.clear()
     broken = [True]
 
@@ -87,7 +91,7 @@ async def test_a_run_that_goes_on_finds_it_so_in_its_journal(text: str, tmp_path
         begun = flow.add(node(begin).with_(memo="store"), text=text).out
         flow.output("context", begun)
         flow.output("count", flow.add(count, context=flow.add(go_on, context=begun, text="b").out).out)
-    flow = flow.using(store=Store.sqlite(tmp_path / "runs.db"))
+    flow = flow.using(store=Store.sqlite(file))
     with pytest.raises(RunFailed):
         await flow.run()
     broken.append(True)
