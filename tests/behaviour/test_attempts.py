@@ -58,7 +58,8 @@ def taken(flow: Flow) -> tuple[RunFailed | Result, float]:
         except RunFailed as failed:
             return failed, trio.current_time() - begun
 
-    return jumping(main)
+    ended: tuple[RunFailed | Result, float] = jumping(main)
+    return ended
 
 
 class Busy(Exception):

@@ -82,7 +82,8 @@ async def test_the_cause_is_the_users_own_exception_and_the_traceback_begins_in_
         f.output("o", f.add(fail, x=3).out)
     failed = await failed_run(f)
     assert str(failed).endswith("failed: fail: BoomError: boom 3")
-    assert (type(failed.__cause__), failed.__cause__.args) == (BoomError, ("boom 3",))
+    assert isinstance(failed.__cause__, BoomError)
+    assert failed.__cause__.args == ("boom 3",)
     lines = failed.failures[0].traceback.splitlines()
     assert [line for line in lines if "File" in line] == [line for line in lines if "test_failing.py" in line]
     assert '    raise BoomError(f"boom {x}")' in lines

@@ -100,7 +100,7 @@ class TestChains:
             assert result.get("longer.out") == text_of("!")
             assert result.why("longer.out") == "'longer.out' has a value"
             assert store.reads == 2
-        assert await chain(3).using(memo=store).run(x=1)
+        await chain(3).using(memo=store).run(x=1)
         called()
         store.reads = 0
         assert (await chain(6).using(memo=store).run(x=1))["out"] == text_of("!!!!!")
@@ -151,6 +151,7 @@ class TestChains:
                     "length": LONG + 1, "pairs": [(LONG + 1, 1), (LONG + 1, 2)], "final": text_of("!!"),
                     "inner": LONG + 1,
                 }  # fmt: skip
+            assert store.outcomes is not None
             store.outcomes.clear()
 
     async def test_listeners_get_the_values(self, tmp_path: Path) -> None:

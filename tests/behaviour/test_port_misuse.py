@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final
 
 import pytest
@@ -99,7 +100,8 @@ def misuse(use: Use, port: Any) -> tuple[str, str]:
     """Return code and place, and the advice, of the error that a use raises."""
     with pytest.raises(PortMisuse) as raised:
         use(port)
-    return *codes(raised.value), raised.value.diagnostics[0].hint
+    [problem] = codes(raised.value)
+    return problem, raised.value.diagnostics[0].hint
 
 
 def test_a_port_used_as_a_value_is_refused_with_advice() -> None:
@@ -126,9 +128,10 @@ def test_a_port_may_be_kept_and_shown() -> None:
 
 
 def test_a_source_never_reaches_into_a_value() -> None:
-    for number, wrap in enumerate((each, collect, gather, merge, lambda port: fallback(port, 1))):
-        value: Any = wrap(Flow().input("parts", Parts))
-        assert misuse(lambda port: port.title, value)[1] == "a source never reaches into a value", number
+    expressions: tuple[Use, ...] = (each, collect, gather, merge, lambda port: fallback(port, 1))
+    for wrap in expressions:
+        value = wrap(Flow().input("parts", Parts))
+        assert misuse(lambda port: port.title, value)[1] == "a source never reaches into a value"
     port = Flow().input("parts", Parts)
     assert "a source never reaches into a value" in misuse(lambda port: port.title, port)[1]
 
@@ -136,7 +139,7 @@ def test_a_source_never_reaches_into_a_value() -> None:
 def test_a_field_of_a_step_is_refused_with_where_it_is() -> None:
     step = Flow().add(split, doc="x")
     for name in ("title", "n", "output"):
-        problem, hint = misuse(lambda step, name=name: getattr(step, name), step)
+        problem, hint = misuse(attrgetter(name), step)
         assert (problem, hint) == ("DF0201 split", f"a field of the result is step.out.{name}")
     assert not hasattr(step, "_private")
 

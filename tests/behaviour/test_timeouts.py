@@ -71,6 +71,9 @@ class Blocking:
         self.ended.append("late")
         return "late"
 
+    def is_not_wanted(self) -> bool:
+        return bool(self.firings) and self.firings[0].cancelled()
+
     async def next_one(self) -> None:
         self.entered.append(bool(self.ended))
 
@@ -281,7 +284,7 @@ async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns() -> None:
                 f.add(slow.with_(name="slow"))
                 f.add(node(limit="one")(code.next_one))
             async with f.using(**using).start() as run:
-                await until(lambda code=code: code.firings and code.firings[0].cancelled(), 60 + 20)
+                await until(code.is_not_wanted, 60 + 20)
                 assert code.entered == []
                 code.release.set()
                 assert set(states_of(await run).values()) == {"timed_out", "done"}
