@@ -6,21 +6,6 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from dataflow import Failure, Flow, collect, each, fallback, gather, merge, node
-from dataflow.core.functions import import_function
-from dataflow.core.nodetype import derive
-from dataflow.core.ports import ERROR
-from dataflow.core.wiring import (
-    Block,
-    Fallback,
-    Literally,
-    MapBlock,
-    Placed,
-    PlacedNode,
-    Reference,
-    Source,
-    Wiring,
-)
-from dataflow.packs.registry import find_type
 from tests.behaviour.nodes import (
     counted,
     defaulted_pair,
@@ -113,23 +98,6 @@ def after_a_default() -> Flow:
     return f
 
 
-def handled_map(xs: list[int], errors: Literal["fail_fast", "continue"]) -> Flow:
-    """Wire the error port of a map; `instead` shows that its list is a skip."""
-    item: dict[str, Placed] = {
-        "odd": PlacedNode("odd", type=derive(fails_on_odd), inputs={"x": Reference("$item", "x")})
-    }
-    nodes: dict[str, Placed] = {
-        "m": MapBlock("m", over={"x": Literally(xs)}, body=Block(item, outputs={"y": Reference("odd")})),
-        "report": PlacedNode("report", type=derive(report), inputs={"failure": Reference("m", ERROR)}),
-    }
-    outputs: dict[str, Source] = {
-        "told": Reference("report"),
-        "instead": Fallback(Reference("m", "y"), Literally("none")),
-    }
-    wiring = Wiring("f", block=Block(nodes, outputs=outputs))
-    return Flow.from_wiring(wiring, find_type, import_function).using(errors=errors)
-
-
 def error_of_what_succeeds() -> Flow:
     with Flow() as f:
         good = f.add(src, x=4)
@@ -197,7 +165,6 @@ def merged_away(*, handled: bool) -> Flow:
     return f.using(errors="continue")
 
 
-ERRORS: Final[tuple[Literal["fail_fast", "continue"], ...]] = ("fail_fast", "continue")
 BAD: Final = "fails failed: ValueError: bad 7"
 HANDLED: Final = ("fails: failed, and the failure is handled", "fails failed: ValueError: bad 2")
 
@@ -237,16 +204,6 @@ FAILURES: Final = (
         id="after a failure with a default", rule="S9.3", flow=after_a_default, outputs={"o": 1},
         runs={"fails": 1, "one": 1}, states={"fails": "failed"}, others="done",
         why={"fails.$done": ()},
-    ),
-    *(
-        Case(
-            id=f"the error port of a map: over {xs}, {errors}", rule="S9.3",
-            flow=partial(handled_map, xs, errors),
-            outputs={"instead": "none", "told": f"m[{odd}]/odd ValueError odd 1 1"},
-            states={"m": "failed", f"m[{odd}]/odd": "failed", "report": "done"},
-        )
-        for xs, odd in (([1, 2], 0), ([2, 1], 1))
-        for errors in ERRORS
     ),
     Case(
         id="the failure of what succeeds", rule="S1.3", flow=error_of_what_succeeds,

@@ -136,7 +136,7 @@ async def taken(x: int, failure: Failure) -> int:
     return x
 
 
-def error_port(on_error: ItemErrors, xs: list[int]) -> Flow:
+def error_port(on_error: ItemErrors, xs: list[int], errors: Errors = "fail_fast") -> Flow:
     """Wire the `$error` of a map whose keys are the items, which must differ."""
     item: dict[str, Placed] = {
         "odd": PlacedNode("odd", type=derive(fails_on_odd), inputs={"x": Reference("$item", "x")})
@@ -152,7 +152,7 @@ def error_port(on_error: ItemErrors, xs: list[int]) -> Flow:
     }  # fmt: skip
     outputs: dict[str, Source] = {"o": Reference("told"), "told": Reference("one")}
     wiring = Wiring("f", block=Block(nodes, outputs=outputs))
-    return Flow.from_wiring(wiring, find_type, import_function)
+    return Flow.from_wiring(wiring, find_type, import_function).using(errors=errors)
 
 
 def skips_and_failures(on_error: ItemErrors) -> Flow:
@@ -316,6 +316,15 @@ MAP_OPTIONS: Final = (
             why={"one": ("one: port 'failure'", "m: succeeded, so there is no failure")},
         )
         for on_error, outputs in ((COLLECT, ["m[1]/odd ValueError odd 1", 2]), (SKIP, [2]))
+    ),
+    *(
+        Case(
+            id=f"the error port of a map that fails: over {xs}, {errors}", rule="S9.3",
+            flow=partial(error_port, FAIL, xs, errors), outputs={"o": [-1], "told": "m[1]/odd ValueError"},
+            states={"m": "failed", "m[1]/odd": "failed", "told": "done", "one": "done"},
+        )
+        for xs in ([1, 2], [2, 1])
+        for errors in ("fail_fast", "continue")
     ),
     Case(
         id="item errors are not those of the map itself", rule="S7.2",

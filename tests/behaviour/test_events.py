@@ -133,7 +133,8 @@ async def test_the_stream_ends_however_the_run_ends() -> None:
         try:
             async with f.start() as run:
                 events = run.events()
-                await anext(events)
+                while (await anext(events)).kind is not EventKind.NODE_STARTED:
+                    pass
                 if end == "is cancelled":
                     run.cancel()
                 elif end == "is left":
