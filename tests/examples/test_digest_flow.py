@@ -97,32 +97,27 @@ async def test_a_missing_file_is_told(tmp_path: Path) -> None:
     assert "nowhere.txt" in raised.value.failures[0].message
 
 
-def command_line(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "dataflow.cli", "run", str(DOCUMENT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+def called(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], capture_output=True, encoding="utf-8", check=False)
 
 
 def test_the_command_line_makes_a_golden_digest(tmp_path: Path) -> None:
     golden, to = GOLDENS[2], tmp_path / "digest.txt"
     values = [f"path={golden.path}", f"to={to}", f"target={golden.target}"]
-    done = command_line(*(part for value in values for part in ("--input", value)))
-    assert done.returncode == 0
+    inputs = [part for value in values for part in ("--input", value)]
+    assert called("-m", "dataflow.cli", "run", str(DOCUMENT), *inputs).returncode == 0
     assert to.read_bytes().decode() == golden.digest
 
 
-def test_the_command_line_tells_of_a_missing_file_and_exits_with_1(tmp_path: Path) -> None:
-    done = command_line("--input", f"path={tmp_path / 'nowhere.txt'}")
+def test_a_missing_file_is_reported_by_command_line_and_script(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere.txt")
+    done = called("-m", "dataflow.cli", "run", str(DOCUMENT), "--input", f"path={nowhere}")
     assert done.returncode == 1
     assert "failed: page: FileNotFoundError" in done.stderr
     assert "nowhere.txt" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_script_tells_of_a_missing_file_in_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, str(SCRIPT), str(tmp_path / "nowhere.txt")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stdout == ""
+    done = called(str(SCRIPT), nowhere)
+    assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
     assert "nowhere.txt" in done.stderr
 
@@ -143,16 +138,8 @@ def test_twenty_megabytes_take_less_than_a_gigabyte(shape: str, tmp_path: Path) 
 def _large(shape: str) -> str:
     sentence = "The {0} tide of März rises over the старый harbour wall {0} times. "
     sentences = [sentence.format(number) for number in range(20_000_000 // len(sentence.encode()))]
-    match shape:
-        case "markdown":
-            parts = [
-                f"## Part {start}\n\n{''.join(sentences[start : start + 100])}\n\n"
-                for start in range(0, len(sentences), 100)
-            ]
-            return "".join(parts)
-        case "prose":
-            return "\n\n".join(
-                "".join(sentences[start : start + 20]) for start in range(0, len(sentences), 20)
-            )
-        case _:
-            return "".join(sentences)
+    size = {"markdown": 100, "prose": 20, "one section": len(sentences)}[shape]
+    parts = ["".join(sentences[start : start + size]) for start in range(0, len(sentences), size)]
+    if shape == "markdown":
+        parts = [f"## Part {number}\n\n{part}" for number, part in enumerate(parts)]
+    return "\n\n".join(parts)
