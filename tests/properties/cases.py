@@ -1,30 +1,66 @@
-"""Playing a random flat flow, and holding what it came to against the reference."""
+"""Random flows of each grammar, with what each has to come to: nested, flat, meeting."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
-from dataflow import Flow, FlowInvalid, RunFailed
+from hypothesis import assume, note
+from hypothesis import strategies as st
+
+from dataflow import SKIP, Flow, FlowInvalid, RunFailed
 from dataflow.diagnostics.graphs import LIST_IN_ITS_MAP
+from tests.properties.diary import Diary
+from tests.properties.effort import chooses, drawn, pace
 from tests.properties.feedback_flows import FlatFlow, find_loops, flat_flow
 from tests.properties.feedback_maps import read_as_lists
 from tests.properties.feedback_reference import FlatReference
 from tests.properties.feedback_rounds import Dead
 from tests.properties.ledger import Ledger
+from tests.properties.meeting import Step, come_to, document_of, steps_of
 from tests.properties.node_functions import recording
-from tests.properties.playing import Fired, Played, flow_of, plain
-from tests.properties.random_flows import Program
+from tests.properties.playing import Expected, Fired, Played, expect, flow_of, hold, plain
+from tests.properties.random_flows import Program, programs
 
-__all__ = ["Flat", "flat", "hold_flat", "play_cut"]
+
+class Case(Protocol):
+    """A flow, and what it has to come to."""
+
+    @property
+    def program(self) -> Program: ...
+
+    @property
+    def flow(self) -> Flow: ...
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the rules alone decide what it comes to."""
+
+    def hold(self, played: Played) -> None:
+        """Hold a run against it."""
+
+
+@dataclass
+class Nested:
+    """A flow with loops, maps and flows in one another."""
+
+    program: Program
+
+    def __post_init__(self) -> None:
+        self.flow: Flow = flow_of(self.program.document)
+        self.expected: Expected = expect(self.program)
+        self.is_decided: bool = self.expected.is_decided
+
+    def hold(self, played: Played) -> None:
+        hold(self.expected, played)
 
 
 @dataclass(frozen=True)
 class Flat:
-    """A flow, and what the reference says of it."""
+    """A flow with feedback edges, and what the reference says of it."""
 
     drawn: FlatFlow
     program: Program
@@ -32,10 +68,18 @@ class Flat:
     outputs: dict[str, Any]
     states: dict[str, str]
     fired: Fired
+    is_decided: bool = True
+
+    def hold(self, played: Played) -> None:
+        """Hold what a run has fired, in which states that left it, and its outputs."""
+        wanted = {name: plain(token) for name, token in self.outputs.items() if not isinstance(token, Dead)}
+        assert {name: plain(value) for name, value in played.result.outputs.items()} == wanted
+        assert {path: state.value for path, state in played.result.states.items()} == self.states
+        assert played.fired == self.fired
 
 
 def flat(choose: random.Random) -> Flat:
-    """Draw a flow and ask the reference."""
+    """Draw a flow with feedback edges and ask the reference."""
     drawn = flat_flow(choose)
     try:
         flow = flow_of(drawn.program().document)
@@ -51,27 +95,55 @@ def flat(choose: random.Random) -> Flat:
     return Flat(drawn, program, flow, outputs, reference.states, record.fired)
 
 
-def hold_flat(expected: Flat, played: Played, earlier: Fired | None = None) -> None:
-    """Hold a run against the reference: what it has fired, in which states that left it, and its outputs."""
-    wanted = {name: plain(token) for name, token in expected.outputs.items() if not isinstance(token, Dead)}
-    assert {name: plain(value) for name, value in played.result.outputs.items()} == wanted
-    assert {path: state.value for path, state in played.result.states.items()} == expected.states
-    assert (earlier or Counter()) | played.fired == expected.fired
+@dataclass
+class Met:
+    """A flow in which paths part and meet without a join."""
+
+    steps: list[Step]
+    x: Any
+    is_decided: bool = field(default=True, init=False)
+
+    def __post_init__(self) -> None:
+        self.program: Program = Program(document_of(self.steps), {"x": self.x})
+        self.flow: Flow = flow_of(self.program.document)
+
+    def hold(self, played: Played) -> None:
+        expected, result = come_to(self.steps, self.x), played.result
+        assert result.status == "completed"
+        for step in self.steps:
+            wanted = plain(expected.listed(step.id))
+            for output in {f"c_{step.id}", f"o_{step.id}"} & self.program.document["outputs"].keys():
+                assert (output, plain(result.outputs.get(output, SKIP))) == (output, wanted)
+        assert played.fired == expected.fired
 
 
-async def play_cut(expected: Flat) -> list[Played]:
+meetings: Final = st.builds(Met, drawn(steps_of), st.sampled_from((0, 1, "", None, 5)))
+flats: Final = chooses.map(flat)
+cases: Final[st.SearchStrategy[Case]] = st.one_of(programs().map(Nested), flats, meetings)
+
+
+def noted(case: Case) -> None:
+    """Note a flow for the case that its test fails; leave out one that time decides."""
+    note(str(case.program))
+    assume(case.is_decided)
+
+
+async def play_cut(case: Case, choose: random.Random) -> list[Played]:
     """Run a flow in a store, then again from what the journal holds after each of its records."""
     store = Ledger()
     played = []
-    with recording() as first, suppress(RunFailed):
-        await expected.flow.using(errors="continue", store=store).run(**expected.program.inputs)
+    errors = case.flow.settings.errors
+    with recording(pace(choose)) as first, suppress(RunFailed):
+        await case.flow.using(errors=errors, store=store).run(**case.program.inputs)
     for count in range(1, len(store.journal())):
-        flow = expected.flow.using(errors="continue", store=store.kept(count))
-        with recording(healed=()) as record:
+        kept = store.kept(count)
+        before = Diary.of(kept.journal())
+        with recording(pace(choose), before.counted()) as record:
             try:
-                result = await flow.resume(store.run)
+                result = await case.flow.using(errors=errors, store=kept).resume(store.run)
             except RunFailed as failed:
                 result = failed.result
-        fired = Counter(dict.fromkeys((path for path, _ in record.fired), 1))
-        played.append(Played(result, Counter({(path, 1): 1 for path in fired} | first.fired)))
+        assert not {path for path, _ in record.calls} & before.done - Diary.of(kept.journal()).forgotten
+        fired = Counter({(path, 1): 1 for path, _ in record.fired})
+        played.append(Played(result, fired | first.fired))
     return played

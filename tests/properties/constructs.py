@@ -9,8 +9,6 @@ from tests.properties.playing import Expected
 from tests.properties.random_flows import ENABLED, Program
 from tests.properties.reference_tokens import Dead, Firing, Frame, is_error
 
-__all__ = ["CONSTRUCTS", "contained"]
-
 _ALWAYS: Final = {
     "$error is read", "None at the end", "a constant on a port", "a default of a policy",
     "a failure that fails the run", "a failure that is handled", "a failure that on_error skips",

@@ -6,24 +6,18 @@ the ways that the engine has of doing what is done often.
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
-from time import perf_counter
+from collections.abc import Iterable, Iterator
 from typing import Final
-
-import anyio
 
 from tests.properties.constructs import CONSTRUCTS, contained
 from tests.properties.driving import drive
-from tests.properties.effort import in_part
+from tests.properties.figures import asked, counted, say, shown, verdict
 from tests.properties.paths import WAYS, counting
 from tests.properties.playing import expect, flow_of, hold, play
 from tests.properties.random_flows import Program, sample
-
-__all__ = ["Counts", "count"]
 
 FLOWS: Final = 2_000
 #: Of so many flows each construct is in as many as this, of fewer in their part; and so many percent
@@ -34,80 +28,55 @@ WITH_A_VALUE: Final = 85
 HELD: Final = 98
 #: Each way is taken in so many percent of the flows, and so often when there is something to do.
 TAKEN: Final = 10
+#: What ends the name of a way in the count of the flows in which it is taken.
+IN_FLOWS: Final = ", in flows"
 
 
-@dataclass
-class Counts:
-    """What is in so many flows, how often each way was taken, and in how many flows."""
-
-    contained: Counter[str] = field(default_factory=Counter)
-    taken: Counter[str] = field(default_factory=Counter)
-    taken_in: Counter[str] = field(default_factory=Counter)
-
-    def rare(self) -> list[str]:
-        """Name the constructs that are in too few flows."""
-        least = LEAST * min(1, self.contained["flows"] / FLOWS)
-        return sorted(name for name in CONSTRUCTS if self.contained[name] < least)
-
-    def rarely_taken(self) -> list[str]:
-        """Name the ways that are taken in too few flows, or too rarely."""
-        found = []
-        for ways in WAYS.items():
-            together = sum(self.taken[way] for way in ways)
-            for way in ways:
-                share, flows = self.taken[way] / together, self.taken_in[way] / self.contained["flows"]
-                found += [way] if 100 * min(share, flows) < TAKEN else []
-        return found
-
-
-async def count(flows: int, first: int = 0) -> Counts:
-    """Play the flows of so many seeds, each in three orders and in a real run, and count."""
-    counts = Counts()
-    for seed in range(first, first + flows):
+async def count(seeds: Iterable[int]) -> Counter[str]:
+    """Play the flows of these seeds, each in three orders and in a real run, and count."""
+    counts = Counter[str]()
+    for seed in seeds:
         program = sample(seed)
-        try:
-            await _count(counts, program)
-        except BaseException:
-            print(f"seed {seed}, inputs {json.dumps(program.inputs)}\n{json.dumps(program.document)}")  # noqa: T201
-            raise
+        with shown(seed, program):
+            counts.update(await _counts(program))
     return counts
 
 
-async def _count(counts: Counts, program: Program) -> None:
+async def _counts(program: Program) -> Counter[str]:
     flow, expected = flow_of(program.document), expect(program)
     if not expected.is_decided:
-        counts.contained["left to time"] += 1
-        return
+        return Counter()
     for order in range(3):
         hold(expected, drive(flow, program, random.Random(order)))
     with counting() as taken:
         hold(expected, await play(flow, program))
-    counts.taken.update(taken)
-    counts.taken_in.update(way for way, times in taken.items() if times)
-    counts.contained.update(["flows", *contained(program, expected)])
+    taken.update([f"{way}{IN_FLOWS}" for way, times in taken.items() if times])
+    taken.update(["held", *contained(program, expected)])
+    return taken
+
+
+def rarely_taken(counts: Counter[str]) -> Iterator[str]:
+    """Name the ways that are taken in too few flows, or too rarely."""
+    for ways in WAYS.items():
+        together = sum(counts[way] for way in ways)
+        for way in ways:
+            share = min(counts[way] / together, counts[f"{way}{IN_FLOWS}"] / counts["held"])
+            if 100 * share < TAKEN:
+                yield way
 
 
 def main() -> int:
     """Print the figures; 1 if something is rare."""
-    flows = int(sys.argv[1]) if len(sys.argv) > 1 else in_part(FLOWS)
-    begun = perf_counter()
-    counts = anyio.run(count, flows)
-    found = counts.contained
-    for name in sorted(CONSTRUCTS):
-        print(f"{found[name]:7}  {name}")  # noqa: T201 - it prints its figures
-    for ways in WAYS.items():
-        for way in ways:
-            print(f"{counts.taken[way]:7}  {way}, in {counts.taken_in[way]} flows")  # noqa: T201
-    share = 100 * found["a value at the end"] / found["flows"]
-    print(f"{found['flows']} flows in {perf_counter() - begun:.0f} s, {share:.1f} % came to a value")  # noqa: T201
-    print(f"{found['left to time']} more are not held, as time decides them")  # noqa: T201
-    rare, rarely_taken = counts.rare(), counts.rarely_taken()
-    if rare:
-        print(f"in too few flows: {', '.join(rare)}")  # noqa: T201
-    if rarely_taken:
-        print(f"taken in fewer than {TAKEN} % of the flows, or of the times: {', '.join(rarely_taken)}")  # noqa: T201
-    held = 100 * found["flows"] / flows
-    return int(bool(rare or rarely_taken) or share < WITH_A_VALUE or held < HELD)
+    flows = asked(FLOWS)
+    ways = [way for both in WAYS.items() for way in both]
+    counts = counted("flows", flows, count, [*CONSTRUCTS, *ways, *(f"{way}{IN_FLOWS}" for way in ways)])
+    held = counts["held"]
+    share = 100 * counts["a value at the end"] / held
+    say(f"{share:.1f} % came to a value; {flows - held} are not held, as time decides them")
+    least = LEAST * min(1, held / FLOWS)
+    rare = [name for name in CONSTRUCTS if counts[name] < least]
+    is_enough = share >= WITH_A_VALUE and 100 * held >= HELD * flows
+    return verdict([*rare, *rarely_taken(counts)], is_enough=is_enough)
 
 
 if __name__ == "__main__":

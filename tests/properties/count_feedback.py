@@ -6,22 +6,17 @@ if a kind of loop is rare.
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections import Counter
-from time import perf_counter
+from collections.abc import Iterable
 from typing import Final
 
-import anyio
-
+from tests.properties.cases import Flat, flat, play_cut
 from tests.properties.driving import drive
-from tests.properties.effort import in_part
-from tests.properties.flat_playing import Flat, flat, hold_flat, play_cut
+from tests.properties.figures import asked, counted, shown, verdict
 from tests.properties.plain_loops import Loop, found_loops, plain_loops, random_graph
 from tests.properties.playing import play
-
-__all__ = ["count_flows", "count_graphs"]
 
 GRAPHS: Final = 50_000
 FLOWS: Final = 2_000
@@ -29,24 +24,28 @@ FLOWS: Final = 2_000
 CUT: Final = 20
 #: Each kind of loop is in one of so many graphs and flows, at least.
 RARE: Final = 50
-MAPS: Final = ("maps over edges", "maps over edges in loops")
 KINDS: Final = ("nested", "three deep", "several heads", "several feedback edges", "side by side")
+IN_FLOWS: Final = (*KINDS, "maps over edges", "maps over edges in loops")
 
 
 def kinds_of(loops: set[Loop]) -> set[str]:
     """Tell what is among the loops of a graph."""
     depths = {loop: sum(loop.body < other.body for other in loops) for loop in loops}
-    found = {"nested"} if max(depths.values(), default=0) else set[str]()
-    found |= {"three deep"} if max(depths.values(), default=0) > 1 else set()
-    found |= {"several heads"} if any(len(loop.heads) > 1 for loop in loops) else set()
-    found |= {"several feedback edges"} if any(len(loop.edges) > 1 for loop in loops) else set()
-    return found | ({"side by side"} if list(depths.values()).count(0) > 1 else set())
+    deepest = max(depths.values(), default=0)
+    found = {
+        "nested": deepest > 0,
+        "three deep": deepest > 1,
+        "several heads": any(len(loop.heads) > 1 for loop in loops),
+        "several feedback edges": any(len(loop.edges) > 1 for loop in loops),
+        "side by side": list(depths.values()).count(0) > 1,
+    }
+    return {kind for kind, is_there in found.items() if is_there}
 
 
-def count_graphs(graphs: int) -> Counter[str]:
-    """Compare the loops of so many graphs."""
+async def count_graphs(seeds: Iterable[int]) -> Counter[str]:
+    """Compare the loops of the graphs of these seeds."""
     counts = Counter[str]()
-    for seed in range(graphs):
+    for seed in seeds:
         choose = random.Random(seed)
         graph = random_graph(choose)
         found = found_loops(graph)
@@ -55,17 +54,14 @@ def count_graphs(graphs: int) -> Counter[str]:
     return counts
 
 
-async def count_flows(flows: int) -> Counter[str]:
-    """Play so many flows in three orders and in a real run, some of them again after each record."""
+async def count_flows(seeds: Iterable[int]) -> Counter[str]:
+    """Play the flows of these seeds in three orders and in a real run, some again after each record."""
     counts = Counter[str]()
-    for seed in range(flows):
+    for seed in seeds:
         choose = random.Random(seed)
         one = flat(choose)
-        try:
+        with shown(seed, one.program):
             await _play(one, choose, is_cut=seed % CUT == 0)
-        except BaseException:
-            print(f"seed {seed}, inputs {json.dumps(one.program.inputs)}\n{json.dumps(one.program.document)}")  # noqa: T201 - it has to be told
-            raise
         counts.update(kinds_of(set(one.drawn.loops)))
         cells = one.drawn.cells()
         counts["maps over edges"] += any(cell is not None for cell in cells)
@@ -77,30 +73,19 @@ async def count_flows(flows: int) -> Counter[str]:
 
 async def _play(one: Flat, choose: random.Random, *, is_cut: bool) -> None:
     for _ in range(3):
-        hold_flat(one, drive(one.flow, one.program, choose))
-    hold_flat(one, await play(one.flow, one.program))
-    for played in await play_cut(one) if is_cut else ():
-        hold_flat(one, played)
+        one.hold(drive(one.flow, one.program, choose))
+    one.hold(await play(one.flow, one.program))
+    for played in await play_cut(one, choose) if is_cut else ():
+        one.hold(played)
 
 
 def main() -> int:
     """Print the figures; 1 if something is rare."""
-    graphs = int(sys.argv[1]) if len(sys.argv) > 1 else in_part(GRAPHS)
-    flows = int(sys.argv[2]) if len(sys.argv) > 2 else in_part(FLOWS)
-    begun = perf_counter()
-    in_graphs = count_graphs(graphs)
-    print(f"{graphs} graphs in {perf_counter() - begun:.0f} s")  # noqa: T201 - it prints its figures
-    in_flows = anyio.run(count_flows, flows)
-    print(f"{flows} flows, {perf_counter() - begun:.0f} s in all, {in_flows['rounds']} rounds")  # noqa: T201 - as above
-    for kind in MAPS:
-        print(f"{in_flows[kind]:15}  {kind}")  # noqa: T201 - as above
-    for kind in KINDS:
-        print(f"{in_graphs[kind]:7} {in_flows[kind]:7}  {kind}")  # noqa: T201 - as above
-    rare = [kind for kind in KINDS if in_graphs[kind] * RARE < graphs or in_flows[kind] * RARE < flows]
-    rare += [kind for kind in MAPS if in_flows[kind] * RARE < flows]
-    if rare:
-        print(f"rare: {', '.join(rare)}")  # noqa: T201 - as above
-    return int(bool(rare))
+    graphs, flows = asked(GRAPHS), asked(FLOWS, 2)
+    in_graphs = counted("graphs", graphs, count_graphs)
+    in_flows = counted("flows", flows, count_flows)
+    rare = [f"{kind} in graphs" for kind in KINDS if in_graphs[kind] * RARE < graphs]
+    return verdict([*rare, *(f"{kind} in flows" for kind in IN_FLOWS if in_flows[kind] * RARE < flows)])
 
 
 if __name__ == "__main__":

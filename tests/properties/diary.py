@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from dataflow.stores import Record
 
-__all__ = ["Diary"]
-
 OPENERS: Final = ("loop", "map", "flow")
 #: States that a firing leaves when the run is resumed, if nothing has handled the failure.
 LEFT: Final = ("failed", "timed_out", "cancelled", "not_run")

@@ -29,23 +29,6 @@ from dataflow.formats.native.parts import (
     Source,
 )
 
-__all__ = [
-    "AFTER",
-    "In",
-    "Read",
-    "behind",
-    "body_of",
-    "by_node",
-    "demanded",
-    "inputs_of",
-    "is_enabled",
-    "is_lifted",
-    "parted",
-    "reads_of",
-    "signature_of",
-    "sources_of",
-]
-
 AFTER: Final = "$after"
 #: Who reads what the next round of a loop begins with.
 NEXT: Final = "$next"

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["CONSTANTS", "Construct", "Drawing", "Seen"]
-
 CONSTANTS: Final[tuple[Any, ...]] = (0, None, "", False, [], 5)
 #: How deep loops, maps and flows stand in one another.
 DEEPEST: Final = 4

@@ -22,8 +22,6 @@ from tests.properties.node_functions import recording
 from tests.properties.playing import Played
 from tests.properties.random_flows import Program
 
-__all__ = ["drive"]
-
 #: How many starts and ends a random flow has at most; more of them would be a run that hangs.
 MOST_STEPS = 20_000
 

@@ -11,8 +11,6 @@ from tests.properties.feedback_maps import draw_items, fit_lists, is_chained
 from tests.properties.plain_loops import Loop, RandomGraph, plain_loops
 from tests.properties.random_flows import Program
 
-__all__ = ["FlatFlow", "Wire", "find_loops", "flat_flow"]
-
 #: Types of nodes: the ports that take one value, whether one takes many, and the ports that they give.
 SHAPES: Final[dict[str, tuple[tuple[str, ...], bool, tuple[str, ...]]]] = {
     "t.one": (("a",), False, ("out",)),

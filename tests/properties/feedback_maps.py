@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.properties.feedback_flows import FlatFlow, Wire
 
-__all__ = ["draw_items", "fit_lists", "is_chained", "read_as_lists"]
-
 
 def is_chained(wire: Wire) -> bool:
     """Tell whether what reads an edge is in the map that it begins in, if it begins in one."""

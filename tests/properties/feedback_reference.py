@@ -15,8 +15,6 @@ from tests.properties.node_functions import Odds, call_plainly
 from tests.properties.plain_loops import Loop
 from tests.properties.playing import FUNCTIONS
 
-__all__ = ["FlatReference"]
-
 
 class FlatReference:
     """Plays a flow; `states` tells of every path what it came to."""

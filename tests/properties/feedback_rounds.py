@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from tests.properties.feedback_flows import Wire
     from tests.properties.plain_loops import Loop
 
-__all__ = ["ABSENT", "FAILED", "SKIPPED", "Dead", "Map", "Round"]
-
 
 @dataclass(frozen=True, slots=True)
 class Dead:

@@ -1,8 +1,9 @@
-"""Fuzz the native loader: whatever stands in a file, it becomes a flow or a clear error with its place.
+"""Fuzz a loader: whatever stands in a file, it becomes a flow or a clear error with its place.
 
-`python -m tests.properties.fuzz_native [--seconds 15] [--seed 1]` spoils real documents for so long and
-prints what came of them; it ends with 1, and with what it takes to replay it, if anything else came of one.
-A flow is also checked, drawn, written and read again. `--first N --count 1` replays input N of a seed.
+`python -m tests.properties.fuzz_native [--format cagent] [--seconds 15] [--seed 1]` spoils real documents, or
+the golden files of a foreign format, for so long and prints what came of them; it ends with 1, and with what
+it takes to replay it, if anything else came of one. A flow is also checked, drawn, written and read again.
+`--first N --count 1` replays input N of a seed.
 """
 
 from __future__ import annotations
@@ -18,18 +19,20 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.memory import kilobytes
 from dataflow import DataflowError, Flow, FlowInvalid, FormatError
 from dataflow.formats.native.writer import dump, dump_yaml
+from dataflow.formats.reader import read
 from dataflow.inspection.drawing import dot, mermaid, outline
 from dataflow.loading import read_document
+from tests.nodes.formats.golden import FILES
 from tests.properties.effort import in_part
 from tests.properties.mutating import spoilt
 
@@ -38,12 +41,12 @@ if TYPE_CHECKING:
 
     from dataflow.core.wiring import Wiring
 
-__all__ = ["Report", "examine", "fuzz", "tell"]
-
 #: So many seconds of the processor one input may take, so many kB the process may grow once it is warm.
 MOST_SECONDS: Final = 20.0
 MOST_GROWTH: Final = 300_000
 WARM: Final = 500
+#: So many characters the text of an error has at most.
+MOST_SHOWN: Final = 1_000
 KINDS: Final = 40
 
 _PLACE: Final = re.compile(r"(?:^|:)\d+:\d+[: ]")
@@ -97,7 +100,7 @@ def _write_and_read(wiring: Wiring, path: Path, *, may_refuse: bool) -> None:
     assert json.dumps(dump(reread)) == json.dumps(written), "it is read again as another flow"
 
 
-def _refused(error: DataflowError) -> list[str]:
+def refused(error: DataflowError) -> list[str]:
     """Return the problems that an error tells; each has its place."""
     text = str(error)
     assert not _UNSEEN.search(text.replace("\n", "")), f"it could steer a terminal: {text!r}"
@@ -108,6 +111,7 @@ def _refused(error: DataflowError) -> list[str]:
             return [str(problem) for problem in error.problems]
         case FormatError():
             assert min(error.line or 0, error.column or 0) >= 1, f"no place: {text}"
+            assert len(text) < MOST_SHOWN, f"too long: {text}"
             return [text]
         case _:
             raise error
@@ -118,14 +122,14 @@ def fuzz(
     numbers: Iterator[int],
     folder: Path,
     examine: Callable[..., list[str]] = examine,
-    spoil: Callable[[random.Random], tuple[str, str]] = spoilt,
+    documents: Sequence[Any] = (),
 ) -> Report:
-    """Try the inputs of these numbers, until one fails."""
+    """Try the inputs of these numbers, native ones unless documents are given, until one fails."""
     report = Report()
     warm = 0
     for number in numbers:
         chance = random.Random(f"{seed}/{number}")
-        name, text = spoil(chance)
+        name, text = spoilt(chance, documents)
         (folder / name).write_bytes(text.encode(errors="surrogatepass"))
         try:
             with _bounded():
@@ -148,7 +152,7 @@ def _try(path: Path, report: Report, examine: Callable[..., list[str]], *, impor
     try:
         problems = examine(path, imports=imports)
     except DataflowError as error:
-        problems = _refused(error)
+        problems = refused(error)
         outcome = f"refused with {type(error).__name__}"
     else:
         outcome = "loaded, with problems" if problems else "loaded, and fit to run"
@@ -163,6 +167,12 @@ def _kind(problem: str) -> str:
     problem = _PLACE.sub("", problem, count=1)
     plain = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[\w.$%\[\]-]*[\d.$%\[\]_][\w.$%\[\]-]*", "_", problem[:300])
     return " ".join(re.split(r"[;:,]|found|reads", plain)[0].split()[:8])
+
+
+def files_of(format: str) -> list[Any]:
+    """Return the golden files of a format as plain data, without those that they convert to."""
+    paths = [path for path in FILES.values() if path.parent.name == format]
+    return [read(path.read_text("utf-8"), path.name, takes_words=True)[0] for path in paths]
 
 
 @contextmanager
@@ -188,8 +198,9 @@ def _forget_peak() -> int:
 
 
 def main() -> int:
-    """Fuzz for a while and tell what came of it; 1 if something bad did."""
+    """Fuzz for a while and print what came of it; 1 if something bad did."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--format")
     parser.add_argument("--seconds", type=float, default=in_part(60))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
@@ -197,8 +208,10 @@ def main() -> int:
     given = parser.parse_args()
     end = time.monotonic() + given.seconds
     numbers = itertools.islice(itertools.count(given.first), given.count)
+    running = takewhile(lambda _: time.monotonic() < end, numbers)
+    documents = files_of(given.format) if given.format else ()
     with tempfile.TemporaryDirectory() as folder:
-        report = fuzz(given.seed, takewhile(lambda _: time.monotonic() < end, numbers), Path(folder))
+        report = fuzz(given.seed, running, Path(folder), documents=documents)
     tell(report, given.seed)
     return int(bool(report.failure))
 

@@ -11,8 +11,6 @@ from dataflow.errors import StoreError
 from dataflow.stores import Answer, Batch, Hold, Record, StoredRun
 from dataflow.stores.memory import MemoryStore
 
-__all__ = ["Ledger"]
-
 _STATUSES = {"run_started": "running", "run_resumed": "running", "run_paused": "paused"}
 _TAKING = ("ask_answered", "ask_closed")
 

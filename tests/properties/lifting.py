@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-__all__ = ["lifted"]
-
 #: The sources that open maps.
 OPENING: Final = {"each", "every"}
 

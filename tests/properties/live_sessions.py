@@ -18,14 +18,13 @@ from anyio.lowlevel import checkpoint
 
 from dataflow import DataflowError, Paused, RunFailed
 from dataflow.live.session import Live
+from tests.properties.effort import Below, pace
 from tests.properties.living import Look, Memory, affected, ports_of, root_of
 from tests.properties.node_functions import Record, answer_to, recording
 from tests.properties.other_functions import home_of, replaceable, with_other
 from tests.properties.playing import FUNCTIONS, Fired, flow_of, plain
-from tests.properties.random_flows import Program
+from tests.properties.random_flows import Program, changed_inputs
 from tests.properties.reference_tokens import Dead
-
-__all__ = ["Session", "Step", "UndecidedError", "live_through"]
 
 REPLACED: Final = "a node got another function"
 #: For so many turns of the loop nothing goes on: then nothing will.
@@ -49,6 +48,28 @@ class Step:
     during: Sequence[tuple[int, Mapping[str, Any] | int]] = ()
     watched: int | None = None
     cancelled: int | None = None
+
+
+def script_of(below: Below, most: int, *, is_quiet: bool = False) -> list[Step]:
+    """Draw what befalls a session in up to so many steps; in a quiet one nothing overtakes anything."""
+    return [_step(below, is_quiet=is_quiet) for _ in range(1 + below(most))]
+
+
+def _step(below: Below, *, is_quiet: bool) -> Step:
+    before = _change(below)
+    if is_quiet:
+        return Step(before, [below(30) for _ in range(1 + below(2))])
+    return Step(
+        before,
+        [below(30) for _ in range(1 + below(3))],
+        [(below(12), _change(below)) for _ in range(below(4))],
+        below(30) if below(3) == 2 else None,
+        below(10) if below(4) == 3 else None,
+    )
+
+
+def _change(below: Below) -> Mapping[str, Any] | int:
+    return below(50) if below(5) == 4 else changed_inputs(below)
 
 
 @dataclass
@@ -264,9 +285,8 @@ async def live_through(
     program: Program, script: Sequence[Step], choose: random.Random | None = None
 ) -> Counter[str]:
     """Live through a session; returns what happened in it."""
-    pace = None if choose is None else lambda: choose.choice((0, 0, 1, 4))
     flow = flow_of(program.document)
-    with recording(pace) as record:
+    with recording(None if choose is None else pace(choose)) as record:
         async with flow.live(**program.inputs) as live:
             session = Session(program, live, record)
             for step in script:

@@ -22,8 +22,6 @@ from tests.properties.reference import Reference
 from tests.properties.reference_blocks import flow_frame
 from tests.properties.reference_tokens import Dead, Firing, Frame, is_error
 
-__all__ = ["Expected", "Look", "Memory", "affected", "ports_of", "root_of"]
-
 ASK: Final = "control.ask"
 #: One of several failures, or one whose text the reference does not know.
 UNSURE: Final = ("failure", "unsure")

@@ -15,8 +15,6 @@ from dataflow import SKIP
 from tests.properties.node_functions import Odds, call_plainly, recording
 from tests.properties.playing import FUNCTIONS
 
-__all__ = ["Meeting", "Step", "come_to", "document_of", "steps_of"]
-
 #: The maps around a port, the outmost first, each named by its first reader; and the item of each.
 Scope: TypeAlias = "tuple[str, ...]"
 Frame: TypeAlias = "tuple[str, ...]"

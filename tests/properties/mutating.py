@@ -17,8 +17,6 @@ from dataflow.formats.reader import read
 from dataflow.formats.writer import write_yaml
 from tests.properties.random_flows import sample
 
-__all__ = ["corpus", "places_in", "spoilt"]
-
 ROOT: Final = Path(__file__).parents[2]
 FROM_GRAMMAR: Final = 60
 LARGE: Final = 150  # of so many inputs one is large
@@ -36,106 +34,25 @@ FRAGMENTS: Final = [
     "&a [*a]", "(" * 30,
 ]
 # fmt: on
+#: Names that something is called by, or that steer what reads them.
+REFERENCES: Final = """
+$in $carry $item out $done $error $after . .. / a.b a/b a[0] ~ % %41 %zz ' " ` é 节点 ჯ null true 1 1.5 on
+type loop value --> "]; __class__
+"""
+# fmt: off
 NAMES: Final = [
-    *(
-        "$in",
-        "$carry",
-        "$item",
-        "out",
-        "$done",
-        "$error",
-        "$after",
-        "",
-        " ",
-        ".",
-        "..",
-        "/",
-        "a.b",
-        "a/b",
-        "a[0]",
-        "~",
-    ),
-    *(
-        "%",
-        "%41",
-        "%zz",
-        "'",
-        '"',
-        "`",
-        "\n",
-        "\x00",
-        "\x1b[2J",
-        "\u202ea",
-        "e\u0301",
-        "é",
-        "节点",
-        "ჯ",
-        "👩\u200d🚀",
-        "\u2028",
-    ),
-    *(
-        "null",
-        "true",
-        "1",
-        "1.5",
-        "on",
-        "type",
-        "loop",
-        "value",
-        "-->",
-        '"];',
-        "{{ x }}",
-        "__class__",
-        "a" * 300,
-    ),
+    *REFERENCES.split(),
+    "", " ", "\n", "\x00", "\x1b[2J", "\u202ea", "e\u0301", "👩\u200d🚀", "\u2028", "{{ x }}", "a" * 300,
 ]
 VALUES: Final[list[Any]] = [
-    *(
-        None,
-        True,
-        False,
-        0,
-        1,
-        -1,
-        2**70,
-        10**400,
-        1.5,
-        float("inf"),
-        float("nan"),
-        "",
-        "x",
-        "$in.x",
-        "a.b.c",
-        "os:path",
-    ),
-    *(
-        [],
-        {},
-        [[]],
-        {"value": 1},
-        {"": 1},
-        {"each": "$in.xs"},
-        {"merge": []},
-        {"type": "t.apply"},
-        {"$ref": "#"},
-    ),
+    None, True, False, 0, 1, -1, 2**70, 10**400, 1.5, float("inf"), float("nan"), "", "x", "$in.x",
+    "a.b.c", "os:path", [], {}, [[]], {"value": 1}, {"": 1}, {"each": "$in.xs"}, {"merge": []},
+    {"type": "t.apply"}, {"$ref": "#"},
     {"anyOf": [{"type": "string"}, {"pattern": "(a+)+$", "type": "string"}]},
-    *(
-        {"loop": {}},
-        {"map": {"over": {"x": {"value": [1]}}}},
-        {"flow": {"dataflow": 1}},
-        {"flow": "flow.yaml"},
-    ),
-    *(
-        "value > 1 and",
-        "value.a[0] == 'x'",
-        "9 ** 9 ** 9",
-        "m:f",
-        "flow.json",
-        "../flow.yaml",
-        "\x1b]0;x\x07",
-    ),
+    {"loop": {}}, {"map": {"over": {"x": {"value": [1]}}}}, {"flow": {"dataflow": 1}}, {"flow": "flow.yaml"},
+    "value > 1 and", "value.a[0] == 'x'", "9 ** 9 ** 9", "m:f", "flow.json", "../flow.yaml", "\x1b]0;x\x07",
 ]
+# fmt: on
 
 
 @cache

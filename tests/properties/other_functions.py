@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from tests.properties.lifting import lifted
 
-__all__ = ["home_of", "replaceable", "with_other"]
-
 _PAIRS: Final = (
     ("one", "other_one"),
     ("optional", "other_optional"),

@@ -18,8 +18,6 @@ from dataflow.scheduler.maps import Maps
 from dataflow.scheduler.outcomes import Settling
 from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["WAYS", "counting"]
-
 #: What is done often: how the short way is called, and the other.
 WAYS: Final = {
     "a firing in a row, without a task's await": "a firing that is awaited by itself",

@@ -12,8 +12,6 @@ from networkx import DiGraph
 
 from dataflow.compiler.natural_loops import natural_loops
 
-__all__ = ["Loop", "RandomGraph", "found_loops", "plain_loops", "random_graph"]
-
 Edge = tuple[int, int]
 
 

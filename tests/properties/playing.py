@@ -27,22 +27,6 @@ from tests.properties.random_flows import Program
 from tests.properties.reference import Reference
 from tests.properties.reference_tokens import Dead, Firing, Frame, Outcome
 
-__all__ = [
-    "FUNCTIONS",
-    "Expected",
-    "Fired",
-    "Played",
-    "expect",
-    "flow_of",
-    "hold",
-    "hold_part",
-    "loose_in",
-    "mark",
-    "needed_by",
-    "plain",
-    "play",
-]  # fmt: skip
-
 FUNCTIONS: Final = {
     f"t.{name}": found
     for name, found in vars(node_functions).items()

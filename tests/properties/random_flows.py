@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from tests.properties import block_constructs, plain_constructs
 from tests.properties.drawing import CONSTANTS, Construct, Drawing, Seen
-
-__all__ = ["ASKING", "ENABLED", "Program", "programs", "sample"]
+from tests.properties.effort import Below, drawn, pick
 
 #: What is drawn, and how often. A construct is one function.
 ENABLED: Final[dict[str, int]] = {
@@ -27,7 +27,12 @@ _CONSTRUCTS: Final[dict[str, Construct]] = {
     **{name: getattr(plain_constructs, name) for name in plain_constructs.__all__},
     **{name.strip("_"): getattr(block_constructs, name) for name in block_constructs.__all__},
 }
-_integers = cache(st.integers)
+#: What inputs change to: few values, so that they come to earlier ones, and to equal ones.
+_VALUES: Final[dict[str, tuple[Any, ...]]] = {
+    "x": (0, 1, 2, 3, "", None),
+    "y": (0, None, "", False, [], 5),
+    "xs": ([], [0], [1, 0], [0, 1], [4, "", 1], [1, 4, 0, ""]),
+}
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,18 @@ class Program:
     document: dict[str, Any]
     inputs: dict[str, Any]
 
+    def __str__(self) -> str:
+        return f"inputs: {json.dumps(self.inputs)}\ndocument: {json.dumps(self.document)}"
 
-def _program(make: Drawing) -> Program:
+
+def changed_inputs(below: Below) -> dict[str, Any]:
+    """Draw other values for some inputs."""
+    return {name: pick(below, values) for name, values in _VALUES.items() if below(5) > 2}
+
+
+def _program(below: Below, most: int, breaking: bool | None, weights: Mapping[str, int]) -> Program:
     """Draw the whole document, and the inputs of its run."""
+    make = Drawing(below, _CONSTRUCTS, weights, most, breaking)
     inputs: dict[str, Any] = {"x": {}, "y": {"default": make.pick(CONSTANTS)}, "xs": {"type": "array"}}
     seen = Seen(["$in.y", "$in.x"], lists=["$in.xs"])
     block = make.block(seen, 10)
@@ -58,20 +72,13 @@ def _program(make: Drawing) -> Program:
     return Program(document, given)
 
 
-@st.composite
 def programs(
-    draw: st.DrawFn, most: int = 40, breaking: bool | None = None, weights: Mapping[str, int] = ENABLED
-) -> Program:
+    most: int = 40, breaking: bool | None = None, weights: Mapping[str, int] = ENABLED
+) -> st.SearchStrategy[Program]:
     """Draw a flow of up to so many nodes; `breaking` lets nodes and tests fail."""
-
-    def below(number: int) -> int:
-        return draw(_integers(0, number - 1))
-
-    return _program(Drawing(below, _CONSTRUCTS, weights, most, breaking))
+    return drawn(partial(_program, most=most, breaking=breaking, weights=weights))
 
 
-def sample(
-    seed: int, most: int = 40, breaking: bool | None = None, weights: Mapping[str, int] = ENABLED
-) -> Program:
+def sample(seed: int, most: int = 40, weights: Mapping[str, int] = ENABLED) -> Program:
     """Make the flow of a seed, by the same grammar; it cannot be made smaller, but is made fast."""
-    return _program(Drawing(random.Random(seed).randrange, _CONSTRUCTS, weights, most, breaking))
+    return _program(random.Random(seed).randrange, most, None, weights)

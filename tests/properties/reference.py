@@ -58,8 +58,6 @@ from tests.properties.reference_tokens import (
     listed,
 )
 
-__all__ = ["Reference"]
-
 
 def _first(tokens: list[Any]) -> Any:
     """Return the first that is not a skip, as merge and fallback do."""

@@ -32,8 +32,6 @@ from tests.properties.reference_tokens import (
 if TYPE_CHECKING:
     from tests.properties.reference import Reference
 
-__all__ = ["ended", "fire_flow", "fire_loop", "fire_map", "flow_frame"]
-
 
 def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
     """Fire what a frame demands, and return its outputs."""

@@ -9,8 +9,6 @@ from typing import Any
 from dataflow.base.failure import Failure
 from dataflow.formats.native.document import BlockPart
 
-__all__ = ["BrokenFlowError", "Dead", "Firing", "Frame", "Outcome", "is_error", "is_skip", "joined", "listed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Dead:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-__all__ = ["shuffled"]
-
 
 def shuffled(document: dict[str, Any], choose: random.Random) -> dict[str, Any]:
     """Return a document with its nodes, edges and keys in another order.

@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,12 +18,11 @@ from dataflow.runtime.result import Result
 from dataflow.runtime.run import Run
 from dataflow.stores import Answer
 from tests.properties.diary import Diary
+from tests.properties.effort import Below, pace
 from tests.properties.ledger import Ledger
 from tests.properties.node_functions import answer_to, recording
 from tests.properties.playing import Fired, Played, expect, flow_of, hold, hold_part, plain
 from tests.properties.random_flows import Program
-
-__all__ = ["MENDED", "Life", "Sitting"]
 
 #: More sittings than a random flow has asks, one after the other; more would be a run that does not get on.
 MOST: Final = 100
@@ -48,6 +47,21 @@ class Sitting:
     breaks: bool = False
 
 
+def script_of(below: Below, fewer: int) -> list[Sitting]:
+    """Draw what befalls a run in fewer sittings than so many."""
+    return [
+        Sitting(
+            below(4),
+            below(4),
+            ("", "run", "inbox")[below(3)],
+            1 + below(40) if below(4) == 3 else None,
+            below(60) if below(3) else None,
+            below(4) == 3,
+        )
+        for _ in range(below(fewer))
+    ]
+
+
 @dataclass
 class Life:
     """All sittings of one run."""
@@ -69,6 +83,13 @@ class Life:
     @property
     def flow(self) -> Flow:
         return self._flow.using(**self.program.document["using"], store=self.store)
+
+    async def through(self, script: Iterable[Sitting]) -> None:
+        """Live through the sittings of a script, and then to the end."""
+        for sitting in script:
+            if not self.has_ended:
+                await self.sit(sitting)
+        await self.end()
 
     async def end(self) -> None:
         """Sit until the run has ended."""
@@ -97,7 +118,7 @@ class Life:
             self.store.answer(self.store.run, Answer(id, json.dumps(answer_to(id))))
         waiting = {one.ask for one in self.store.inbox(self.store.run)} if self.store.run else set()
         given = [id for id in given if id not in waiting]
-        with recording(self._pace, before.counted(), self.healed) as record:
+        with recording(pace(self.choose), before.counted(), self.healed) as record:
             try:
                 result = await self._execute(sitting, {id: answer_to(id) for id in given})
             except AnswerRefused:  # what has failed meanwhile has closed the ask, or is done again before it
@@ -132,9 +153,6 @@ class Life:
         """Tell whether an ask is one that is answered: others take their default, or fail."""
         node = _node_of(self.program.document, ask)
         return "expires" not in node["config"]
-
-    def _pace(self) -> int:
-        return self.choose.choice((0, 0, 1, 4))
 
     async def _execute(self, sitting: Sitting, answers: Mapping[str, Any]) -> Result | None:
         if not self.store.run:

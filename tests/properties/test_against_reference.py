@@ -1,7 +1,6 @@
-"""Random flows come to what the reference says, however they are run (S14.1).
+"""Random flows come to what the references say, however they are run (S14.1).
 
-Hypothesis prints a flow that fails as JSON, made small, and how to play it again. With the environment
-variable `HYPOTHESIS_PROFILE=many`, and `--timeout=0`, it is 100,000 flows a property.
+Hypothesis prints a flow that fails as JSON, made small, and how to play it again.
 `python -m tests.properties.count` plays more in CI and counts what they contain.
 """
 
@@ -9,98 +8,77 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 import re
-import subprocess
-import sys
-from collections.abc import Callable
 from typing import Final
 
 import anyio
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from dataflow import DataflowError, Flow
+from dataflow import DataflowError
+from tests.properties.cases import Case, Nested, cases, noted
 from tests.properties.constructs import CONSTRUCTS, contained
 from tests.properties.driving import drive
+from tests.properties.effort import LONGEST, chooses, flows, pace
 from tests.properties.node_functions import recording
-from tests.properties.playing import Expected, expect, flow_of, hold, hold_part, needed_by, plain, play
+from tests.properties.playing import expect, flow_of, hold, hold_part, needed_by, plain, play
 from tests.properties.random_flows import Program, programs, sample
 from tests.properties.reference_tokens import Dead
 from tests.properties.shuffling import shuffled
+from tests.support.processes import printed_with
 
-MANY: Final = os.environ.get("HYPOTHESIS_PROFILE") == "many"
-#: Far more than a flow takes on a busy machine; a run that hangs ends here.
-LONGEST: Final = 60
 SEEDS: Final = range(300)
-
-chooses: Final = st.integers(0, 2**32 - 1).map(random.Random)
-
-
-def flows(count: int) -> settings:
-    """Play so many flows, which take their time to be drawn."""
-    return settings(max_examples=100_000 if MANY else count, suppress_health_check=list(HealthCheck))
+nested: Final = programs().map(Nested)
 
 
-def read(program: Program) -> tuple[Flow, Expected]:
-    """Make a flow and ask the reference; notes the flow for the case that the test fails."""
-    note(f"inputs: {json.dumps(program.inputs)}\ndocument: {json.dumps(program.document)}")
-    expected = expect(program)
-    assume(expected.is_decided)
-    return flow_of(program.document), expected
+@flows(800)
+@given(cases, chooses)
+def test_in_any_order_of_settling(case: Case, choose: random.Random) -> None:
+    noted(case)
+    case.hold(drive(case.flow, case.program, choose))
 
 
-def pace(choose: random.Random) -> Callable[[], int]:
-    return lambda: choose.choice((0, 0, 1, 4))
-
-
-@flows(300)
-@given(programs(), chooses)
-def test_in_any_order_of_settling(program: Program, choose: random.Random) -> None:
-    flow, expected = read(program)
-    hold(expected, drive(flow, program, choose))
-
-
-@flows(100)
-@given(programs(), chooses, st.booleans())
+@flows(260)
+@given(cases, chooses, st.booleans())
 async def test_in_real_runs_that_suspend_heard_or_not(
-    program: Program, choose: random.Random, is_heard: bool
+    case: Case, choose: random.Random, is_heard: bool
 ) -> None:
-    flow, expected = read(program)
+    noted(case)
     with anyio.fail_after(LONGEST):
-        hold(expected, await play(flow, program, pace(choose), is_heard))
+        case.hold(await play(case.flow, case.program, pace(choose), is_heard))
 
 
 @flows(200)
-@given(programs(), chooses)
-def test_in_any_order_of_declaration(program: Program, choose: random.Random) -> None:
-    _, expected = read(program)
-    other = Program(shuffled(program.document, choose), program.inputs)
+@given(nested, chooses)
+def test_in_any_order_of_declaration(case: Nested, choose: random.Random) -> None:
+    noted(case)
+    other = Program(shuffled(case.program.document, choose), case.program.inputs)
     note(f"shuffled: {json.dumps(other.document)}")
-    hold(expected, drive(flow_of(other.document), other, choose), is_as_declared=False)
+    hold(case.expected, drive(flow_of(other.document), other, choose), is_as_declared=False)
 
 
 @flows(100)
 @given(programs(), chooses, st.integers(1, 4))
 def test_with_any_limit(program: Program, choose: random.Random, most: int) -> None:
     using = {**program.document["using"], "max_concurrency": most}
-    limited = Program({**program.document, "using": using}, program.inputs)
-    flow, expected = read(limited)
-    hold(expected, drive(flow, limited, choose))
+    case = Nested(Program({**program.document, "using": using}, program.inputs))
+    noted(case)
+    case.hold(drive(case.flow, case.program, choose))
 
 
 @flows(100)
-@given(programs(breaking=False), chooses)
-async def test_pulling_an_output_runs_what_it_needs(program: Program, choose: random.Random) -> None:
-    flow, expected = read(program)
+@given(programs(breaking=False).map(Nested), chooses)
+async def test_pulling_an_output_runs_what_it_needs(case: Nested, choose: random.Random) -> None:
+    noted(case)
+    program, expected = case.program, case.expected
     firings = expected.outcome.firings.values()
     assume(all(firing.state != "failed" for firing, _ in firings))  # what is not needed may be what fails
     name = choose.choice(list(program.document["outputs"]))
     wanted = expected.outcome.outputs[name]
     with recording(pace(choose)) as record, anyio.fail_after(LONGEST):
         try:
-            assert plain(await flow.pull(name, **program.inputs)) == plain(wanted)
+            assert plain(await case.flow.pull(name, **program.inputs)) == plain(wanted)
         except DataflowError:
             assert isinstance(wanted, Dead)
     assert record.fired <= expected.fired
@@ -108,18 +86,16 @@ async def test_pulling_an_output_runs_what_it_needs(program: Program, choose: ra
 
 
 @flows(100)
-@given(programs(), chooses, st.integers(0, 40))
-async def test_what_a_run_cut_short_has_done_is_right(
-    program: Program, choose: random.Random, most: int
-) -> None:
+@given(nested, chooses, st.integers(0, 40))
+async def test_what_a_run_cut_short_has_done_is_right(case: Nested, choose: random.Random, most: int) -> None:
     """The run is cancelled after so many events, if it has not come to its end."""
-    flow, expected = read(program)
+    noted(case)
     with anyio.fail_after(LONGEST):
-        played = await play(flow, program, pace(choose), is_heard=True, most=most)
+        played = await play(case.flow, case.program, pace(choose), is_heard=True, most=most)
     if played.result.status == "completed":
-        hold(expected, played)
+        case.hold(played)
     else:  # cancelled, or it had failed before it was
-        hold_part(expected, played)
+        hold_part(case.expected, played)
 
 
 async def digest() -> str:
@@ -141,16 +117,7 @@ def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
     code = (
         "import anyio; from tests.properties.test_against_reference import digest; print(anyio.run(digest))"
     )
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for seed in ("1", "2")
-    ]
-    one, other = (process.communicate()[0].strip() for process in processes)
+    one, other = (printed_with(seed, code) for seed in ("1", "2"))
     assert len(one) == 64
     assert one == other
 

@@ -6,57 +6,41 @@ knows nothing of stores, and its journal against the rules that every journal ke
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
+from functools import partial
 from typing import Final
 
 import anyio
-from hypothesis import HealthCheck, assume, given, note, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, note
 
-from tests.properties.count_durable import KINDS, lived
+from tests.properties.count_durable import KINDS
+from tests.properties.effort import LONGEST, chooses, drawn, flows
 from tests.properties.random_flows import ASKING, Program, programs, sample
-from tests.properties.sittings import MENDED, Life, Sitting
-from tests.properties.test_against_reference import LONGEST, MANY
+from tests.properties.sittings import MENDED, Life, Sitting, script_of
 
 #: So often the process dies after a record of a kind.
 ENOUGH: Final = 3
-chooses: Final = st.integers(0, 2**32 - 1).map(random.Random)
-few: Final = st.integers(0, 3)
-sittings: Final = st.builds(
-    Sitting,
-    resumed=few,
-    posted=few,
-    live=st.sampled_from(("", "run", "inbox")),
-    cancelled=st.none() | st.integers(1, 40),
-    kept=st.none() | st.integers(0, 60),
-    breaks=st.booleans(),
-)
-
-
-def runs(count: int) -> settings:
-    return settings(max_examples=100_000 if MANY else count, suppress_health_check=list(HealthCheck))
 
 
 def life(program: Program, choose: random.Random) -> Life:
-    note(f"inputs: {json.dumps(program.inputs)}\ndocument: {json.dumps(program.document)}")
+    note(str(program))
     made = Life(program, choose)
     assume(made.expected.is_decided)
     return made
 
 
-@runs(150)
-@given(programs(most=25, weights=ASKING), st.lists(sittings, max_size=6), chooses)
+@flows(150)
+@given(programs(most=25, weights=ASKING), drawn(partial(script_of, fewer=7)), chooses)
 async def test_whatever_befalls_a_run_it_comes_to_the_same(
     program: Program, script: list[Sitting], choose: random.Random
 ) -> None:
     one = life(program, choose)
     with anyio.fail_after(LONGEST):
-        await lived(one, script)
+        await one.through(script)
 
 
-@runs(15)
+@flows(15)
 @given(programs(most=10, weights=ASKING), chooses)
 async def test_whichever_record_is_the_last_the_run_comes_to_the_same(
     program: Program, choose: random.Random

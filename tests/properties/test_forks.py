@@ -7,46 +7,22 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from collections import Counter
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 import anyio
 from hypothesis import assume, given, note, reject
 from hypothesis import strategies as st
 
 from dataflow.durable.fork import prepare_forked
-from dataflow.formats.native.document import FlowDocument
 from tests.properties.diary import Diary
-from tests.properties.document_reading import by_node, reads_of
-from tests.properties.lifting import lifted
-from tests.properties.playing import FUNCTIONS, expect
-from tests.properties.random_flows import ASKING, Program, programs
-from tests.properties.sittings import MENDED, Life, Sitting
-from tests.properties.test_against_reference import LONGEST
-from tests.properties.test_durable_runs import chooses, life, runs, sittings
-
-VALUES: Final[dict[str, Any]] = {
-    "x": st.sampled_from((0, 1, 2, 3, "", None)),
-    "y": st.sampled_from((0, 1, 5, "", None)),
-    "xs": st.lists(st.sampled_from((0, 1, "", 4)), max_size=4),
-}
-changed_inputs: Final = st.fixed_dictionaries({}, optional=VALUES)
-
-
-def reached(program: Program, names: set[str], nodes: set[str]) -> set[str]:
-    """Name the nodes of the flow itself that depend on these inputs and nodes, however far."""
-    flow = FlowDocument.model_validate(lifted(program.document))
-    reads = by_node(reads_of(flow, FUNCTIONS))
-    found = {read.reader for read in reads.get("$in", ()) if read.name in names} | nodes
-    while more := {read.reader for id in found if id for read in reads.get(id, ())} - found:
-        found |= more
-    return {id for id in found if id}
-
-
-def root_of(path: str) -> str:
-    """Return the id of the node of the flow itself that a path leads into."""
-    return re.split(r"[/\[~]", path, maxsplit=1)[0]
+from tests.properties.effort import LONGEST, chooses, drawn, flows
+from tests.properties.living import affected, root_of
+from tests.properties.playing import expect
+from tests.properties.random_flows import ASKING, Program, changed_inputs, programs
+from tests.properties.sittings import MENDED, Life, Sitting, script_of
+from tests.properties.test_durable_runs import life
 
 
 async def fork(first: Life, inputs: dict[str, Any], choose: random.Random) -> Life:
@@ -67,9 +43,13 @@ async def fork(first: Life, inputs: dict[str, Any], choose: random.Random) -> Li
     return second
 
 
-@runs(150)
+@flows(150)
 @given(
-    programs(most=25, weights=ASKING), st.lists(sittings, max_size=4), st.booleans(), changed_inputs, chooses
+    programs(most=25, weights=ASKING),
+    drawn(partial(script_of, fewer=5)),
+    st.booleans(),
+    drawn(changed_inputs),
+    chooses,
 )
 async def test_a_fork_comes_to_what_a_new_run_comes_to(
     program: Program, script: list[Sitting], has_ended: bool, inputs: dict[str, Any], choose: random.Random
@@ -88,7 +68,7 @@ async def test_a_fork_comes_to_what_a_new_run_comes_to(
         if before.failures or before.ends:  # a flow node that has failed goes on counting its attempts
             assume(not any("~" in path for path in before.states))
         second = await fork(first, inputs, choose)
-        again = reached(program, set(inputs), {root_of(path) for path in before.failed})
+        again = affected(program.document, inputs, {root_of(path) for path in before.failed})
         lost = [path for path in before.done.difference(second.taken) if root_of(path) not in again]
         assert not lost
         await second.end()

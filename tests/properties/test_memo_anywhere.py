@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import copy
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import anyio
-from hypothesis import assume, given, note
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dataflow import EventKind, Flow, ProcessMemo, RunFailed
 from dataflow.stores import Store
+from tests.properties.cases import Nested, noted
+from tests.properties.effort import LONGEST, chooses, flows, pace
 from tests.properties.node_functions import recording
-from tests.properties.playing import Expected, Played, expect, flow_of, hold
+from tests.properties.playing import Played
 from tests.properties.random_flows import Program, programs
-from tests.properties.test_against_reference import LONGEST, chooses, flows, pace
 
 REACHES = ("off", "run", "process", "store")
 
@@ -40,49 +41,29 @@ def with_memos(document: dict[str, Any], choose: random.Random) -> dict[str, Any
     return remembered
 
 
-async def play(flow: Flow, program: Program, choose: random.Random) -> tuple[Played, int]:
-    """Run a flow; what was remembered counts as fired. Returns how often that was, too."""
+async def play(flow: Flow, program: Program, choose: random.Random) -> Played:
+    """Run a flow; what was remembered counts as fired."""
     with recording(pace(choose)) as record:
-        hits = 0
         try:
             async with flow.start(**program.inputs) as run:
                 async for event in run.events():
                     if event.kind is EventKind.MEMO_HIT:
-                        hits += 1
                         record.fired[event.path, 1] += 1
                 result = await run
         except RunFailed as failed:
-            return Played(failed.result, record.fired, tuple(failed.failures)), hits
-        return Played(result, record.fired), hits
+            return Played(failed.result, record.fired, tuple(failed.failures))
+        return Played(result, record.fired)
 
 
-async def hold_twice(expected: Expected, program: Program, choose: random.Random, **using: Any) -> None:
-    document = with_memos(program.document, choose)
-    note(f"inputs: {json.dumps(program.inputs)}\ndocument: {json.dumps(document)}")
-    settings = flow_of(document).settings
-    flow = flow_of(document).using(
-        errors=settings.errors, max_concurrency=settings.max_concurrency, limits=settings.limits,
-        timeout=settings.timeout, **using,
-    )  # fmt: skip
+@flows(120)
+@given(programs(), chooses, st.sampled_from(("process", "memo", "store")))
+async def test_with_outcomes_in_memory_or_a_store(program: Program, choose: random.Random, kept: str) -> None:
+    case = Nested(Program(with_memos(program.document, choose), program.inputs))
+    noted(case)
+    keeper: Any = ProcessMemo() if kept == "process" else Store.memory()
+    flow = case.flow.using(
+        **case.program.document["using"], **{"store" if kept == "store" else "memo": keeper}
+    )
     for _ in range(2):
         with anyio.fail_after(LONGEST):
-            played, _ = await play(flow, program, choose)
-        hold(expected, played)
-
-
-@flows(60)
-@given(programs(), chooses)
-async def test_with_outcomes_in_memory(program: Program, choose: random.Random) -> None:
-    expected = expect(program)
-    assume(expected.is_decided)
-    await hold_twice(expected, program, choose, memo=ProcessMemo())
-
-
-@flows(60)
-@given(programs(), chooses)
-async def test_with_outcomes_in_a_store(program: Program, choose: random.Random) -> None:
-    expected = expect(program)
-    assume(expected.is_decided)
-    is_journaled = choose.random() < 0.5
-    store = Store.memory()
-    await hold_twice(expected, program, choose, **{"store" if is_journaled else "memo": store})
+            case.hold(await play(flow, program, choose))
