@@ -138,7 +138,7 @@ async def thank(paid: str) -> str:
     return f"{paid}, thanks"
 
 
-def made(_seed: int = 0) -> Flow:
+def made() -> Flow:
     """Wire the flow."""
     with Flow("sub") as sub:
         number = sub.input("number", int)

@@ -19,12 +19,9 @@ from typing import Any
 
 import anyio
 
-from dataflow import Flow, Result
-from dataflow.core.inputs import Ask
-from dataflow.errors import RunTaken
+from dataflow import Flow
 from dataflow.stores import Answer, Batch
 from dataflow.stores.sqlite import SqliteStore
-from tests.properties.node_functions import answer_to, recording
 
 __all__ = ["Order"]
 
@@ -35,27 +32,20 @@ class Order:
 
     With `changes` the run is forked with them, and it is the other run that it goes on with.
 
-    Without `answers` it answers what `answer_to` says, and leaves what expires. One that `pauses` gives its
-    answers when it goes on, and stops when the run pauses.
-
     It dies at the record `at`, or the first of a `kind`: right `before` that is committed, or right after. Or
-    it is killed after some seconds. `gate` is a pipe that it waits at until somebody opens and closes it.
+    it is killed after some seconds.
     """
 
-    flow: str  # the function that makes it, as module:name, which gets the seed
+    flow: str  # the function that makes it, as module:name
     store: str
     reply: str  # the file for what it has come to
-    answers: Mapping[str, Any] | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
+    answers: Mapping[str, Any] = field(default_factory=dict)
     run: str = ""
     changes: Mapping[str, Any] | None = None
     at: int = 0
     kind: str = ""
     before: bool = False
     seconds: float | None = None
-    gate: str = ""
-    pauses: bool = False
     calls: str = ""  # the file that nodes write to
 
 
@@ -95,28 +85,14 @@ def die() -> None:
 
 async def execute(flow: Flow, order: Order) -> dict[str, Any]:
     """Run a flow, or go on with a run, to its end."""
-    given = order.answers if order.pauses else None
-    try:
-        if order.changes is not None:
-            result = await flow.fork(order.run, changes=order.changes)
-        else:
-            result = await (flow.resume(order.run, given) if order.run else flow.run(**order.inputs))
-        while result.status == "paused" and not order.pauses:
-            result = await flow.resume(
-                result.run_id, {ask.id: _answer(ask, order) for ask in _asked(result, order)}
-            )
-    except RunTaken as taken:
-        return {"taken": str(taken)}
+    if order.changes is not None:
+        result = await flow.fork(order.run, changes=order.changes)
+    else:
+        result = await (flow.resume(order.run) if order.run else flow.run())
+    while result.status == "paused":
+        result = await flow.resume(result.run_id, {ask.id: order.answers[ask.id] for ask in result.asks})
     outputs = {name: repr(value) for name, value in result.outputs.items()}
     return {"run": result.run_id, "status": result.status, "outputs": outputs}
-
-
-def _asked(result: Result, order: Order) -> list[Ask]:
-    return [ask for ask in result.asks if order.answers is not None or ask.expires is None]
-
-
-def _answer(ask: Ask, order: Order) -> object:
-    return answer_to(ask.id) if order.answers is None else order.answers[ask.id]
 
 
 def obey(order: Order, made: Flow) -> None:
@@ -124,27 +100,23 @@ def obey(order: Order, made: Flow) -> None:
     store = Mortal(order.store)
     store.order = order
     os.environ["CALLS"] = order.calls
-    if order.gate:
-        Path(order.gate).read_bytes()
-    with recording():
-        reply = anyio.run(execute, made.using(store=store), order)
+    reply = anyio.run(execute, made.using(store=store), order)
     Path(order.reply).write_text(json.dumps(reply))
 
 
 def main() -> None:
     """Fork for each order that comes, one a line, and tell with what the fork has ended."""
-    flows: dict[tuple[str, int], Flow] = {}
+    flows: dict[str, Flow] = {}
     for line in sys.stdin:
         order = Order(**json.loads(line))
-        key = order.flow, order.seed
-        if key not in flows:
+        if order.flow not in flows:
             module, _, name = order.flow.partition(":")
-            flows[key] = getattr(import_module(module), name)(order.seed)
+            flows[order.flow] = getattr(import_module(module), name)()
         child = os.fork()
         if not child:
             code = 1
             try:
-                obey(order, flows[key])
+                obey(order, flows[order.flow])
                 code = 0
             finally:
                 os._exit(code)

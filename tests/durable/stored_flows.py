@@ -7,102 +7,18 @@ import base64
 import hashlib
 import json
 import logging
-import math
 import os
 import subprocess
 import sys
-import tempfile
-from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
-from decimal import Decimal
-from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from dataflow import Flow, NodeOutput, Ports, Secret, collect, each, node
-from dataflow.stores import Store
+from dataflow import Flow, Secret, collect, each, node
 from tests.support.stored_runs import asking
 
 SECRET: Final = "TOKEN"
 ROOT: Final = Path(__file__).parents[2]
-
-
-class Color(Enum):
-    RED = 1
-
-
-class Kind(str, Enum):  # noqa: UP042 - as people write it
-    A = "a"
-
-
-@dataclass
-class Paint:
-    color: Color
-    name: str = "red"
-
-
-#: The table of B26: what comes back.
-STORED: Final[dict[str, Any]] = {
-    "tuple": (1, 2),
-    "dict of numbers": {1: "a"},
-    "set": {3, 1},
-    "bytes": b"\x00\xff",
-    "moment": datetime(2026, 5, 17, 8, 30, tzinfo=timezone(timedelta(hours=2))),
-    "decimal": Decimal("1.10"),
-    "enum": Color.RED,
-    "enum of texts": Kind.A,
-    "dataclass": Paint(Color.RED),
-    "path": Path("a/b"),
-    "nan": math.nan,
-    "infinity": math.inf,
-    "minus infinity": -math.inf,
-    "long integer": 2**70,
-    "text": "é🙂",
-}
-#: The table of B26: what is refused, and where it is in the port.
-REFUSED: Final[dict[str, tuple[Any, str, str]]] = {
-    "function": (lambda: None, "give.out", "function"),
-    "file": (tempfile.TemporaryFile(), "give.out", "BufferedRandom"),  # noqa: SIM115 - it stays open
-    "object": ({"h": [0, object()]}, 'give.out["h"][1]', "object"),
-}
-
-
-def value_flow(name: str, value: Any) -> Flow:
-    """Wire a value to a node that tells what it is, behind an ask."""
-    of_a_class = Color | Kind | Paint
-
-    async def give() -> NodeOutput:
-        return NodeOutput({"out": value})
-
-    async def look(x: Any, go: bool) -> tuple[str, str, Any]:
-        return f"{type(x).__module__}:{type(x).__qualname__}", repr(x), x
-
-    kind = of_a_class if isinstance(value, of_a_class) else Any
-    ports = Ports({}, {"out": kind})
-    with Flow(name) as f:
-        given = f.add(node(ports=lambda _: ports)(give))
-        f.output("o", f.add(look, x=given.out, go=f.add(asking(bool)).out).out)
-    return f
-
-
-def told(value: Any) -> list[str]:
-    """Tell what a value is, as the node of the flow does."""
-    return [f"{type(value).__module__}:{type(value).__qualname__}", repr(value)]
-
-
-async def resumed_values(store: Store, runs: dict[str, str]) -> dict[str, Any]:
-    """Resume the runs of the values; tell what came back."""
-    found = {}
-    for name, run in runs.items():
-        result = (
-            await value_flow(name, None if name in REFUSED else STORED[name])
-            .using(store=store)
-            .resume(run, {"ask": True})
-        )
-        kind, shown, _ = result["o"]
-        found[name] = [kind, shown]
-    return found
 
 
 def secret_flow() -> Flow:

@@ -14,7 +14,6 @@ from dataflow.durable.journal_view import Past, fold
 from dataflow.stores import Record
 
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
-OPENED: dict[str, object] = {"prompt": "?", "schema": {}, "show": None, "expires": None, "given": {}}
 ENDED = {"ports": {"out": {"value": 1}}, "metadata": {}}
 
 
@@ -46,25 +45,6 @@ def started(path: str = "a", attempt: int = 1, type: str = "m:a") -> Journal:
 
 
 class TestRuns:
-    def test_an_empty_journal_tells_nothing(self) -> None:
-        past = fold("r", [], "runs.db")
-        assert (past.seq, dict(past.told), past.firings) == (0, {}, {})
-
-    def test_the_first_record_has_the_flow_and_the_inputs(self) -> None:
-        past = Journal().fold()
-        assert (past.flow, past.told["inputs"], past.started, past.seq) == ("f", {}, BEGUN, 1)
-
-    def test_the_end_tells_the_status(self) -> None:
-        for status in ["completed", "failed", "cancelled"]:
-            assert Journal().tell("run_finished", status=status).fold().status is RunStatus(status), status
-
-    def test_a_pause_tells_how_long_it_was_executed(self) -> None:
-        journal = Journal().tell("run_paused", asks=["a"], elapsed=4.5)
-        past = journal.fold()
-        assert (past.status, past.elapsed) == (RunStatus.PAUSED, 4.5)
-        past = journal.tell("run_resumed").fold()
-        assert (past.status, past.elapsed) == (RunStatus.RUNNING, 4.5)
-
     def test_what_was_interrupted_was_executed_up_to_its_newest_record(self) -> None:
         journal = Journal().tell("run_paused", asks=["a"], elapsed=4.5).tell("run_resumed")
         assert journal.tell("node_started", "a", type="m:a", attempt=1).fold().elapsed == 5.5
@@ -72,105 +52,24 @@ class TestRuns:
         assert journal.fold().elapsed == 2
         assert started().tell("run_finished", status="failed").fold().elapsed == 2
 
-    def test_the_end_tells_what_nothing_has_handled(self) -> None:
-        past = Journal().tell("run_finished", status="failed", failures=["a"]).fold()
-        assert past.failures == {"a"}
-
-    def test_what_was_forgotten_then_stays_forgotten(self) -> None:
-        journal = (
-            started().tell("node_finished", "a", state="done", **ENDED).tell("run_finished", status="failed")
-        )
-        assert journal.tell("run_resumed", forgotten=["a"]).fold().firings["a"].state is None
-
-    def test_warnings_are_known_in_their_order(self) -> None:
-        past = (
-            Journal().tell("warning", "b", code="c", text="1").tell("warning", "a", code="c", text="2").fold()
-        )
-        assert list(past.warnings) == [("b", "c", "1"), ("a", "c", "2")]
-
 
 class TestFirings:
-    def test_one_that_has_started_is_running(self) -> None:
-        firing = started(attempt=2).fold().firings["a"]
-        assert (firing.is_running, firing.type, firing.attempt, firing.state) == (True, "m:a", 2, None)
-
-    def test_one_that_has_ended_has_its_ports(self) -> None:
-        firing = started().tell("node_finished", "a", state="done", **ENDED).fold().firings["a"]
-        assert (firing.is_running, firing.state, firing.ports) == (
-            False, NodeState.DONE, {"out": {"value": 1}}
-        )  # fmt: skip
-
-    def test_one_that_is_attempted_again_waits_for_its_time(self) -> None:
-        journal = started().tell("attempt_failed", "a", attempt=1, error={}, delay=60)
-        firing = journal.fold().firings["a"]
-        assert (firing.is_running, firing.attempt) == (False, 1)
-        assert firing.next_at == BEGUN + timedelta(seconds=62)
-        firing = journal.tell("node_started", "a", type="m:a", attempt=2).fold().firings["a"]
-        assert (firing.is_running, firing.attempt, firing.next_at) == (True, 2, None)
-
-    def test_the_last_attempt_waits_for_nothing(self) -> None:
-        past = started().tell("attempt_failed", "a", attempt=1, error={}, delay=None).fold()
-        assert past.firings["a"].next_at is None
-
-    def test_loops_maps_and_flow_nodes_open_what_is_inside(self) -> None:
-        cases: list[tuple[str, bool]] = [("loop", True), ("map", True), ("flow", True), ("m:a", False)]
-        for kind, is_opener in cases:
-            assert started(type=kind).fold().firings["a"].is_opener is is_opener, kind
-
     def test_the_attempt_at_a_subflow_is_the_running_or_the_next_one(self) -> None:
         waiting = started(type="flow").tell("attempt_failed", "a", attempt=1, error={}, delay=60)
         assert Journal().fold().attempt_at_flow("a") == 1
         assert started(attempt=2, type="flow").fold().attempt_at_flow("a") == 2
         assert waiting.fold().attempt_at_flow("a") == 2
 
-    def test_forgetting_keeps_the_attempts_counted(self) -> None:
-        past = started(attempt=3).tell("node_finished", "a", state="failed", **ENDED).fold()
-        past.forget(["a", "nobody"])
-        firing = past.firings["a"]
-        assert (firing.state, firing.attempt, firing.ports) == (None, 3, {})
-
 
 class TestLoopsAndMaps:
-    def test_a_loop_continues_that_has_begun_another_round(self) -> None:
-        past = Journal().tell("loop_round", "l", round=2).fold()
-        assert (past.loop_goes_on("l", 2), past.loop_goes_on("l", 3)) == (True, None)
-
     def test_why_a_loop_has_ended_shows_what_its_test_said(self) -> None:
         said = {"condition": False, "max_iterations": True, "exhausted": True, "failed": None}
         for reason, goes_on in said.items():
             past = Journal().tell("loop_exited", "l", reason=reason, iterations=3).fold()
             assert past.loop_goes_on("l", 3) is goes_on, reason
 
-    def test_all_of_it_is_known_until_it_is_forgotten(self) -> None:
-        journal = Journal().tell("loop_round", "x", round=2).tell("map_opened", "x", items=3)
-        past = journal.tell("race_decided", "x", edge="a.out").fold()
-        assert (past.rounds, past.maps, past.races) == ({"x": 3}, {"x": 3}, {"x": "a.out"})
-        past.forget(["x"])
-        assert (past.rounds, past.maps, past.races) == ({}, {}, {})
-
 
 class TestAsks:
-    def test_an_open_one_waits(self) -> None:
-        past = started().tell("ask_opened", "a", **OPENED).fold()
-        assert (list(past.open_asks), past.firings["a"].is_running) == (["a"], False)
-
-    def test_they_are_listed_as_they_opened(self) -> None:
-        journal = started().tell("node_started", "b", type="m:b", attempt=1)
-        past = journal.tell("ask_opened", "b", **OPENED).tell("ask_opened", "a", **OPENED).fold()
-        assert list(past.open_asks) == ["b", "a"]
-
-    def test_one_that_is_answered_waits_no_more(self) -> None:
-        journal = started().tell("ask_opened", "a", **OPENED)
-        past = journal.tell("ask_answered", "a", by="Ada", values={"out": 1}).fold()
-        ask = past.firings["a"].ask
-        assert ask is not None
-        assert (ask.values, ask.by, dict(past.open_asks)) == ({"out": 1}, "Ada", {})
-
-    def test_one_that_is_closed_waits_no_more_until_it_is_opened_again(self) -> None:
-        journal = started().tell("ask_opened", "a", **OPENED).tell("ask_closed", "a", reason="over")
-        assert not journal.fold().open_asks
-        assert list(journal.tell("ask_opened", "a", **OPENED).fold().open_asks) == ["a"]
-
     def test_the_end_of_one_that_was_never_opened_tells_nothing(self) -> None:
         cases: list[tuple[str, dict[str, Any]]] = [
             ("ask_answered", {"by": "Ada", "values": {}}),
@@ -229,10 +128,6 @@ class TestLaterReleases:
         past = journal.fold()
         assert (past.is_torn, past.seq, past.elapsed) == (False, 2, 1)
         assert journal.spoil('{"na').fold().is_torn
-
-    def test_what_follows_from_the_others_is_passed_over(self) -> None:
-        for kind in ["branch_evaluated", "timer_set"]:
-            assert Journal().tell(kind, "a", matched=None).fold().firings == {}, kind
 
     def test_fields_that_nobody_knows_are_passed_over(self) -> None:
         firing = Journal().tell("node_started", "a", type="m:a", attempt=1, priority=3).fold().firings["a"]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from dataflow import Flow, RunFailed, collect, each, fallback, flow, node
-from dataflow.stores import Batch, Store
+from dataflow.stores import Store
 from tests.properties.ledger import Ledger
 from tests.support.edges import every
 
@@ -131,12 +129,3 @@ async def test_nothing_is_kept_that_came_of_the_failure_whichever_record_is_the_
             for count in range(1, len(ledger.journal()) + 1):
                 result = await made(wire, ledger.kept(count)).resume(ledger.run)
                 assert (count, result.status, result.outputs) == (count, "completed", {"o": output})
-
-
-async def test_in_a_file_too(tmp_path: Path) -> None:
-    ledger = await fail(items)
-    stored = Store.sqlite(tmp_path / "runs.db")
-    hold = stored.begin(replace(ledger.find(ledger.run), status="running"))
-    stored.commit(ledger.run, Batch([one for one in ledger.journal() if one.kind != "run_finished"]))
-    hold.release()
-    assert (await made(items, stored).resume(ledger.run)).outputs == {"o": FLOWS[items]}

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import anyio
 import pytest
 
-from dataflow import Flow, Result, StoreError
+from dataflow import Flow, Result, RunTaken, StoreError
 from dataflow.base.backend import on_asyncio
-from dataflow.durable.ownership import acquire, cancel_stored
+from dataflow.durable.ownership import cancel_stored
 from dataflow.stores import Store
-from tests.support.stored_runs import Gated, asking_flow, until
+from tests.support.stored_runs import Gated, asking_flow, kinds_of, until
 
 
 def join_threads() -> None:
@@ -137,63 +138,24 @@ class TestExecuting:
         assert store.find(paused.run_id).status == "completed"
 
 
-class TestOwned:
-    async def test_what_was_taken_is_returned(self) -> None:
-        assert await acquire(lambda: 7, lambda _: None) == 7
-
-    async def test_what_is_raised_is_raised(self) -> None:
-        given_up: list[int] = []
-
-        def take() -> int:
-            raise OSError("no")
-
-        with pytest.raises(OSError, match="no"):
-            await acquire(take, given_up.append)
-        assert given_up == []
-
-    async def test_it_is_given_up_once_it_is_taken(self) -> None:
-        begun, gate, given_up = threading.Event(), threading.Event(), list[int]()
-
-        def take() -> int:
-            begun.set()
-            gate.wait(30)
-            return 7
-
-        with anyio.CancelScope() as scope:
-            async with anyio.create_task_group() as group:
-                group.start_soon(acquire, take, given_up.append)
-                await until(begun)
-                scope.cancel()
-        gate.set()
-        join_threads()
-        assert given_up == [7]
-
-    async def test_who_is_cancelled_before_takes_nothing(self) -> None:
-        taken: list[int] = []
-        with anyio.CancelScope() as scope:
-            scope.cancel()
-            await acquire(lambda: taken.append(1), lambda _: None)
-        join_threads()
-        assert taken == []
-
-
-async def test_a_flow_is_not_left_to_somebody_who_resumes_it_at_the_same_time() -> None:
-    store = Store.memory()
-    paused = await paused_in(store)
-    ended: list[str] = []
-
-    async def resume() -> None:
-        try:
-            result = await asking_flow(store).resume(paused.run_id, {"ask": 22})
-        except Exception as error:  # noqa: BLE001 - which one is what the test looks at
-            ended.append(type(error).__name__)
-        else:
-            ended.append(str(result["o"]))
-
-    async with anyio.create_task_group() as group:
+async def test_of_tasks_that_resume_a_run_at_the_same_time_one_has_it(tmp_path: Path) -> None:
+    for store in (Store.memory(), Store.sqlite(tmp_path / "runs.db")):
         for _ in range(5):
-            group.start_soon(resume)
-    assert sorted(ended) == ["42", *["RunTaken"] * 4]
+            run, ended = (await paused_in(store)).run_id, list[str]()
+
+            async def resume(store: Store, run: str, ended: list[str]) -> None:
+                try:
+                    result = await asking_flow(store).resume(run, {"ask": 22})
+                except RunTaken:
+                    ended.append("taken")
+                else:
+                    ended.append(str(result["o"]))
+
+            async with anyio.create_task_group() as group:
+                for _ in range(5):
+                    group.start_soon(resume, store, run, ended)
+            assert sorted(ended) == ["42", *["taken"] * 4]
+            assert kinds_of(store, run).count("run_resumed") == 1
 
 
 async def test_a_run_that_no_thread_can_be_started_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -32,12 +31,9 @@ from dataflow.diagnostics.stores import RECORD_CUT
 from dataflow.stores import Record, Store
 from dataflow.stores.memory import MemoryStore
 from tests.support.stored_runs import (
-    Writes,
     add,
-    asking,
     asking_flow,
     earlier,
-    failing_with,
     kinds_of,
     one_ask,
     retold,
@@ -48,16 +44,6 @@ class TestWhatCanBeResumed:
     async def test_an_unknown_run_cannot(self) -> None:
         with pytest.raises(StoreError, match=r"DF1102 .*20260101T000000Z-00000000"):
             await asking_flow(Store.memory()).resume("20260101T000000Z-00000000")
-
-    async def test_a_run_of_which_nothing_was_written_is_started_anew(self) -> None:
-        store = Writes(failing_with(OSError("the disk is gone"), "run_started"))
-        with pytest.raises(StoreError, match="the disk is gone"):
-            await asking_flow(store).run()
-        store.before = lambda _batch: None
-        [stored] = store.runs()
-        with pytest.raises(StoreError, match="DF1115"):
-            await asking_flow(store).resume(stored.id)
-        store.delete(stored.id)
 
     async def test_a_run_given_by_its_id_needs_a_store(self) -> None:
         with pytest.raises(DataflowError, match=r"DF0505 run 20260101T000000Z-00000000:"):
@@ -80,36 +66,8 @@ class TestWhatCanBeResumed:
         assert again.warnings == (str(RECORD_CUT()),)
         assert (await asking_flow(torn).resume(again, {"ask": 22}))["o"] == 42
 
-    async def test_records_of_a_later_release_do_not_matter(self) -> None:
-        store = Store.memory()
-        paused = await asking_flow(store).run()
-        later = retold(store, paused.run_id, _with_unknown)
-        result = await asking_flow(later).resume(paused.run_id, {"ask": 22})
-        assert (result["o"], result.warnings) == (42, ())
-
-
-def _with_unknown(record: Record) -> Record:
-    """Let a release to come have written what is not needed: what follows from the other records."""
-    return record if record.kind in NEEDED else replace(record, kind="later_kind")
-
-
-NEEDED = {kind.value for kind in EventKind} - {"run_paused"}
-
 
 class TestWhatStands:
-    async def test_what_is_done_is_not_called_again(self) -> None:
-        called: list[str] = []
-
-        async def once() -> int:
-            called.append(this_firing().path)
-            return 20
-
-        with Flow("once") as f:
-            f.output("o", f.add(add, a=f.add(once).out, b=f.add(one_ask).out).out)
-        flow = f.using(store=Store.memory())
-        await flow.resume(await flow.run(), {"ask": 22})
-        assert called == ["once"]
-
     async def test_warnings_are_told_once(self) -> None:
         async def whole(x: int = 0, y: int = 0) -> int:
             return x + y
@@ -149,19 +107,6 @@ class TestWhatStands:
         assert dict(result.states) == {**paused.states, "ask": "done", "add": "done"}
         assert set(result.states) >= {"twice[0]", "twice[1]", "inner/twice"}
 
-    async def test_why_tells_what_happened_before(self) -> None:
-        async def fail() -> int:
-            raise LookupError("not here")
-
-        with Flow("why") as f:
-            failed = f.add(node(on_error="skip")(fail))
-            lost = f.add(add, a=failed.out, b=1)
-            f.output("lost", lost.out)
-            f.output("o", f.add(one_ask).out)
-        flow = f.using(store=Store.memory())
-        result = await flow.resume(await flow.run(), {"ask": 1})
-        assert "LookupError: not here" in result.why(lost.out)
-
     async def test_metadata_is_told_of_what_was_done_before(self) -> None:
         async def tell() -> NodeOutput:
             return NodeOutput({"out": 1}, metadata={"cost": (1, 2)})
@@ -197,83 +142,6 @@ class TestWhatStands:
             paused = await run
         result = await flow.resume(paused.run_id, {"ask": 1})
         assert (list(result.outputs.values()), called) == ([2], [])
-
-    async def test_two_flows_share_a_store(self, tmp_path: Path) -> None:
-        store = Store.sqlite(tmp_path / "runs.db")
-        with Flow("other") as f:
-            f.output("o", f.add(asking(str)).out)
-        other = f.using(store=store)
-        paused, text = await asking_flow(store).run(), await other.run()
-        assert (await other.resume(text, {"ask": "yes"}))["o"] == "yes"
-        assert (await asking_flow(store).resume(paused, {"ask": 22}))["o"] == 42
-
-    async def test_a_hundred_runs_of_one_flow_share_a_store(self, tmp_path: Path) -> None:
-        """B14."""
-
-        async def told(n: int, v: int) -> list[int]:
-            return [n, v]
-
-        with Flow("many") as f:
-            n = f.input("n", int)
-            f.output("o", f.add(told, n=n, v=f.add(one_ask).out).out)
-        flow = f.using(store=Store.sqlite(tmp_path / "runs.db"))
-        found: dict[int, tuple[str, Any]] = {}
-
-        async def one(number: int) -> None:
-            paused = await flow.run(n=number)
-            found[number] = paused.run_id, (await flow.resume(paused, {"ask": number + 3}))["o"]
-
-        async with anyio.create_task_group() as group:
-            for number in range(100):
-                group.start_soon(one, number)
-        assert [found[number][1] for number in range(100)] == [[n, n + 3] for n in range(100)]
-        assert len({run for run, _ in found.values()}) == 100
-
-    async def test_a_cancelled_run_goes_on(self) -> None:
-        store, begun = Store.memory(), anyio.Event()
-        calls: list[str] = []
-
-        async def hang(x: int) -> int:
-            calls.append("hang")
-            if len(calls) == 1:
-                begun.set()
-                await anyio.sleep_forever()
-            return x
-
-        async def one() -> int:
-            calls_of_one.append("one")
-            return 1
-
-        calls_of_one: list[str] = []
-        with Flow("hanging") as f:
-            f.output("o", f.add(hang, x=f.add(one).out).out)
-        flow = f.using(store=store)
-        async with flow.start() as run:
-            await begun.wait()
-            run.cancel()
-            assert (await run).status == "cancelled"
-        assert (await flow.resume(run.id))["o"] == 1
-        assert calls_of_one == ["one"]
-
-    async def test_a_run_that_was_cancelled_in_its_store_asks_again(self) -> None:
-        store = Store.memory()
-        paused = await asking_flow(store).run()
-        seq = max(record.seq for record in store.records(paused.run_id)) + 1
-        cancelled = retold(store, paused.run_id, lambda record: record)
-        time = json.loads(next(store.records(paused.run_id)).data)["time"]
-        hold = cancelled.hold(paused.run_id)
-        cancelled.commit(paused.run_id, _finished(seq, time))
-        hold.release()
-        again = await asking_flow(cancelled).resume(paused.run_id)
-        assert [ask.id for ask in again.asks] == ["ask"]
-        assert (await asking_flow(cancelled).resume(again, {"ask": 22}))["o"] == 42
-
-
-def _finished(seq: int, time: str) -> Any:
-    from dataflow.stores import Batch
-
-    data = json.dumps({"status": "cancelled", "time": time})
-    return Batch([Record(seq, "run_finished", "", data)], status="cancelled")
 
 
 def jumping(main: Callable[[], Any]) -> Any:
@@ -371,11 +239,3 @@ class TestTime:
         paused = await asking_flow(store).run()
         flow = asking_flow().using(store=retold(store, paused.run_id, earlier(86_400)), timeout=600)
         assert (await flow.resume(paused.run_id, {"ask": 22}))["o"] == 42
-
-    async def test_an_ask_expires_between_two_sittings(self) -> None:
-        store = Store.memory()
-        with Flow("expiring") as f:
-            f.output("o", f.add(asking(int, expires=600, default=7)).out)
-        paused = await f.using(store=store).run()
-        later = retold(store, paused.run_id, earlier(700))
-        assert (await f.using(store=later).resume(paused.run_id))["o"] == 7

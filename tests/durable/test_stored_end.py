@@ -101,15 +101,6 @@ class TestPausing:
             assert (await run).outputs == {"o": 42}
         assert "run_paused" not in kinds_of(store, run.id)
 
-    async def test_a_wrong_answer_in_the_inbox_does_not(self) -> None:
-        store = Gated("commit", kind="run_paused")
-        async with asking_flow(store).start() as run:
-            await until(store.entered)
-            store.answer(run.id, Answer("ask", '"many"'))
-            store.gate.set()
-            result = await run
-        assert (result.status, len(result.warnings)) == ("paused", 1)
-
     async def test_of_two_answers_one_lets_it_pause_for_the_other(self) -> None:
         for given, outputs, asked in (
             ({"other": "20"}, {}, ["ask"]),
@@ -138,11 +129,6 @@ class TestPausing:
         again = await asking_flow(store).resume(run.id)
         assert [ask.id for ask in again.asks] == ["ask"]
 
-    async def test_its_events_end_when_it_has_paused(self) -> None:
-        async with asking_flow(Store.memory()).start() as run:
-            told = [event.kind async for event in run.events()]
-        assert told[-1] == "run_paused"
-
     async def test_a_cancel_of_a_run_that_has_paused_changes_nothing(self) -> None:
         store = Store.memory()
         async with asking_flow(store).start() as run:
@@ -154,30 +140,6 @@ class TestPausing:
 
 class TestAnswers:
     """Answers of who executes the run."""
-
-    async def test_one_is_taken_while_it_is_executed(self) -> None:
-        go_on = anyio.Event()
-
-        async def busy() -> int:
-            await go_on.wait()
-            return 20
-
-        with Flow("busy") as f:
-            f.output("o", f.add(add, a=f.add(busy).out, b=f.add(one_ask).out).out)
-        async with f.using(store=Store.memory()).start() as run:
-            async for event in run.events():
-                if event.kind is EventKind.ASK_OPENED:
-                    await run.answer({"ask": 22})
-                    go_on.set()
-            assert (await run).outputs == {"o": 42}
-
-    async def test_none_of_several_counts_if_one_is_refused(self) -> None:
-        store = Store.memory()
-        flow = two_asks().using(store=store)
-        paused = await flow.run()
-        with pytest.raises(AnswerRefused, match="'other'"):
-            await flow.resume(paused, {"ask": 22, "other": "many"})
-        assert "ask_answered" not in kinds_of(store, paused.run_id)
 
     async def test_what_cannot_be_stored_is_refused(self) -> None:
         with Flow("anything") as f:

@@ -72,19 +72,3 @@ async def test_a_run_goes_on_from_wherever_its_log_was_cut(copied: tuple[Path, s
     assert found[first:] == [whole] * len(found[first:])  # never less behind a later cut
     for text in found[:first]:
         assert "DF1102" in text or "DF1115" in text
-
-
-async def test_the_older_state_is_there_after_the_newest_was_cut(copied: tuple[Path, str]) -> None:
-    folder, run = copied
-    log = folder / "runs.db-wal"
-    log.write_bytes(log.read_bytes()[:-1])
-    left = [record.seq for record in Store.sqlite(folder / "runs.db").records(run)]
-    assert left == [*range(1, len(left) + 1)]
-    assert len(left) > 10
-
-
-async def test_what_the_cut_had_lost_is_done_again(copied: tuple[Path, str]) -> None:
-    folder, run = copied
-    log = folder / "runs.db-wal"
-    log.write_bytes(log.read_bytes()[:-1])
-    assert await outcome(folder, run) == str({"o": 15})
