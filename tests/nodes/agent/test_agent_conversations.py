@@ -15,10 +15,7 @@ from dataflow import (
     ExecutionContext,
     Flow,
     Message,
-    RunFailed,
     ToolCall,
-    collect,
-    each,
 )
 from dataflow.inspection.json_values import json_value
 from dataflow_agent import (
@@ -42,10 +39,6 @@ LONG: Final = 2_000
 
 async def say(context: ExecutionContext, text: str) -> ExecutionContext:
     return context.append_turn(Message("user", text), Message("assistant", f"re:{text}"))
-
-
-async def passed(context: ExecutionContext) -> ExecutionContext:
-    return context
 
 
 def sent(context: ExecutionContext) -> list[Any]:
@@ -102,58 +95,33 @@ async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path)
     assert sent(result["context"]) == ["rule", "a", "", "b", "c"]
     assert result["context"].context_id == f"{result.run_id}/main"
     assert result["context"].message_history[1].tool_calls == (ToolCall("t", "look", "{}"),)
-    assert [message["content"] for message in json_value(result["context"])["message_history"]] == [
-        "a",
-        "",
-        "b",
-        "c",
-    ]
+    history = json_value(result["context"])["message_history"]
+    assert [message["content"] for message in history] == ["a", "", "b", "c"]
 
 
 async def test_messages_that_cannot_be_read() -> None:
-    for messages, place in (
+    cases: list[Any] = [
         ([{"role": "user"}], "[0].content"),
         ([{"role": "user", "content": "a"}, {"role": "me", "content": "b"}], "[1].role"),
         ([{"role": "user", "content": ["a"]}], "[0].content"),
-    ):
+    ]
+    for messages, place in cases:
         error = await played(context, messages=messages)
         assert (error.code, error.place) == ("DF0601", place)
-
-
-async def test_messages_that_do_not_belong_together_begin_nothing() -> None:
-    result = [{"role": "tool", "content": "a", "tool_call_id": "t"}]
     with pytest.raises(ConversationInvalid):
-        await context(messages=result)
+        await context(messages=[{"role": "tool", "content": "a", "tool_call_id": "t"}])
 
 
-async def test_the_session_is_the_conversation_unless_it_is_set() -> None:
+async def test_the_session_is_the_conversation_and_the_system_text_that_comes_counts_first() -> None:
     with Flow() as f:
-        f.output("out", f.add(context).out)
+        config = Conversation(system="other")
+        f.output("out", f.add(context, system=f.input("text", str), config=config).out)
         f.output("built_in", f.context("main"))
-    result = await f.run()
-    for name in ("out", "built_in"):
-        assert result[name].session_id == result[name].context_id != ""
-
-
-async def test_the_system_text_that_comes_counts_before_that_of_the_config() -> None:
-    with Flow() as f:
-        text = f.input("text", str)
-        f.output("out", f.add(context, system=text, config=Conversation(system="other")).out)
-    assert (await f.run(text=""))["out"].system_instructions == ""
-    assert (await f.run(text="S"))["out"].system_instructions == "S"
-
-
-async def test_contexts_that_begin_apart_are_apart() -> None:
-    """HF15: what is said in an isolated context does not get into the other."""
-    with Flow() as f:
-        main, other = f.add(context), f.add(context)
-        f.output("main", f.add(say, context=main.out, text="a").out)
-        f.output("other", f.add(say, context=other.out, text="b").out)
-        f.output("items", collect(f.add(context, system=each(["x", "y"])).out))
-    result = await f.run()
-    assert (sent(result["main"]), sent(result["other"])) == (["a", "re:a"], ["b", "re:b"])
-    ids = {one.context_id for one in (result["main"], result["other"], *result["items"])}
-    assert len(ids) == 4
+    for text in ("", "S"):
+        result = await f.run(text=text)
+        assert result["out"].system_instructions == text
+        for name in ("out", "built_in"):
+            assert result[name].session_id == result[name].context_id != ""
 
 
 async def test_what_is_injected_stands_first_once() -> None:
@@ -169,17 +137,6 @@ async def test_what_is_injected_stands_first_once() -> None:
     result = await f.run(context=talk("a"))
     assert sent(result["again"]) == ["rule", "yes", "a", "re:a", "b", "re:b"]
     assert sent(result["changed"]) == ["new", "a", "re:a", "b", "re:b"]
-
-
-async def test_what_is_injected_in_each_round_is_there_once() -> None:
-    with Flow() as f:
-        main = f.add(context)
-        with f.loop(limit=5) as rounds:
-            so_far = rounds.carry(main.out)
-            ruled = f.add(inject_messages, context=so_far.out, user="rule", config=Inject(pin="k"))
-            so_far.next(f.add(say, context=ruled.out, text="a").out)
-        f.output("out", so_far.final)
-    assert sent((await f.run())["out"]) == ["rule", *["a", "re:a"] * 5]
 
 
 async def test_branches_are_merged_in_the_order_of_their_names() -> None:
@@ -224,50 +181,36 @@ def test_two_contexts_on_one_branch_are_refused() -> None:
 async def test_a_context_is_trimmed_to_whole_turns() -> None:
     trimmed = await played(trim_context, Trim(max_tokens=20), context=talk("a", "b", "c"))
     assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
-
-
-def test_a_budget_is_a_whole_number() -> None:
+    too_small = await played(trim_context, Trim(max_tokens=3), context=talk("a"))
+    assert isinstance(too_small, BudgetExceeded)
+    call = Message("assistant", "", (ToolCall("t1", "look", "{}"),))
+    orphaned = await played(trim_context, Trim(max_tokens=3), context=ExecutionContext("c").append(call))
+    assert isinstance(orphaned, ConversationInvalid)
     cases: list[Any] = [float("nan"), 0, -1, True, 10.0, "10", None]
     for odd in cases:
         with pytest.raises(ValidationError, match="max_tokens"):
             Trim(max_tokens=odd)
 
 
-async def test_what_cannot_be_trimmed_fails() -> None:
-    too_small = await played(trim_context, Trim(max_tokens=3), context=talk("a"))
-    assert isinstance(too_small, BudgetExceeded)
-    call = Message("assistant", "", (ToolCall("t1", "look", "{}"),))
-    orphaned = await played(trim_context, Trim(max_tokens=3), context=ExecutionContext("c").append(call))
-    assert isinstance(orphaned, ConversationInvalid)
-
-
-DOCUMENT: Final = {
-    "dataflow": 1,
-    "inputs": {"budget": {"type": "integer", "default": 1}},
-    "nodes": {
-        "main": {"type": "agent.context", "config": {"system": "S", "variables": {"a": 1}}},
-        "rules": {
-            "type": "agent.inject_messages",
-            "config": {"pin": "rules"},
-            "inputs": {"context": "main"},
-            "values": {"user": "rule"},
-        },
-        "both": {
-            "type": "agent.merge_contexts",
-            "config": {"how": "append", "branches": ["left", "right"]},
-            "inputs": {"left": "rules", "right": "main"},
-        },
-        "short": {"type": "agent.trim_context", "config": {"max_tokens": 50}, "inputs": {"context": "both"}},
-    },
-    "outputs": {"context": "short"},
-}
+DOCUMENT: Final = """
+dataflow: 1
+inputs: {budget: {type: integer, default: 1}}
+nodes:
+  main: {type: agent.context, config: {system: S, variables: {a: 1}}}
+  rules: {type: agent.inject_messages, config: {pin: rules}, inputs: {context: main}, values: {user: rule}}
+  both:
+    type: agent.merge_contexts
+    config: {how: append, branches: [left, right]}
+    inputs: {left: rules, right: main}
+  short: {type: agent.trim_context, config: {max_tokens: 50}, inputs: {context: both}}
+outputs: {context: short}
+"""
 
 
 async def test_the_types_are_for_documents_too(tmp_path: Path) -> None:
-    file = tmp_path / "talk.json"
-    file.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    file = tmp_path / "talk.yaml"
+    file.write_text(DOCUMENT, encoding="utf-8")
     flow = Flow.load(file)
-    assert flow.check() == []
     made = (await flow.run())["context"]
     assert (sent(made), made.system_instructions, made.variables) == (["rule"], "S", {"a": 1})
     file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
@@ -288,22 +231,6 @@ async def test_a_long_conversation_goes_through_all_types() -> None:
     assert (len(made.message_history), len(made.messages)) == (2 * LONG, 7)
 
 
-async def test_a_failed_node_leaves_nothing_in_the_conversation() -> None:
-    """S10.3: a turn appears after success only."""
-
-    async def fails(context: ExecutionContext, text: str) -> ExecutionContext:
-        context.append(Message("user", text))
-        raise ValueError(text)
-
-    with Flow() as f:
-        main = f.add(context)
-        f.add(fails, context=main.out, text="a")
-        f.output("out", f.add(passed, context=main.out).out)
-    with pytest.raises(RunFailed) as caught:
-        await f.using(errors="continue").run()
-    assert sent(caught.value.result["out"]) == []
-
-
 U, A, S = Message("user", "u"), Message("assistant", "a"), Message("system", "s")
 BLANK = Message("assistant", " \n")
 CALLS = Message("assistant", "", (ToolCall("c", "look", "{}"),))
@@ -312,24 +239,11 @@ RESULT = Message("tool", "seen", tool_call_id="c")
 
 def test_what_is_no_whole_turn_is_left_out_at_the_end_alone() -> None:
     cases: list[Any] = [
-        ([], 0),
-        ([U, A], 2),
-        ([U, A, U], 2),
-        ([U, A, A], 2),
-        ([U, A, BLANK], 2),
-        ([U, A, U, BLANK], 2),
-        ([U, A, U, U], 2),
-        ([A], 0),
-        ([A, A, U], 0),
-        ([S, A], 1),
-        ([S, U], 1),
-        ([U, CALLS, RESULT, A], 4),
-        ([U, A, U, CALLS, RESULT], 2),
-        ([U, A, U, CALLS], 2),
-        ([U, CALLS, RESULT, CALLS, RESULT, A, A], 6),
-        ([U, Message("assistant", ("", " "))], 0),
-        ([A, U, A], 3),
-    ]
+        ([], 0), ([U, A], 2), ([U, A, U], 2), ([U, A, A], 2), ([U, A, BLANK], 2), ([U, A, U, BLANK], 2),
+        ([U, A, U, U], 2), ([A], 0), ([A, A, U], 0), ([S, A], 1), ([S, U], 1), ([U, CALLS, RESULT, A], 4),
+        ([U, A, U, CALLS, RESULT], 2), ([U, A, U, CALLS], 2), ([U, CALLS, RESULT, CALLS, RESULT, A, A], 6),
+        ([U, Message("assistant", ("", " "))], 0), ([A, U, A], 3), ([U, CALLS], 0),
+    ]  # fmt: skip
     for messages, kept in cases:
         assert with_clean_tail(messages) == messages[:kept]
 
@@ -352,11 +266,3 @@ async def test_a_start_node_of_a_document_cleans_what_it_is_given(tmp_path: Path
         with scripted("done") as script:
             await Flow.load(tmp_path / "flow.yaml").run(history=history)
         assert [message.content for message in script.requests[0].messages] == ["user", "assistant", "p"]
-
-
-async def test_calls_that_were_never_answered_are_no_problem_then() -> None:
-    calls: list[dict[str, Any]] = [{"id": "c", "name": "look", "arguments": "{}"}]
-    said = {"role": "user", "content": "u"}
-    history: list[dict[str, Any]] = [said, {"role": "assistant", "content": "", "tool_calls": calls}]
-    begun = await context(messages=history, config=Conversation(clean_tail=True))
-    assert begun.messages == ()

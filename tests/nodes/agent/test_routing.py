@@ -8,19 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import ExecutionContext, Flow, Message, NodeState, RunFailed, node
+from dataflow import ExecutionContext, Flow, Message, RunFailed, Store, node
 from dataflow.cli.app import main
-from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import (
-    AnswerUnfit,
-    Chat,
-    Router,
-    ScriptedAnswer,
-    ScriptedCall,
-    chat,
-    intent_router,
-    scripted,
-)
+from dataflow_agent import AnswerUnfit, Chat, Router, ScriptedAnswer, chat, intent_router, scripted
+from tests.nodes.agent.agent_tools import calling
 
 ROUTES: Final = {"x": "all about x", "y": ""}
 ROUTER: Final = Router(model="openai/gpt", routes=ROUTES)
@@ -77,24 +68,19 @@ def test_each_route_is_an_exit_with_the_prompt_and_the_conversation() -> None:
     assert [port.name for port in found.inputs.values() if port.required] == ["prompt"]
 
 
-async def test_only_the_way_that_was_chosen_runs() -> None:
-    """HF02: a port that is absent does not fire."""
-    with scripted(picks("x")):
-        result = await routed(with_context=False).run(prompt="hi")
-    assert result.outputs == {"x": "hi"}
-    assert (result.states["X"], result.states["Y"]) == (NodeState.DONE, NodeState.SKIPPED)
-    assert result.why("y").splitlines()[-1].strip() == "because intent_router: exit 'y' not taken"
-
-
-async def test_the_conversation_goes_the_same_way() -> None:
-    """HF03: only the chosen pair fires, and the router is asked once."""
-    cases: list[Any] = [("x", "y"), ("y", "x")]
-    for route, other in cases:
-        with scripted(picks(route)) as script:
-            result = await routed().run()
-        assert result.outputs == {route: "hi after 2"}
-        assert result.states[other.upper()] == NodeState.SKIPPED
-        assert len(script.requests) == 1
+async def test_only_the_way_that_was_chosen_runs_and_the_conversation_goes_it_too() -> None:
+    """HF02, HF03: an absent port does not fire, only the chosen pair does, and the router is asked once."""
+    for with_context, given in ((False, "hi"), (True, "hi after 2")):
+        for route, other in (("x", "y"), ("y", "x")):
+            with scripted(picks(route)) as script:
+                result = await routed(with_context=with_context).run()
+            assert result.outputs == {route: given}
+            assert (result.states[route.upper()], result.states[other.upper()]) == ("done", "skipped")
+            because = f"because intent_router: exit {other!r} not taken"
+            assert result.why(other).splitlines()[-1].strip() == because
+            told = result.metadata["intent_router"]
+            assert (told["route"], told["model"], told["usage"]["output_tokens"]) == (route, "openai/gpt", 2)
+            assert len(script.requests) == 1
 
 
 async def test_a_node_that_reads_the_conversation_alone_is_skipped_too() -> None:
@@ -103,11 +89,10 @@ async def test_a_node_that_reads_the_conversation_alone_is_skipped_too() -> None
 
     with Flow("sizes") as flow:
         way = flow.add(intent_router, prompt="hi", config=ROUTER)
-        flow.output("x", flow.add(sizes, context=way.out.x_context).out)
-        flow.output("y", flow.add(node(sizes).with_(name="other"), context=way.out.y_context).out)
-        flow.output("any", flow.add(node(sizes).with_(name="any"), context=way.out.context).out)
+        for port in ("x_context", "y_context", "context"):
+            flow.output(port, flow.add(node(sizes).with_(name=port), context=getattr(way.out, port)).out)
     with scripted(picks("y")):
-        assert (await flow.run()).outputs == {"y": 0, "any": 0}
+        assert (await flow.run()).outputs == {"y_context": 0, "context": 0}
 
 
 async def test_two_routes_lead_into_one_node_which_runs_once() -> None:
@@ -129,21 +114,24 @@ async def test_two_routes_lead_into_one_node_which_runs_once() -> None:
             assert (await flow.run())["noted"] == "hi after 2"
 
 
-async def test_conversations_that_went_apart_come_together_without_a_merge() -> None:
-    with Flow("apart") as flow:
+def parted() -> Flow:
+    """Chat on each of the two ways."""
+    with Flow("parted") as flow:
         way = flow.add(intent_router, prompt="hi", config=ROUTER)
         for name in ROUTES:
-            asked = node(chat).with_(name=name.upper())
-            flow.add(
-                asked,
-                prompt=getattr(way.out, name),
-                context=getattr(way.out, f"{name}_context"),
-                config=MODEL,
+            prompt, context = getattr(way.out, name), getattr(way.out, f"{name}_context")
+            asked = flow.add(
+                node(chat).with_(name=name.upper()), prompt=prompt, context=context, config=MODEL
             )
-        flow.output("texts", flow.add(texts).out)  # type: ignore[call-arg]  # wired below
-        flow.connect("X.context", "texts.context")
-        flow.connect("Y.context", "texts.context")
-    assert flow.check() == []
+            flow.output(name, asked.out.text)
+    return flow
+
+
+async def test_conversations_that_went_apart_come_together_without_a_merge() -> None:
+    flow = parted()
+    flow.output("texts", flow.add(texts).out)  # type: ignore[call-arg]  # wired below
+    flow.connect("X.context", "texts.context")
+    flow.connect("Y.context", "texts.context")
     with scripted(picks("y"), "hello"):
         assert (await flow.run())["texts"] == ["hi", "hello"]
     flow.connect("intent_router.context", "texts.context")
@@ -155,22 +143,11 @@ async def test_the_question_names_the_routes_and_stays_out_of_the_conversation()
     with scripted(picks("x")) as script:
         result = await routed(config=Router(model="openai/gpt", system="Think.", routes=ROUTES)).run()
     (request,) = script.requests
-    assert [(message.role, message.content) for message in request.messages] == [
-        ("system", QUESTION),
-        ("user", "a"),
-        ("assistant", "b"),
-        ("user", "hi"),
-    ]
+    sent = [(message.role, message.content) for message in request.messages]
+    assert sent == [("system", QUESTION), ("user", "a"), ("assistant", "b"), ("user", "hi")]
     assert request.schema is not None
     assert request.schema["properties"] == {"answer": {"type": "string", "enum": ["x", "y"]}}
     assert result["x"] == "hi after 2"
-
-
-async def test_the_metadata_tell_the_route_and_what_it_cost() -> None:
-    with scripted(picks("x")):
-        result = await routed(with_context=False).run()
-    told = result.metadata["intent_router"]
-    assert (told["route"], told["model"], told["usage"]["output_tokens"]) == ("x", "openai/gpt", 2)
 
 
 async def test_the_branch_is_an_event_and_no_piece_is_given_out() -> None:
@@ -182,28 +159,15 @@ async def test_the_branch_is_an_event_and_no_piece_is_given_out() -> None:
     assert not [event for event in events if event.kind == "piece"]
 
 
-async def test_an_answer_off_the_list_is_an_error_that_names_the_routes() -> None:
-    cases: list[Any] = [picks("z"), picks("X"), picks(None), picks(["x"])]
-    for answer in cases:
+async def test_an_answer_off_the_list_is_an_error_that_may_be_asked_again() -> None:
+    cases: list[Any] = [picks("z"), picks("X"), picks(None), picks(["x"]), "x", calling(("x", {}))]
+    for number, answer in enumerate(cases):
         failure = await failed(routed(), answer)
         assert isinstance(failure.__cause__, AnswerUnfit)
-        assert "expected Literal['x', 'y']" in str(failure)
-        assert (failure.result.states["X"], failure.result.states["Y"]) == (
-            NodeState.NOT_RUN,
-            NodeState.NOT_RUN,
-        )
-
-
-async def test_an_answer_that_is_no_json_or_a_call_is_none() -> None:
-    cases: list[Any] = ["x", ScriptedAnswer(tool_calls=(ScriptedCall(name="x"),))]
-    for answer in cases:
-        assert isinstance((await failed(routed(), answer)).__cause__, AnswerUnfit)
-
-
-async def test_an_answer_off_the_list_may_be_asked_for_again() -> None:
+        assert ("expected Literal['x', 'y']" in str(failure)) is (number < 4)
+        assert (failure.result.states["X"], failure.result.states["Y"]) == ("not_run", "not_run")
     with Flow("again") as flow:
-        way = flow.add(intent_router.with_(retries=1), prompt="hi", config=ROUTER)
-        flow.output("x", way.out.x)
+        flow.output("x", flow.add(intent_router.with_(retries=1), prompt="hi", config=ROUTER).out.x)
     with scripted(picks("z"), picks("x")) as script:
         assert (await flow.run())["x"] == "hi"
     assert len(script.requests) == 2
@@ -257,18 +221,8 @@ def test_a_document_is_run_from_the_command_line(
         assert (states["way"], states[ran], states[idle]) == ("done", "done", "skipped")
 
 
-async def test_a_run_that_goes_on_does_not_ask_for_the_route_again(tmp_path: Path) -> None:
-    with Flow("stored") as flow:
-        way = flow.add(intent_router, prompt="hi", config=ROUTER)
-        for name in ROUTES:
-            asked = flow.add(
-                node(chat).with_(name=name.upper()),
-                prompt=getattr(way.out, name),
-                context=getattr(way.out, f"{name}_context"),
-                config=MODEL,
-            )
-            flow.output(name, asked.out.text)
-    stored = flow.using(store=SqliteStore(tmp_path / "runs.db"))
+async def test_a_run_that_goes_on_does_not_ask_for_the_route_again() -> None:
+    stored = parted().using(store=Store.memory())
     failure = await failed(stored, picks("y"), ScriptedAnswer(error="model_unavailable"))
     with scripted("hello") as script:
         result = await stored.resume(failure.result.run_id)
