@@ -119,8 +119,9 @@ def _search(player: Player, through: dict[Site, dict[str, float]], one: Played) 
         return one
     begun = time.monotonic()
     caught_by = tuple(player.search(one.change, through[one.change.site]))
-    mutant = replace(one.mutant, site=one.change.site, line=one.change.line, caught_by=caught_by)
     fate = Fate.CAUGHT if caught_by else Fate.SURVIVES
+    known = caught_by or one.mutant.caught_by  # what is lost stays lost
+    mutant = replace(one.mutant, site=one.change.site, line=one.change.line, caught_by=known)
     return replace(one, mutant=mutant, fate=fate, seconds=time.monotonic() - begun)
 
 
