@@ -70,6 +70,7 @@ ROWS: Final = [
     Row("an index that is not there", loaded("workflow: [{type: agent, name: x}, {goto: 7}]")),
     Row("no agent", loaded("workflow: [{type: agent}]")),
     Row("an unknown agent", loaded("workflow: [{type: agent, name: y}]")),
+    Row("a blank condition", loaded("workflow: [{type: condition, condition: ' '}]")),
     Row("no condition", loaded("workflow: [{type: condition}]")),
     Row("an unknown step", loaded("workflow: [{type: condition, condition: $steps.y.output}, {type: agent, name: x}]")),
     Row("no reference", loaded("workflow: [{type: condition, condition: a > b}, {type: agent, name: x}]")),

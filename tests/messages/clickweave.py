@@ -110,6 +110,8 @@ ROWS: Final = [
     Row("a loop", reported(workflow([*LOOP, typing("a")], edge("l a", "LoopBody"), edge("a l_end")))),
     Row("an AI step without a model", reported(workflow([node("a", "a", "AiStep", prompt="Look.")]))),
     Row("a timeout", reported(workflow([typing("a", timeout_ms=5)]))),
+    Row("no type at all", loaded(workflow([{"id": "a", "name": "Odd"}]))),
+    Row("an edge without ends", loaded(workflow([typing("a")], {"output": None}))),
     Row("the older form", loaded(OLD)),
     Row("several problems", loaded(workflow([node("a", "Odd", "Clik"), IF, typing("b", retries=-1)], edge("i a", "IfTrue"), edge("i z")))),
     Row("two cases of one name", loaded(workflow([node("s", "Which", "Switch", cases=[{"name": "x", "condition": always}] * 2), typing("a")], edge("s a", "SwitchCase", "x")))),
