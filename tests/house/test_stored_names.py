@@ -525,7 +525,11 @@ def test_a_public_name_is_written_and_read_while_the_pack_is_disabled(
 def test_an_invalid_public_name_is_refused(modules: Modules, name: str, code: str) -> None:
     modules(**{"appkg/__init__": f"{ACME}__stored_as__ = {name!r}\n", "appkg__m": TOOL})
     package = import_module("appkg")
-    for naming in (lambda: name_of_function(package.tool), lambda: class_name(package.Size)):
+    names: list[Callable[[], str]] = [
+        lambda: name_of_function(package.tool),
+        lambda: class_name(package.Size),
+    ]
+    for naming in names:
         with pytest.raises(PackError, match=f"^{code} appkg:") as caught:
             naming()
         assert repr(name) in caught.value.problem.text

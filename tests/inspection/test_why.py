@@ -78,8 +78,8 @@ async def test_a_skip_has_its_reasons_back_to_the_decision() -> None:
     with pytest.raises(DataflowError) as caught:
         result.get(third.out)
     assert str(caught.value) == (
-        "DF0817 port 'optional.out': has no value: optional: port 'n' has no value; inc_2: port 'n' has no value; "
-        "inc: port 'n' has no value; when: exit 'yes' not taken"
+        "DF0817 port 'optional.out': has no value: optional: port 'n' has no value; "
+        "inc_2: port 'n' has no value; inc: port 'n' has no value; when: exit 'yes' not taken"
     )
 
 

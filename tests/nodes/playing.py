@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dataflow import Config, Flow, RunFailed
+from dataflow import Config, Diagnostic, Flow, RunFailed
 
 __all__ = ["played", "problems_of", "through_flow"]
 
@@ -41,7 +41,7 @@ async def _outcome(work: Any) -> Any:
         return error
 
 
-def problems_of(function: Any, config: Mapping[str, Any], /, **ports: Any) -> list[str]:
+def problems_of(function: Any, config: Mapping[str, Any], /, **ports: Any) -> list[Diagnostic]:
     """List the problems of a flow that has one node, as it would stand in a document."""
     flow = Flow()
     flow.add(function, config=config, **ports)
