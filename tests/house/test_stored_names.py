@@ -525,7 +525,7 @@ def test_a_public_name_is_written_and_read_while_the_pack_is_disabled(
 def test_an_invalid_public_name_is_refused(modules: Modules, name: str, code: str) -> None:
     modules(**{"appkg/__init__": f"{ACME}__stored_as__ = {name!r}\n", "appkg__m": TOOL})
     package = import_module("appkg")
-    names: list[Callable[[], str]] = [
+    names: list[Callable[[], object]] = [
         lambda: name_of_function(package.tool),
         lambda: class_name(package.Size),
     ]
