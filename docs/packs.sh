@@ -100,6 +100,80 @@ text: HELLO ADA!!!
 completed in 0.00 s
 END OF OUTPUT
 
+mkdir -p shout/src/shout_pack
+cat >shout/src/shout_pack/diagnostics.py <<'END OF FILE'
+"""Problems of the pack."""
+
+from dataflow.authoring import Kind
+
+TIMES_NEGATIVE = Kind(
+    "SH0001",
+    "cannot write a negative number of exclamation marks",
+    expected="0 or more",
+    meaning="The port `times` of `loud.shout` has a negative number.",
+    example="loud: {type: loud.shout, inputs: {text: $in.text}, values: {times: -1}}",
+    cure="Give 0 or a positive number.",
+)
+END OF FILE
+
+mkdir -p shout/src/shout_pack
+cat >shout/src/shout_pack/texts.py <<'END OF FILE'
+"""Node types for texts."""
+
+from dataflow import ArgumentInvalid
+
+from shout_pack.diagnostics import TIMES_NEGATIVE
+
+
+async def shout(text: str, times: int = 1) -> str:
+    """Write a text in capitals, with `times` exclamation marks.
+
+    Raises ArgumentInvalid if `times` is negative.
+    """
+    if times < 0:
+        raise ArgumentInvalid(TIMES_NEGATIVE("times", port="times", found=times))
+    return text.upper() + "!" * times
+END OF FILE
+
+mkdir -p shout/src/shout_pack
+cat >shout/src/shout_pack/__init__.py <<'END OF FILE'
+"""A pack of node types that are loud."""
+
+from dataflow import Pack
+from dataflow.authoring import kinds_of
+
+from shout_pack import diagnostics
+
+pack = Pack(
+    "loud",
+    version="1.1",
+    api=1,
+    nodes={"shout": "shout_pack.texts:shout"},
+    diagnostics=kinds_of(diagnostics),
+)
+END OF FILE
+
+{
+pip install --quiet ./shout
+sed 's/times: 3/times: -3/' greeting.yaml >quiet.yaml
+dataflow run quiet.yaml Ada || echo "exit code $?"
+dataflow explain SH0001
+} 2>&1 | tee "$printed"
+page_shows <<'END OF OUTPUT'
+done       text  0.00 s
+failed     loud  0.00 s
+failed: loud: ArgumentInvalid: SH0001 times: cannot write a negative number of exclamation marks; expected 0 or more, found -3
+exit code 1
+SH0001: cannot write a negative number of exclamation marks; expected 0 or more
+
+The port `times` of `loud.shout` has a negative number.
+
+Example:
+    loud: {type: loud.shout, inputs: {text: $in.text}, values: {times: -1}}
+
+Give 0 or a positive number.
+END OF OUTPUT
+
 mkdir -p broken
 cat >broken/pyproject.toml <<'END OF FILE'
 [build-system]

@@ -29,7 +29,7 @@ __all__ = [
 #: The folders of the engine's top-level package.
 _ENGINE: Final = tuple(f"{folder}{os.sep}" for folder in sys.modules[__name__.partition(".")[0]].__path__)
 
-_CODE: Final = re.compile(r"DF\d{4}(?= )")
+_CODE: Final = re.compile(r"[A-Z]{2}\d{4}(?= )")
 
 
 class Failure(NamedTuple):
@@ -49,7 +49,7 @@ class Failure(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The code that the message begins with, such as `DF0802`, empty for exceptions of others."""
+        """The code that the message begins with, such as `DF0802`, also that of a pack; empty if there is none."""
         found = _CODE.match(self.message)
         return found[0] if found is not None else ""
 

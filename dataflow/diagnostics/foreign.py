@@ -1,4 +1,4 @@
-"""Problems that readers of foreign files report with the tools of `dataflow.authoring` (DF40).
+"""Problems of files of other systems: what formats report with `dataflow.authoring` (DF40).
 
 A format without a table of its own reports plain texts, which become problems of the kind `FOREIGN_PROBLEM`.
 """

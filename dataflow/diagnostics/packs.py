@@ -1,4 +1,4 @@
-"""Problems of packs and formats, and how they are found (DF13)."""
+"""Problems of packs and formats: how they are found and loaded (DF13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems of stores and of the runs in them (DF11)."""
+"""Problems of stores and the runs in them (DF11)."""
 
 from __future__ import annotations
 

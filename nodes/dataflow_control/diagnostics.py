@@ -1,4 +1,4 @@
-"""Problems of the node types of this pack (DF30)."""
+"""Problems of the control pack (DF30)."""
 
 from __future__ import annotations
 

@@ -39,6 +39,7 @@ def test_a_failure_names_node_path_attempt_and_error() -> None:
 
 def test_a_failure_has_the_code_of_an_error_of_the_engine() -> None:
     assert failure_of(NodeTimeout("a", 1), "a", "a", 1).code == "DF0802"
+    assert failure_of(ValueError("SH0001 as a pack has"), "a", "a", 1).code == "SH0001"
     assert failure_of(ValueError("no DF0802 at the beginning"), "a", "a", 1).code == ""
 
 

@@ -10,16 +10,18 @@ from typing import Final
 
 import pytest
 
-from tests.docs.pages import PAGES, ROOT, blocks_of, script_of
+from tests.docs.pages import DOCS, PAGES, ROOT, blocks_of, script_of
 from tests.docs.scripts import SCRIPTS, TUTORIAL, made_script
 from tests.support.steady import STEADY
 
 pytestmark = pytest.mark.timeout(900)  # each command of a page is a process
 
+#: The commands of these are for a checkout with an environment of its own.
+OF_A_CHECKOUT: Final = (ROOT / "README.md", DOCS / "contributing" / "tests.md")
 OTHER_PAGES_WITH_COMMANDS: Final = [
     name
     for name, path in PAGES.items()
-    if path not in (*SCRIPTS.values(), ROOT / "README.md") and "```sh" in path.read_text(encoding="utf-8")
+    if path not in (*SCRIPTS.values(), *OF_A_CHECKOUT) and "```sh" in path.read_text(encoding="utf-8")
 ]
 #: What is printed is not to depend on how fast the machine is: no slice ends, no step takes too long.
 START: Final = f"{STEADY}; import sys; from dataflow.cli import main; sys.exit(main())"
