@@ -92,9 +92,12 @@ class Kind:
     @property
     def outline(self) -> str:
         """The text with the names of its fields in place of their values, such as `the loop LOOP failed`."""
-        problem = self.problem or f"expected {self.expected or 'TYPE'}, found VALUE"
-        expected = f"expected {self.expected}" if self.expected and self.problem else ""
-        return "; ".join(_without_values(part) for part in (problem, expected, self.hint) if part)
+        if self.problem:
+            expected = f"expected {self.expected}" if self.expected else ""
+        else:
+            expected = f"expected {self.expected or 'TYPE'}, found VALUE"
+        parts = (_without_values(self.problem), expected, _without_values(self.hint))
+        return "; ".join(part for part in parts if part)
 
 
 def _without_values(template: str) -> str:

@@ -106,10 +106,10 @@ def test_problems_are_equal_by_value_copied_and_pickled() -> None:
 
 
 def test_an_outline_has_the_names_of_the_fields() -> None:
-    assert [UNKNOWN.outline, MISMATCH.outline, Kind("X", "a {b:g}", expected="c").outline] == [
+    assert [UNKNOWN.outline, MISMATCH.outline, Kind("X", "a {b:g}", expected="${c}").outline] == [
         "the WHAT has no input FOUND; write WHAT.PORT",
         "expected int, found VALUE",
-        "a B; expected c",
+        "a B; expected ${c}",
     ]
 
 
