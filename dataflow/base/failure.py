@@ -49,7 +49,7 @@ class Failure(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The code that the message begins with, such as `DF0802`, also that of a pack; empty if there is none."""
+        """The code that the message begins with, such as `DF0802`, empty if it has none."""
         found = _CODE.match(self.message)
         return found[0] if found is not None else ""
 

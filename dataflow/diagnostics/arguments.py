@@ -47,7 +47,7 @@ STORE_REQUIRED: Final = Kind(
 REPORTED: Final = Kind(
     "DF0506",
     "{error}",
-    meaning="Code of a user, such as a store or a validator of a config, reported a problem without a code.",
-    example='raise ValueError("the end is before the beginning")   # in a validator of a Config',
+    meaning="Code of a user, such as a store, raised an exception of the engine with a text and no code.",
+    example='raise StoreError("s3", "there is no such bucket")   # in a store of your own',
     cure="Follow the message; the code that reported it defines what is valid.",
 )
