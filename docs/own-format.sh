@@ -72,7 +72,9 @@ def translate(data: Any, options: FormatOptions, notes: Notes) -> JsonDict:
                 notes.edge_origin(len(edges), (*step.path, "uses", number))
                 edges.append(write_edge(used, "out", id, used))
             else:
-                unknown = foreign.FOREIGN_CHOICE_UNKNOWN(key="step", value=used, available=ids, near=str(used))
+                unknown = foreign.FOREIGN_CHOICE_UNKNOWN(
+                    key="step", value=used, available=ids, near=str(used)
+                )
                 step.problem(unknown, "uses", number)
     return {
         "dataflow": 1,

@@ -6,10 +6,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import dataflow_control.diagnostics
 from dataflow.diagnostics.catalogue import AREAS
 from dataflow.diagnostics.diagnostic import Kind, kinds_of
 from dataflow_agent.diagnostics import chats, models, servers, tools
+from dataflow_control import diagnostics as control
+from dataflow_formats.agentflow import diagnostics as agentflow
+from dataflow_formats.agentron import diagnostics as agentron
+from dataflow_formats.cagent import diagnostics as cagent
+from dataflow_formats.clickweave import diagnostics as clickweave
+from dataflow_formats.hifide import diagnostics as hifide
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -17,7 +22,11 @@ if TYPE_CHECKING:
 PAGE: Final = "reference/diagnostics.md"
 #: All tables, in the order of their codes.
 TABLES: Final = sorted(
-    (*AREAS, chats, models, tools, servers, dataflow_control.diagnostics),
+    (
+        *AREAS,
+        *(chats, models, tools, servers, control),
+        *(agentflow, agentron, cagent, clickweave, hifide),
+    ),
     key=lambda table: kinds_of(table)[0].code,
 )
 #: The first line of the docstring of a table, such as "Problems of tools: functions, and calls (DF22)."

@@ -1,4 +1,4 @@
-"""Problems of files of Clickweave, and of runs of them (DF44)."""
+"""Problems of files of Clickweave and their runs (DF44)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems of files of HiFide, and of runs of them (DF45)."""
+"""Problems of files of HiFide and their runs (DF45)."""
 
 from __future__ import annotations
 
