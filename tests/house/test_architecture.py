@@ -20,34 +20,12 @@ from tests.support.source import PACKS, Import, Module, imports_of, modules_of
 
 #: From the bottom up. A package may import those before it; the names of modules are the face in the root.
 LAYERS: Final = (
-    "base",
-    "diagnostics",
-    "errors",
-    "secrets",
-    "types",
-    "stores",
-    "core",
-    "values",
-    "expressions",
-    "builder",
-    "packs",
-    "compiler",
-    "scheduler",
-    "memo",
-    "runtime",
-    "durable",
-    "live",
-    "inspection",
-    "formats",
-    "loading",
-    "flows",
-    "typed_flows",
-    "authoring",
+    "base", "diagnostics", "errors", "secrets", "types", "stores", "core", "values", "expressions", "builder",
+    "packs", "compiler", "scheduler", "memo", "runtime", "durable", "live", "inspection", "formats", "loading",
+    "flows", "typed_flows", "authoring",
     "",  # dataflow/__init__.py, which names what is public
-    "testing",
-    "cli",
-    "__main__",
-)
+    "testing", "cli", "__main__",
+)  # fmt: skip
 #: The modules in the root: the face, and nothing else.
 FACE: Final = {"errors", "loading", "flows", "typed_flows", "__main__"}
 #: Type-only imports against the layers, from and to. The list may only shrink.
@@ -74,18 +52,8 @@ TYPE_CYCLES: Final = {
 }
 #: Libraries that act, or look at the world.
 ACTING: Final = {
-    "anyio",
-    "asyncio",
-    "io",
-    "os",
-    "pathlib",
-    "random",
-    "socket",
-    "sqlite3",
-    "subprocess",
-    "threading",
-    "time",
-}
+    "anyio", "asyncio", "io", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "threading", "time",
+}  # fmt: skip
 #: A lock for limits that runs share between threads, and the clock that timers begin at.
 SCHEDULER_ACTS: Final = {
     "dataflow.scheduler.admission": {"threading"},
@@ -109,26 +77,14 @@ NOT_AT_IMPORT: Final = {"jinja2", "litellm", "mcp", "networkx", "opentelemetry",
 # What a flow of plain functions does without, from the import to the end of its run: configs, packs, and what
 # they bring in, for configs what pydantic loads when the first model is made.
 NOT_TO_RUN: Final = {
-    "dataflow.builder.builtin",
-    "dataflow.core.config",
-    "dataflow.memo",
-    "dataflow.packs",
-    "dataflow.secrets",
-    "dataflow.stores",
-    "dataflow.values",
-    "importlib.metadata",
-    "pydantic.fields",
-    "pydantic.functional_serializers",
-    "sqlite3",
-}
+    "dataflow.builder.builtin", "dataflow.core.config", "dataflow.memo", "dataflow.packs", "dataflow.secrets",
+    "dataflow.stores", "dataflow.values", "importlib.metadata", "pydantic.fields",
+    "pydantic.functional_serializers", "sqlite3",
+}  # fmt: skip
 # What only wiring it does without.
 NOT_TO_WIRE: Final = NOT_TO_RUN | {
-    "anyio",
-    "asyncio",
-    "dataflow.compiler.passes",
-    "dataflow.compiler.plan",
-    "dataflow.runtime.run",
-}
+    "anyio", "asyncio", "dataflow.compiler.passes", "dataflow.compiler.plan", "dataflow.runtime.run",
+}  # fmt: skip
 RUNNING: Final = """
 from dataflow import Flow
 
@@ -148,16 +104,11 @@ REFERENCE: Final = [
     f"tests.properties.{name}"
     for name in ("reference", "reference_blocks", "reference_tokens", "document_reading")
 ]
-
 ENGINE: Final = {module.name: module for module in modules_of("dataflow")}
 EVERY: Final = {module.name: module for package in ("dataflow", *PACKS) for module in modules_of(package)}
 #: Packages with folders in them, and those folders.
 FOLDERS: Final = sorted(
-    {
-        module.name
-        for module in EVERY.values()
-        if module.is_package and module.name not in ("dataflow", *PACKS)
-    }
+    name for name, module in EVERY.items() if module.is_package and name not in ("dataflow", *PACKS)
 )
 
 
@@ -259,18 +210,12 @@ def test_imports_make_no_cycle() -> None:
         pytest.fail("a cycle of imports, so a layer is missing: " + " <- ".join(error.args[1]))
 
 
-def test_the_root_holds_the_face_alone() -> None:
+def test_the_root_holds_the_face_and_folders_have_a_charter_and_several_modules() -> None:
     root = {name.partition(".")[2] for name in ENGINE if name.count(".") == 1 and not ENGINE[name].is_package}
     assert root == FACE
-
-
-def test_folders_have_a_charter_and_several_modules() -> None:
     sizes = Counter(name.rpartition(".")[0] for name in EVERY)
     assert [folder for folder in FOLDERS if sizes[folder] < FEWEST_MODULES] == []
     assert [folder for folder in FOLDERS if not ast.get_docstring(EVERY[folder].tree())] == []
-
-
-def test_folders_are_packages() -> None:
     folders = {module.path.parent for module in EVERY.values()}
     assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
 
@@ -282,12 +227,9 @@ def test_tests_are_in_the_rooms_of_what_they_test() -> None:
     assert folders - packages == OTHER_ROOMS
 
 
-def test_modules_are_called_by_nouns() -> None:
+def test_modules_are_not_many_and_called_by_nouns() -> None:
     names = {name.rpartition(".")[2] for name, module in EVERY.items() if not module.is_package}
     assert {name for name in names if name.endswith("ing")} <= NOUNS
-
-
-def test_there_are_not_many_modules() -> None:
     assert len([module for module in EVERY.values() if not module.is_package]) <= MOST_MODULES
 
 
@@ -341,19 +283,11 @@ def test_the_reference_knows_only_documents() -> None:
     assert imported <= allowed | {*REFERENCE}
 
 
-@pytest.mark.parametrize("code", ["import dataflow", "from dataflow import *", RUNNING])
-def test_neither_importing_nor_running_loads_anything_heavy(code: str) -> None:
-    loaded = {name.partition(".")[0] for name in modules_after(code)}
-    assert not sorted(loaded & NOT_AT_IMPORT)
-
-
-def test_a_flow_is_wired_without_what_it_only_needs_to_run() -> None:
+def test_neither_importing_nor_running_loads_anything_heavy() -> None:
+    assert not NOT_AT_IMPORT.intersection(modules_after("from dataflow import *"))
     assert not NOT_TO_WIRE.intersection(modules_after("from dataflow import Flow, node, threaded, collect"))
-
-
-def test_a_flow_of_plain_functions_runs_without_what_it_does_not_use() -> None:
     loaded = set(modules_after(RUNNING))
-    assert not NOT_TO_RUN & loaded
+    assert not (NOT_TO_RUN | NOT_AT_IMPORT) & loaded
     assert len([name for name in loaded if name.partition(".")[0] == "dataflow"]) <= MOST_LOADED
 
 

@@ -42,24 +42,15 @@ ONLY_ONE: Final = """
 
 #: Where the event loop matters: what is in these folders runs on both, in whole or in part.
 FOLDERS: Final = {
-    "base",
-    "behaviour",
-    "core",
-    "durable",
-    "live",
-    "nodes",
-    "properties",
-    "runtime",
-    "scheduler",
-    "stores",
-}
+    "base", "behaviour", "core", "durable", "live", "nodes", "properties", "runtime", "scheduler", "stores",
+}  # fmt: skip
 
 
 def session(
     folder: Path, code: str, *arguments: str, allowed: str = "", both: str = "", deep: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run a session of one test file under the rules."""
-    (folder / "tests").mkdir()
+    (folder / "tests").mkdir(parents=True)
     (folder / "tests/allowed_skips.txt").write_text(allowed)
     (folder / "tests/both_loops.txt").write_text(both)
     (folder / "tests/deep.txt").write_text(deep)
@@ -83,19 +74,15 @@ def loops_of(done: subprocess.CompletedProcess[str]) -> list[str]:
     return re.findall(r"::test_it\[(\w+)\] PASSED", done.stdout)
 
 
-def test_a_coroutine_test_needs_no_mark_and_runs_on_asyncio(tmp_path: Path) -> None:
-    assert loops_of(session(tmp_path, ASYNC, "-v")) == ["asyncio"]
+def test_a_coroutine_test_runs_on_asyncio_or_on_both_loops_if_the_list_names_it(tmp_path: Path) -> None:
+    assert loops_of(session(tmp_path / "one", ASYNC, "-v")) == ["asyncio"]
+    both = session(tmp_path / "both", ASYNC, "-v", both="tests/test_it.py:: time\n")
+    assert loops_of(both) == ["asyncio", "trio"]
 
 
-def test_one_that_the_list_names_runs_on_both_loops(tmp_path: Path) -> None:
-    assert loops_of(session(tmp_path, ASYNC, "-v", both="tests/test_it.py:: time\n")) == ["asyncio", "trio"]
-
-
-@pytest.mark.parametrize(("code", "loops"), [(ASYNC, ["asyncio", "trio"]), (ONLY_ONE, ["asyncio"])])
-def test_an_option_runs_all_on_both_loops_but_those_that_choose(
-    tmp_path: Path, code: str, loops: list[str]
-) -> None:
-    assert loops_of(session(tmp_path, code, "-v", "--both-loops")) == loops
+def test_an_option_runs_all_on_both_loops_but_those_that_choose(tmp_path: Path) -> None:
+    assert loops_of(session(tmp_path / "all", ASYNC, "-v", "--both-loops")) == ["asyncio", "trio"]
+    assert loops_of(session(tmp_path / "one", ONLY_ONE, "-v", "--both-loops")) == ["asyncio"]
 
 
 def test_what_the_list_of_deep_tests_names_is_marked(tmp_path: Path) -> None:
@@ -108,18 +95,18 @@ def test_the_last_test_may_be_the_first(tmp_path: Path) -> None:
     assert done.stdout.index("::test_other PASSED") < done.stdout.index("::test_it XFAIL")
 
 
-@pytest.mark.parametrize("list", [ALLOWED_SKIPS, BOTH_LOOPS, DEEP])
-def test_a_list_names_tests_that_exist(list: str) -> None:
+def test_a_list_names_tests_that_exist() -> None:
     """A line is the beginning of an id, which may end within the name of a folder, a file or a function."""
-    definition = "async def " if list == BOTH_LOOPS else "def "
     lost = []
-    for prefix in read_reasons((ROOT / list).read_text(encoding="utf-8")):
-        path, _, names = prefix.partition("::")
-        files = ROOT.glob(f"{path}**/test_*.py" if path.endswith("/") else f"{path}*")
-        name = names.partition("[")[0].rpartition("::")[2]
-        wanted = f"{definition}{name}" if name or list == BOTH_LOOPS else ""
-        if not any(wanted in file.read_text(encoding="utf-8") for file in files):
-            lost.append(prefix)
+    for list in (ALLOWED_SKIPS, BOTH_LOOPS, DEEP):
+        definition = "async def " if list == BOTH_LOOPS else "def "
+        for prefix in read_reasons((ROOT / list).read_text(encoding="utf-8")):
+            path, _, names = prefix.partition("::")
+            files = ROOT.glob(f"{path}**/test_*.py" if path.endswith("/") else f"{path}*")
+            name = names.partition("[")[0].rpartition("::")[2]
+            wanted = f"{definition}{name}" if name or list == BOTH_LOOPS else ""
+            if not any(wanted in file.read_text(encoding="utf-8") for file in files):
+                lost.append(prefix)
     assert lost == []
 
 
@@ -128,20 +115,14 @@ def test_where_the_event_loop_matters_tests_run_on_both() -> None:
     assert {prefix.split("/")[1] for prefix in named} >= FOLDERS
 
 
-@pytest.mark.parametrize("code", [SKIPS, MODULE_SKIPS], ids=["test", "module"])
-def test_a_skip_that_the_list_does_not_name_fails_the_session(tmp_path: Path, code: str) -> None:
-    done = session(tmp_path, code)
-    assert done.returncode != 0, done.stdout
-    assert "skipped, and tests/allowed_skips.txt does not name it" in done.stdout
-
-
-def test_a_skip_that_the_list_names_passes(tmp_path: Path) -> None:
-    done = session(tmp_path, SKIPS, allowed="tests/test_it.py::test_it  there is no screen everywhere\n")
-    assert done.returncode == 0, done.stdout
-
-
-def test_an_expected_failure_is_no_skip(tmp_path: Path) -> None:
-    assert session(tmp_path, FAILS_AS_EXPECTED).returncode == 0
+def test_a_skip_that_the_list_does_not_name_fails_the_session(tmp_path: Path) -> None:
+    for name, code in (("test", SKIPS), ("module", MODULE_SKIPS)):
+        done = session(tmp_path / name, code)
+        assert done.returncode != 0, done.stdout
+        assert "skipped, and tests/allowed_skips.txt does not name it" in done.stdout
+    allowed = "tests/test_it.py::test_it  there is no screen everywhere\n"
+    assert session(tmp_path / "allowed", SKIPS, allowed=allowed).returncode == 0
+    assert session(tmp_path / "fails", FAILS_AS_EXPECTED).returncode == 0  # an expected failure is no skip
 
 
 def test_a_line_of_the_list_needs_a_reason() -> None:
