@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from benchmarks.counted import COUNTED
 from benchmarks.counting import Cost, Count, costs_of, slope
 from benchmarks.regression import Code, Verdict, compare, verdict
@@ -21,19 +19,16 @@ def test_costs_are_read_from_what_the_process_told() -> None:
     assert costs_of(told, totals) == {"chain": Cost(300.0, 10.0)}
 
 
-@pytest.mark.parametrize(
-    ("found", "stored", "expected"),
-    [
-        pytest.param(10.0, 10.0, Verdict.HELD, id="the same holds"),
-        pytest.param(11.4, 10.0, Verdict.HELD, id="14 % more hold"),
-        pytest.param(11.6, 10.0, Verdict.DEARER, id="16 % more do not"),
-        pytest.param(8.6, 10.0, Verdict.HELD, id="14 % less hold"),
-        pytest.param(8.4, 10.0, Verdict.CHEAPER, id="16 % less are told"),
-        pytest.param(10.0, None, Verdict.NEW, id="nothing is stored"),
-    ],
-)
-def test_a_ratio_is_compared(found: float, stored: float | None, expected: Verdict) -> None:
-    assert verdict(found, stored) is expected
+def test_a_ratio_is_compared() -> None:
+    expected = {
+        (10.0, 10.0): Verdict.HELD,
+        (11.4, 10.0): Verdict.HELD,
+        (11.6, 10.0): Verdict.DEARER,
+        (8.6, 10.0): Verdict.HELD,
+        (8.4, 10.0): Verdict.CHEAPER,
+        (10.0, None): Verdict.NEW,
+    }
+    assert {pair: verdict(*pair) for pair in expected} == expected
 
 
 def test_what_holds_needs_no_remark() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,11 +17,6 @@ from dataflow.stores import Record, Store
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-BACKENDS: Final = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-CASES: Final = pytest.mark.parametrize(
-    "case_of", [journaling.chain_case, journaling.map_case], ids=["chain", "map"]
-)
 
 
 async def play_both(works: tuple[Work, Work]) -> None:
@@ -37,23 +32,18 @@ def rows_of(path: Path, query: str) -> list[Any]:
         return connection.execute(query).fetchall()
 
 
-@BACKENDS
-@CASES
-def test_a_run_in_a_store_and_its_records_alone_come_to_the_result(
-    case_of: Callable[[int], journaling.Case], backend: str, tmp_path: Path
-) -> None:
-    run_on(backend, play_both, journaling.works_in(tmp_path, case_of(20)))
-
-
-@CASES
-def test_the_same_records_are_written_in_both_ways(
+@pytest.mark.parametrize("case_of", [journaling.chain_case, journaling.map_case])
+def test_a_run_in_a_store_and_its_records_alone_are_written_the_same(
     case_of: Callable[[int], journaling.Case], tmp_path: Path
 ) -> None:
-    run_on("asyncio", play_both, journaling.works_in(tmp_path, case_of(20)))
-    query = "SELECT kind, count(*) FROM records GROUP BY run, kind ORDER BY run, kind"
-    ours, written = rows_of(tmp_path / "runs.db", query), rows_of(tmp_path / "written.db", query)
-    assert len(written) > 2
-    assert ours == written[: len(written) // 2] * 3  # one more run told which records there are
+    for backend in ("asyncio", "trio"):
+        folder = tmp_path / backend
+        folder.mkdir()
+        run_on(backend, play_both, journaling.works_in(folder, case_of(20)))
+        query = "SELECT kind, count(*) FROM records GROUP BY run, kind ORDER BY run, kind"
+        ours, written = rows_of(folder / "runs.db", query), rows_of(folder / "written.db", query)
+        assert len(written) > 2
+        assert ours == written[: len(written) // 2] * 3  # one more run told which records there are
 
 
 def test_the_data_of_records_are_written_as_they_were(tmp_path: Path) -> None:
@@ -65,7 +55,7 @@ def test_the_data_of_records_are_written_as_they_were(tmp_path: Path) -> None:
     ]
 
 
-@BACKENDS
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_run_that_has_paused_goes_on_to_its_result_again_and_again(backend: str, tmp_path: Path) -> None:
     run_on(backend, play_both, resuming.works_in(tmp_path, 20))
     assert [run.status for run in Store.sqlite(tmp_path / "paused.db").runs()] == ["paused"]

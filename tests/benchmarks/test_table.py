@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from benchmarks.measuring import Cell, Figures, cells_of, measure
 from benchmarks.peers.known import PEERS, peer_cells
 from benchmarks.question import Question, Way
@@ -30,13 +28,10 @@ FIGURES = Figures(
 )
 
 
-def test_a_cell_is_the_median_of_the_rounds_and_missing_ones_are_dashes() -> None:
-    _, first, *_ = table([CHAIN], FIGURES)
+def test_a_cell_is_the_median_of_the_rounds_and_growth_a_row_of_its_own() -> None:
+    """Missing ones are dashes."""
+    _, first, *_, growth = table([CHAIN], FIGURES)
     assert first == ["chain of 100", "µs", "≤ 1.5", "1.20", "failed", "–", "–", "–"]
-
-
-def test_growth_is_a_row_of_its_own() -> None:
-    *_, growth = table([CHAIN], FIGURES)
     assert growth == ["growth of chain from 100 to 1,000", "exponent", "≤ 1.05", "2.00", "–", "–", "–", "–"]
 
 
@@ -57,20 +52,14 @@ def test_the_table_of_peers_has_what_any_of_them_was_asked() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("figure", "shown"),
-    [(None, "–"), (0.123, "0.12"), (12.345, "12.3"), (1_234.5, "1,234"), (-42.55, "-42.5")],
-)
-def test_a_figure_has_the_digits_that_mean_something(figure: float | None, shown: str) -> None:
-    assert number(figure) == shown
+def test_a_figure_has_the_digits_that_mean_something() -> None:
+    shown = {None: "–", 0.123: "0.12", 12.345: "12.3", 1_234.5: "1,234", -42.55: "-42.5"}
+    assert {figure: number(figure) for figure in shown} == shown
 
 
-def test_columns_of_figures_are_flush_right() -> None:
-    assert plain([["a", "unit", "b"], ["long", "µs", "1.00"]]) == "a     unit     b\nlong  µs    1.00"
-
-
-def test_a_page_has_a_table_of_markdown() -> None:
+def test_a_table_is_plain_or_of_markdown_with_figures_flush_right() -> None:
     rows = [["a", "unit", "b"], ["long", "µs", "1.00"]]
+    assert plain(rows) == "a     unit     b\nlong  µs    1.00"
     assert markdown(rows) == "| a | unit | b |\n| --- | --- | ---: |\n| long | µs | 1.00 |"
 
 

@@ -15,7 +15,7 @@ from benchmarks.limits import by_hand, gathered
 from benchmarks.listening import listened
 from benchmarks.prototype import Graph
 from benchmarks.prototype_works import prototype_of
-from benchmarks.question import Question, Way, WorkOf
+from benchmarks.question import Way, WorkOf
 from benchmarks.shapes import fan_out as fan_out_shape
 from benchmarks.timing import Work, WrongResult, run_on, seconds, sleep_on, whole
 
@@ -36,42 +36,29 @@ WORKS: Final[dict[str, tuple[Mapping[Way, WorkOf], int]]] = {
     "hits in series": (hits_of(memo.in_series), 20),
     "hits side by side": (hits_of(memo.side_by_side), 20),
 }
-OURS: Final = [pytest.param(works[Way.ASYNCIO], size, id=name) for name, (works, size) in WORKS.items()]
-OTHERS: Final = [
-    pytest.param(make, size, id=f"{name}, {way}")
-    for name, (works, size) in WORKS.items()
-    for way, make in works.items()
-    if way not in (Way.ASYNCIO, Way.TRIO)
-]
 
 
-@pytest.mark.parametrize(("make", "size"), OURS)
-async def test_a_flow_comes_to_the_result(make: WorkOf, size: int) -> None:
-    await make(size).play()
-
-
-@pytest.mark.parametrize(("make", "size"), OTHERS)
-def test_every_other_way_comes_to_the_same_result(make: WorkOf, size: int) -> None:
-    run_on("asyncio", Work.play, make(size))
+@pytest.mark.parametrize("name", WORKS)
+def test_a_flow_and_every_other_way_come_to_the_result(name: str) -> None:
+    works, size = WORKS[name]
+    for way, make in works.items():
+        run_on("trio" if way is Way.TRIO else "asyncio", Work.play, make(size))
 
 
 async def test_nodes_that_suspend_come_to_the_result(anyio_backend: str) -> None:
     await run_shape(fan_out_shape(20), suspending(sleep_on(anyio_backend))).play()
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        by_hand(fan_out_shape(20), suspending(sleep_on("asyncio"))),
-        gathered(suspending(sleep_on("asyncio")), 20),
-        prototype_of(fan_out_shape(20), suspending(sleep_on("asyncio"))),
-        prototype_of(fan_out_shape(20), suspending(sleep_on("asyncio")), limit=3),
-        prototype_of(fan_out_shape(20), listen=True),
-    ],
-    ids=["by hand", "gathered", "prototype", "prototype with a limit", "prototype with a listener"],
-)
-def test_nodes_that_suspend_come_to_the_result_in_other_ways_too(work: Work) -> None:
-    run_on("asyncio", Work.play, work)
+def test_nodes_that_suspend_come_to_the_result_in_other_ways_too() -> None:
+    shape, function = fan_out_shape(20), suspending(sleep_on("asyncio"))
+    for work in (
+        by_hand(shape, function),
+        gathered(function, 20),
+        prototype_of(shape, function),
+        prototype_of(shape, function, limit=3),
+        prototype_of(shape, listen=True),
+    ):
+        run_on("asyncio", Work.play, work)
 
 
 async def test_a_run_with_a_listener_comes_to_the_result() -> None:
@@ -79,10 +66,10 @@ async def test_a_run_with_a_listener_comes_to_the_result() -> None:
     await listened(flow_of(shape), shape.result, len(shape)).play()
 
 
-@pytest.mark.parametrize("question", live.QUESTIONS, ids=lambda question: question.name)
-@pytest.mark.parametrize("way", [Way.ASYNCIO, Way.TRIO])
-def test_what_sessions_are_compared_with_comes_to_the_result_too(question: Question, way: Way) -> None:
-    assert question.measures[way](20) > 0
+def test_what_sessions_are_compared_with_comes_to_the_result_too() -> None:
+    for question in live.QUESTIONS:
+        for way in (Way.ASYNCIO, Way.TRIO):
+            assert question.measures[way](20) > 0
 
 
 async def test_what_is_done_again_is_checked_each_time() -> None:
@@ -96,21 +83,18 @@ async def test_what_is_done_again_is_checked_each_time() -> None:
 
 
 async def test_a_whole_run_is_one_unit() -> None:
-    shape = fan_out_shape(20)
-    work = whole(run_shape(shape))
+    work = whole(run_shape(fan_out_shape(20)))
     await work.play()
     assert work.units == 1
 
 
-async def number() -> int:
-    return 1
-
-
-async def length(text: str) -> int:
-    return len(text)
-
-
 def test_the_prototype_checks_types() -> None:
+    async def number() -> int:
+        return 1
+
+    async def length(text: str) -> int:
+        return len(text)
+
     graph = Graph()
     graph.add("number", number)
     graph.add("length", length)

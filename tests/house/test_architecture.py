@@ -21,8 +21,8 @@ from tests.support.source import PACKS, Import, Module, imports_of, modules_of
 #: From the bottom up. A package may import those before it; the names of modules are the face in the root.
 LAYERS: Final = (
     "base", "diagnostics", "errors", "secrets", "types", "stores", "core", "values", "expressions", "builder",
-    "packs", "compiler", "scheduler", "memo", "runtime", "durable", "live", "inspection", "formats", "loading",
-    "flows", "typed_flows", "authoring",
+    "packs", "compiler", "scheduler", "memo", "runtime", "durable", "live", "inspection", "formats",
+    "loading", "flows", "typed_flows", "authoring",
     "",  # dataflow/__init__.py, which names what is public
     "testing", "cli", "__main__",
 )  # fmt: skip
@@ -52,7 +52,8 @@ TYPE_CYCLES: Final = {
 }
 #: Libraries that act, or look at the world.
 ACTING: Final = {
-    "anyio", "asyncio", "io", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "threading", "time",
+    "anyio", "asyncio", "io", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "threading",
+    "time",
 }  # fmt: skip
 #: A lock for limits that runs share between threads, and the clock that timers begin at.
 SCHEDULER_ACTS: Final = {

@@ -98,13 +98,13 @@ def test_the_last_test_may_be_the_first(tmp_path: Path) -> None:
 def test_a_list_names_tests_that_exist() -> None:
     """A line is the beginning of an id, which may end within the name of a folder, a file or a function."""
     lost = []
-    for list in (ALLOWED_SKIPS, BOTH_LOOPS, DEEP):
-        definition = "async def " if list == BOTH_LOOPS else "def "
-        for prefix in read_reasons((ROOT / list).read_text(encoding="utf-8")):
+    for listed in (ALLOWED_SKIPS, BOTH_LOOPS, DEEP):
+        definition = "async def " if listed == BOTH_LOOPS else "def "
+        for prefix in read_reasons((ROOT / listed).read_text(encoding="utf-8")):
             path, _, names = prefix.partition("::")
             files = ROOT.glob(f"{path}**/test_*.py" if path.endswith("/") else f"{path}*")
             name = names.partition("[")[0].rpartition("::")[2]
-            wanted = f"{definition}{name}" if name or list == BOTH_LOOPS else ""
+            wanted = f"{definition}{name}" if name or listed == BOTH_LOOPS else ""
             if not any(wanted in file.read_text(encoding="utf-8") for file in files):
                 lost.append(prefix)
     assert lost == []

@@ -19,8 +19,6 @@ from tests.mutation.mutants import Mutant, change_of
 from tests.mutation.playing import CAUGHT, Player
 from tests.mutation.sources import Change, Site
 
-__all__ = ["Fate", "Measuring", "Played", "say"]
-
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 

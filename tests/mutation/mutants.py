@@ -12,8 +12,6 @@ from typing import Final
 
 from tests.mutation.sources import ENGINE, Change, Site, find, read, sites_of
 
-__all__ = ["STORED", "Mutant", "change_of", "draw", "load", "store"]
-
 #: The packages that are measured.
 PACKAGES: Final = ("scheduler", "durable", "memo", "live")
 STORED: Final = Path(__file__).with_name("mutants.jsonl")

@@ -24,8 +24,6 @@ from cosmic_ray.exceptions import CosmicRayTestingException
 
 from tests.mutation.sources import Change, Source, mark
 
-__all__ = ["CAUGHT", "Player"]
-
 #: A test hangs after so many seconds, if it passes in that time without a change; else it gets more of them.
 HANGS_AFTER: Final = (5.0, 20.0, 60.0)
 #: And is given up after so many where tests are watched.

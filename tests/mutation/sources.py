@@ -21,8 +21,6 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 import dataflow
 
-__all__ = ["ENGINE", "Change", "Site", "Source", "find", "mark", "read", "sites_of"]
-
 ENGINE: Final = Path(dataflow.__file__).parent
 #: Operators that need settings, that change no body, or that change nothing where values are singletons.
 LEFT_OUT: Final = {

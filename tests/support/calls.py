@@ -6,8 +6,6 @@ import itertools
 import sys
 from collections.abc import Callable
 
-__all__ = ["calls_in"]
-
 CALLS = ("call", "c_call")
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import trio
 
-__all__ = ["set_forward"]
-
 
 def set_forward(seconds: float) -> None:
     """Let time pass at once: what is due by then is so when the event loop comes back."""

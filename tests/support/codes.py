@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from dataflow import DataflowError, Diagnostic
 
-__all__ = ["codes", "found_of", "located"]
-
 
 def codes(problems: Iterable[Diagnostic] | DataflowError) -> list[str]:
     """Return the code and the place of each problem: `DF0203 load.text`."""

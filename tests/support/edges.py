@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 from dataflow.builder.sources import Expression, literally
 from dataflow.core.wiring import Every
 
-__all__ = ["every"]
-
 T = TypeVar("T")
 
 

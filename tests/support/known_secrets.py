@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from dataflow.secrets import known as redaction
 
-__all__ = ["forgetting"]
-
 
 @contextmanager
 def forgetting() -> Iterator[None]:

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["build", "modules_after", "printed_with"]
-
 
 def modules_after(code: str) -> list[str]:
     """Run a program and return the modules that it has imported."""

@@ -10,28 +10,6 @@ from enum import Enum, StrEnum
 from types import FunctionType, ModuleType, TracebackType
 from typing import Any, Final, NamedTuple, NoReturn, Self
 
-__all__ = [
-    "DERIVED",
-    "MARK",
-    "VALUE",
-    "Box",
-    "Key",
-    "OwnBytes",
-    "OwnDate",
-    "OwnDict",
-    "OwnError",
-    "OwnNumber",
-    "OwnPair",
-    "OwnText",
-    "Pair",
-    "Star",
-    "Word",
-    "caused",
-    "having",
-    "noted",
-    "secrets_within",
-]
-
 VALUE: Final = "tok-9f-of-the-test"
 MARK: Final = "[secret:TOKEN]"
 

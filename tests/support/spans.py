@@ -11,8 +11,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from dataflow import Flow, Result, Telemetry
 
-__all__ = ["Spans", "traced"]
-
 
 class Spans:
     """The spans that have ended, in the order in which they did. `settings` go to `using`."""

@@ -10,8 +10,6 @@ from dataflow.runtime.call import Driver
 from dataflow.runtime.workers import QuickCalls, Workers
 from tests.support.source import home_of
 
-__all__ = ["NO_END", "STEADY", "end_slices_after", "let_no_slice_end", "warn_of_blocking"]
-
 #: Longer than any test takes, in seconds.
 NO_END: Final = 3600.0
 #: The same as a line of Python, for a process of its own: no slice ends, and no step takes too long.

@@ -15,18 +15,6 @@ from dataflow import Flow, Node, NodeOutput, Port, Ports, node
 from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 
-__all__ = [
-    "Gated",
-    "Store",
-    "Writes",
-    "asking",
-    "asking_flow",
-    "failing_with",
-    "kinds_of",
-    "one_ask",
-    "until",
-]
-
 PROMPT = "how many?"
 
 
