@@ -159,10 +159,7 @@ documents = optional(
         {},
         errors=st.just("continue"),
         max_concurrency=counts,
-        limits=st.dictionaries(
-            names,
-            st.one_of(optional({"slots": counts}, per_second=seconds), optional({"per_second": seconds})),
-        ),
+        limits=st.dictionaries(names, limits),
         timeout=seconds,
     ),
     meta=metas,

@@ -4,16 +4,53 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from dataflow.core.ports import SKIP
 from tests.properties.document_reading import signature_of
-from tests.properties.feedback_flows import REQUIRED, SHAPES, FlatFlow, Wire
-from tests.properties.feedback_maps import is_chained
-from tests.properties.feedback_rounds import ABSENT, FAILED, SKIPPED, Dead, Map, Round
+from tests.properties.feedback_flows import REQUIRED, SHAPES, FlatFlow, Wire, is_chained
 from tests.properties.node_functions import Odds, call_plainly
 from tests.properties.plain_loops import Loop
 from tests.properties.playing import FUNCTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """A port without a value."""
+
+    failed: bool = False
+
+
+#: What an edge brings in a round in which it does not count.
+ABSENT: Final = Dead()
+SKIPPED: Final = Dead()
+FAILED: Final = Dead(failed=True)
+
+
+@dataclass(eq=False)
+class Round:
+    """One round of a loop, or the run: what has fired in it, and the loops that were played in it."""
+
+    path: str
+    loop: Loop | None = None
+    outer: Round | None = None
+    number: int = 0
+    carried: dict[Wire, Any] = field(default_factory=dict)
+    ports: dict[int, dict[str, Any]] = field(default_factory=dict)
+    played: dict[Loop, list[Round] | Dead] = field(default_factory=dict)
+    has_failed: bool = False
+    maps: dict[int, Map] = field(default_factory=dict)
+    item: Any = None  # of a frame of a map
+    cell: int | None = None  # of a frame: the node that opens the map
+
+
+@dataclass(eq=False)
+class Map:
+    """A map over edges: its frames by index, and what all its lists are if they are no lists."""
+
+    frames: dict[str, Round] = field(default_factory=dict)
+    lists: Dead | None = None
 
 
 class FlatReference:

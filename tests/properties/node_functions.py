@@ -237,11 +237,6 @@ async def told(odds: Odds, f: Failure | object) -> Maybe[Any]:
     return await _made(odds, f)
 
 
-async def told_where(odds: Odds, f: Failure | object, *xs: Any) -> Maybe[Any]:
-    """Read a failure with its place, where that is certain."""
-    return await _made(odds, f.path if isinstance(f, Failure) else f, f, *xs)
-
-
 # functions that documents name
 
 

@@ -79,6 +79,8 @@ def programs(
     return drawn(partial(_program, most=most, breaking=breaking, weights=weights))
 
 
-def sample(seed: int, most: int = 40, weights: Mapping[str, int] = ENABLED) -> Program:
+def sample(
+    seed: int, most: int = 40, breaking: bool | None = None, weights: Mapping[str, int] = ENABLED
+) -> Program:
     """Make the flow of a seed, by the same grammar; it cannot be made smaller, but is made fast."""
-    return _program(random.Random(seed).randrange, most, None, weights)
+    return _program(random.Random(seed).randrange, most, breaking, weights)
