@@ -43,25 +43,6 @@ def test_a_failure_has_the_code_of_an_error_of_the_engine() -> None:
     assert failure_of(ValueError("no DF0802 at the beginning"), "a", "a", 1).code == ""
 
 
-def test_the_traceback_begins_in_the_code_that_raised() -> None:
-    text = failure_of(raised(ValueError("too long")), "a", "a", 1).traceback
-    assert text.startswith(f'Traceback (most recent call last):\n  File "{__file__}"')
-    assert text.endswith("ValueError: too long\n")
-
-
-async def test_the_frames_of_the_engine_are_left_out_before_those_of_the_node() -> None:
-    async def broken() -> int:
-        raise ValueError("too long")
-
-    flow = Flow()
-    flow.add(broken)
-    with pytest.raises(RunFailed) as caught:
-        await flow.run()
-    text = caught.value.failures[0].traceback
-    assert text.startswith(f'Traceback (most recent call last):\n  File "{__file__}"')
-    assert str(Path(dataflow.__file__).parent) not in text
-
-
 @node(timeout=60)
 async def refuse(x: int) -> int:
     await checkpoint()
@@ -148,10 +129,6 @@ def test_an_error_without_a_text_is_told_all_the_same() -> None:
     failure = failure_of(raised(Wordless()), "a", "a", 1)
     assert (failure.type, failure.message) == ("Wordless", "(its text cannot be made: RuntimeError)")
     assert "Wordless" in failure.traceback
-
-
-def test_an_interrupt_is_a_failure_too() -> None:
-    assert failure_of(KeyboardInterrupt(), "a", "a", 1).type == "KeyboardInterrupt"
 
 
 def test_only_a_port_of_the_type_failure_takes_an_error() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow.base.history import History, Part, new_parts, shared_length
+from dataflow.base.history import History, new_parts, shared_length
 
 #: What is appended, to which of the histories made so far.
 growths = st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(), max_size=3)), max_size=30)
@@ -89,14 +89,6 @@ def test_histories_share_what_they_continue_and_those_made_again_their_first_equ
     assert (shared_length(one, other), shared_length(one, one.extended(["c"]))) == (1, 3)
     assert shared_length(History([[1], [2]]), History([[1], [2], [3]])) == 2
     assert shared_length(History([[1], [4]]), History([[1], [2]])) == 1
-
-
-def test_appending_one_by_one_keeps_each_item_once() -> None:
-    history: History[int] = History()
-    for number in range(1_000):
-        history = history.extended([number])
-    parts: list[Part[int]] = list(history.last.backwards())
-    assert sum(len(part.items) for part in parts) == len(history) == 1_000
 
 
 def test_appending_shares_the_parts_before() -> None:
