@@ -15,7 +15,6 @@ import pytest
 from dataflow import DataflowError, FlowInvalid, Secret, ValueMismatch
 from dataflow.base import wording
 from dataflow.base.wording import conceal
-from dataflow.secrets import known as redaction
 from dataflow.secrets.known import know, known, redacted
 from dataflow.types.validation import check_value
 from tests.support.known_secrets import forgetting
@@ -36,16 +35,6 @@ class Row(NamedTuple):
 
 def b64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
-
-
-def test_what_conceals_secrets_is_set_once_and_before_the_first_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    calls: list[object] = []
-    monkeypatch.setattr(redaction, "conceal_with", lambda function: calls.append((function, known())))
-    know("TOKEN", VALUE)
-    know("OTHER", "another secret")
-    assert calls == [(redacted, None)]
 
 
 def test_a_text_is_concealed_by_who_imported_that_before_the_first_secret(
@@ -108,12 +97,6 @@ def test_a_secret_within_other_base64_is_found() -> None:
         assert "[secret:TOKEN:base64" in found
         kept = found.replace("Basic ", "").split("[")[0] + found.rpartition("]")[2]
         assert len(kept) <= len(b64(f"{user}:")) + 4, user
-
-
-def test_nothing_is_found_by_the_pattern_of_a_name() -> None:
-    know("TOKEN", VALUE)
-    value = {"password": "hunter22", "api_key": "sk-123456789", "text": "[secret:TOKEN]"}
-    assert redacted(value) == value
 
 
 def test_containers_are_copied_and_looked_through() -> None:
@@ -215,13 +198,6 @@ def test_an_exception_is_logged_with_marks(written: io.StringIO) -> None:
         logging.getLogger("somebody.else").exception("it failed")
     assert written.getvalue().startswith("it failed\nTraceback (most recent call last):\n")
     assert written.getvalue().endswith("ValueError: [secret:TOKEN]\n")
-
-
-def test_an_exception_without_a_secret_stays_for_who_looks_at_it() -> None:
-    Secret("TOKEN", VALUE).reveal()
-    error = ValueError("harmless")
-    record = logging.getLogRecordFactory()("a", logging.ERROR, "f", 1, "m", (), (ValueError, error, None))
-    assert record.exc_info == (ValueError, error, None)
 
 
 def test_a_log_call_that_is_wrong_has_marks_all_the_same() -> None:

@@ -89,27 +89,20 @@ TOLD: Final[dict[str, Callable[[], Any]]] = {
     "guarded": Guards,
     "shadowed": Shadows,
     "<Ends>": lambda: Ends(VALUE),
+    "<PurePosixPath>": lambda: object.__new__(PurePosixPath),
 }
 
 
 def test_what_cannot_be_copied_is_shown_as_text_alone() -> None:
     for told, make in TOLD.items():
-        found: Any = redacted(Box(make()))
-        assert found.held == told
-
-
-def test_what_is_beside_it_is_copied() -> None:
-    assert redacted([Guards(), Box(VALUE), 1])[1:] == [Box(MARK), 1]
+        found: Any = redacted([Box(make()), Box(VALUE)])
+        assert (found[0].held, found[1]) == (told, Box(MARK))
 
 
 def test_no_property_in_the_place_of_the_fields_is_called() -> None:
     tries = Guards.tries
     redacted([Guards()])
     assert Guards.tries == tries
-
-
-def test_a_path_that_was_never_made_is_told_by_its_class() -> None:
-    assert redacted([object.__new__(PurePosixPath), VALUE]) == ["<PurePosixPath>", MARK]
 
 
 class Hiding(type):
