@@ -78,13 +78,6 @@ def test_a_lock_is_taken_as_soon_as_nobody_asks(tmp_path: Path, monkeypatch: pyt
     taken(path).release()
 
 
-def test_an_owner_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("there is nothing to wait for"))
-    lock = taken(tmp_path / "run.lock")
-    assert take(tmp_path / "run.lock") is None
-    lock.release()
-
-
 def test_a_file_that_its_owner_removed_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.lock"
     lock_file = locks._locked

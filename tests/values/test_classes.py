@@ -85,25 +85,17 @@ def test_a_class_is_found_in_each_form_of_type() -> None:
     assert [one for one in cases if not {"Part", "Shade"} <= found(one)] == []
 
 
-def test_classes_are_found_through_fields() -> None:
-    assert found(Model) == {"Model", "Pair", "Part", "Shade"}
-    assert found(Keys) == {"Pair", "Part", "Shade"}
-
-
-def test_the_class_of_a_literal_is_found() -> None:
-    assert found(Literal[Shade.DARK]) == {"Shade"}
-
-
-def test_a_type_that_refers_to_itself_ends() -> None:
-    assert found(Whole[Part]) == {"Whole", "Part", "Shade"}
-
-
-def test_a_parametrised_model_is_found_with_its_origin_and_arguments() -> None:
-    assert found(Holder[Shade]) == {"Holder", "Holder[Shade]", "Shade"}
-
-
-def test_a_field_whose_type_cannot_be_found_hides_itself_only() -> None:
-    assert "Torn" in found(Torn)
+def test_classes_are_found_through_what_types_are_made_of() -> None:
+    cases: list[tuple[object, set[str]]] = [
+        (Model, {"Model", "Pair", "Part", "Shade"}),
+        (Keys, {"Pair", "Part", "Shade"}),
+        (Literal[Shade.DARK], {"Shade"}),
+        (Whole[Part], {"Whole", "Part", "Shade"}),
+        (Holder[Shade], {"Holder", "Holder[Shade]", "Shade"}),
+        (Torn, {"Torn"}),
+    ]
+    for kind, names in cases:
+        assert found(kind) == names, kind
 
 
 def test_any_leads_to_the_classes_of_the_engine_only() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from dataflow import threaded
 from dataflow.values.functions import code_digest, codes_of
-from tests.support.processes import printed_with
 from tests.support.quick_nodes import Adder, awaiting, inc, plain
 
 
@@ -98,9 +97,3 @@ def test_a_number_of_any_length_is_told() -> None:
 
 def test_the_engine_itself_is_left_out() -> None:
     assert codes_of([code_digest, inc, len]) == [code_digest(inc)]
-
-
-def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
-    code = "from tests.values.test_code_digests import ONE, code_digest, made; print(code_digest(made(ONE)))"
-    told = {printed_with(seed, code) for seed in ("1", "2", "3")}
-    assert told == {code_digest(made(ONE))}

@@ -10,7 +10,6 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from pydantic import BaseModel
 
 from dataflow.base.markers import MISSING, SKIP
 from dataflow.errors import ValueRefused
-from dataflow.values.classes import Classes, classes_of
+from dataflow.values.classes import classes_of
 from dataflow.values.writer import Writer
 from tests.values.examples import Color, Point
 
@@ -206,8 +205,3 @@ def test_json_stays_as_it_is() -> None:
 def test_a_known_class_is_named_by_module_and_qualname() -> None:
     stored = Writer(classes_of([Point]), lambda *_: None).write(Point(1.0), "a.out")
     assert stored == {"$": "tests.values.examples:Point", "v": {"x": 1.0, "y": 0.0}}
-
-
-def test_the_writer_needs_no_class_for_what_is_standard() -> None:
-    writer = Writer(Classes({}, {}), lambda *_: None)
-    assert writer.write(Decimal("1.10"), "a.out") == {"$": "Decimal", "v": "1.10"}
