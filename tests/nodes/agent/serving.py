@@ -13,30 +13,13 @@ import anyio
 import pytest
 
 from dataflow import ToolCall
-from dataflow_agent import (
-    Toolbox,
-    mcp,
-)
+from dataflow_agent import Toolbox, mcp
 from dataflow_agent.servers.results import Content
 from tests.nodes.agent.agent_tools import told_of
 
-__all__ = [
-    "KEY",
-    "ON_ASYNCIO",
-    "RAW",
-    "RAW_SERVER",
-    "SERVER",
-    "call",
-    "children",
-    "end_of",
-    "hang_until_cancelled",
-    "is_there",
-    "serve",
-    "until",
-]
-
-SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
-RAW_SERVER: Final = str(Path(__file__).with_name("raw_server.py"))
+SERVER, ODD_SERVER, RAW_SERVER = (
+    str(Path(__file__).with_name(f"{name}_server.py")) for name in ("mcp", "odd", "raw")
+)
 RAW: Final = mcp(sys.executable, RAW_SERVER, name="raw")
 KEY: Final = "a-very-secret-key"
 
@@ -48,6 +31,12 @@ def serve(*options: str, **settings: Any) -> Toolbox:
     """Describe the server of the tests."""
     described: dict[str, Any] = {"name": "served", **settings}
     return mcp(sys.executable, SERVER, *options, **described)
+
+
+def odd(*options: str, **settings: Any) -> Toolbox:
+    """Describe the server that does what it should not."""
+    described: dict[str, Any] = {"name": "odd", **settings}
+    return mcp(sys.executable, ODD_SERVER, *options, **described)
 
 
 def is_there(pid: int) -> bool:

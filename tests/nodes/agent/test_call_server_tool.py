@@ -1,4 +1,4 @@
-"""`call_server_tool`: how nodes of other packs call the tools of servers."""
+"""`call_server_tool` and `agent.call_tool`: how nodes of packs and documents call tools of servers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, Image, RunFailed
+from dataflow import Flow, Image, RunFailed, Tools
 from dataflow.authoring import InstalledNode
 from dataflow_agent import (
     CallTool,
     ServerDied,
-    Toolbox,
     ToolFailed,
     ToolOutput,
     call_server_tool,
@@ -54,50 +53,31 @@ def desk_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     sys.modules.pop("made_up_desk", None)
 
 
-def pressing(first: str, second: str) -> Flow:
-    """Return a flow of two nodes of the pack that call tools of one server, one after the other."""
-    box = serve()
-    press = InstalledNode("desk.press")
-    with Flow("desk") as flow:
-        one = flow.add(press.with_(name="one"), tools=box, config=press.config(tool=first)).out
-        two = flow.add(
-            press.with_(name="two"), tools=box, after=one.text, config=press.config(tool=second)
-        ).out
-        for port, source in {"one": one.text, "two": two.text, "images": two.images}.items():
-            flow.output(port, source)
-    return flow
-
-
 async def test_nodes_of_another_pack_use_one_session_that_ends_with_the_run() -> None:
-    before = children()
-    result = await pressing("pid", "pid").run()
-    assert result["one"] == result["two"]
-    assert int(result["one"]) not in before
+    box, press, before = serve(), InstalledNode("desk.press"), children()
+    with Flow("desk") as flow:
+        last = ""
+        for tool in ("first", "second", "picture"):
+            config = press.config(tool=tool if tool == "picture" else "pid")
+            pressed = flow.add(press.with_(name=tool), tools=box, after=last, config=config).out
+            last = pressed.text
+            flow.output(tool, last)
+        flow.output("images", pressed.images)
+    result = await flow.run()
+    assert result["first"] == result["second"]
+    assert int(result["first"]) not in before
     assert children() == before
+    found = result["picture"], [image.media_type for image in result["images"]]
+    assert found == ("one pixel", ["image/png"])
 
 
-async def test_texts_and_images_are_ports_of_the_node() -> None:
-    result = await pressing("pid", "picture").run()
-    assert (result["two"], [image.media_type for image in result["images"]]) == ("one pixel", ["image/png"])
-
-
-async def test_a_result_that_is_an_error_fails_the_node() -> None:
-    with pytest.raises(RunFailed) as caught:
-        await pressing("pid", "fails").run()
-    assert isinstance(caught.value.__cause__, ToolFailed)
-    assert (caught.value.__cause__.server, caught.value.__cause__.tool) == ("served", "fails")
-
-
-async def test_a_block_of_sessions_shares_the_server_between_calls() -> None:
+async def test_a_block_of_sessions_shares_the_server_between_calls_and_functions_are_called_too() -> None:
     box = serve()
     async with sessions(box):
         first, second = [await call_server_tool(box, "pid", {}) for _ in range(2)]
     assert first == second
     assert await call_server_tool(box, "pid", {}) != first
-
-
-async def test_a_function_of_the_toolbox_is_called_too() -> None:
-    assert await call_server_tool(tools(serve(), add), "add", {"a": 1, "b": 2}) == ToolOutput("3", [])
+    assert await call_server_tool(tools(box, add), "add", {"a": 1, "b": 2}) == ToolOutput("3", [])
 
 
 async def test_a_server_that_ends_during_a_call_is_not_asked_twice(
@@ -111,7 +91,7 @@ async def test_a_server_that_ends_during_a_call_is_not_asked_twice(
     assert calls.read_text() == "die\n"
 
 
-async def called(box: Toolbox, tool: str, **arguments: Any) -> tuple[str, list[Image]]:
+async def called(box: Tools, tool: str, **arguments: Any) -> tuple[str, list[Image]]:
     with Flow("one") as flow:
         step = flow.add(call_tool, arguments=arguments, tools=box, config=CallTool(tool=tool))
         for port in ("text", "images"):
@@ -120,25 +100,17 @@ async def called(box: Toolbox, tool: str, **arguments: Any) -> tuple[str, list[I
     return result["text"], result["images"]
 
 
-async def test_the_texts_and_the_images_of_a_tool_are_given() -> None:
+class Others(Tools):
+    """Tools that are no toolbox."""
+
+
+async def test_the_node_gives_texts_and_images_and_fails_for_an_error() -> None:
     text, images = await called(serve(), "picture")
     assert (text, [image.media_type for image in images]) == ("one pixel", ["image/png"])
-
-
-async def test_a_function_is_a_tool_too() -> None:
-    assert (await called(tools(add), "add", a=1, b=2))[0] == "3"
-
-
-async def test_an_answer_that_is_an_error_fails_the_node() -> None:
-    with pytest.raises(RunFailed, match="no shelf for bears"):
+    assert await called(tools(add), "add", a=1, b=2) == ("3", [])
+    with pytest.raises(RunFailed, match="no shelf for bears") as caught:
         await called(serve(), "fails")
-
-
-async def test_what_is_no_toolbox_is_an_error() -> None:
-    from dataflow import Tools
-
-    class Others(Tools):
-        pass
-
+    assert isinstance(caught.value.__cause__, ToolFailed)
+    assert (caught.value.__cause__.server, caught.value.__cause__.tool) == ("served", "fails")
     with pytest.raises(RunFailed, match="DF2201"):
-        await called(Others(), "echo")  # type: ignore[arg-type]  # which is the mistake
+        await called(Others(), "echo")

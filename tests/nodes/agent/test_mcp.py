@@ -13,32 +13,22 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, Image, RunFailed, Secret, collect, each, node
 from dataflow.stores import Store
-from dataflow_agent import (
-    Agent,
-    ScriptedAnswer,
-    ScriptedCall,
-    Toolbox,
-    listed,
-    mcp,
-    scripted,
-    sessions,
-    tools,
-)
+from dataflow_agent import Agent, Toolbox, listed, mcp, scripted, sessions, tools
 from dataflow_agent.servers.connection import ToolList
 from dataflow_agent.servers.offers import Offer, OfferedServer
 from dataflow_agent.servers.offers import tools as offer
 from dataflow_agent.servers.results import Content
-from tests.nodes.agent.agent_tools import add
-from tests.nodes.agent.serving import (
-    KEY,
-    ON_ASYNCIO,
-    RAW,
-    SERVER,
-    call,
-    children,
-    serve,
-)
-from tests.support.processes import modules_after
+from tests.nodes.agent.agent_tools import add, calling, results, room
+from tests.nodes.agent.serving import KEY, ON_ASYNCIO, RAW, SERVER, call, children, serve
+
+lead = Agent("lead", model="openai/gpt")
+BOXES: Final = [serve(name=f"s{number}", env={"N": "HOME"} if number == 1 else {}) for number in range(2)]
+THREE: Final = [*BOXES, serve("--many", name="s2")]
+
+
+async def pid(number: int) -> int:
+    """Ask a server for its process, in the session of the block or of the run."""
+    return int(str(await call(THREE[number], "pid")))
 
 
 @node
@@ -52,16 +42,6 @@ async def keep(tools: Toolbox, text: str) -> Toolbox:
 
 
 class TestRuns:
-    async def test_many_firings_share_one_process_that_ends_with_the_run(self) -> None:
-        before, box = children(), serve()
-        with Flow("pids") as flow:
-            calls = flow.add(call_in_run, name=each(["pid"] * 20), tools=box, arguments={})
-            flow.output("pids", collect(calls.out))
-        found = (await flow.run())["pids"]
-        assert len(found) == 20
-        assert len({*found}) == 1
-        assert children() == before
-
     async def test_a_cancelled_run_leaves_no_process(self) -> None:
         before = children()
         with Flow("hanging") as flow:
@@ -70,30 +50,23 @@ class TestRuns:
             await flow.run()
         assert children() == before
 
-    async def test_three_servers_and_ten_runs_at_once_share_three_processes(self) -> None:
-        before, boxes = (
-            children(),
-            [serve(name=f"s{number}", env={"N": "HOME"} if number else {}) for number in (0, 1)],
-        )
-        boxes.append(serve("--many", name="s2"))
+    async def test_many_firings_share_a_process_that_ends_with_the_run_or_the_block_around_it(self) -> None:
+        before = children()
         with Flow("shared") as flow:
-            found = []
-            for box in boxes:
-                calls = flow.add(call_in_run, name=each(["pid"] * 5), tools=box, arguments={})
-                found.append(collect(calls.out))
-            for number, pids in enumerate(found):
-                flow.output(f"pids{number}", pids)
-        seen: list[str] = []
+            numbers = flow.add(pid, number=each([0, 1, 2, 2, 1, 0]))
+            flow.output("pids", collect(numbers.out))
+        first: Any = (await flow.run())["pids"]
+        assert (first[:3], len({*first})) == (first[:2:-1], 3)
+        assert children() == before
+        seen: list[int] = []
 
         async def run() -> None:
-            result = await flow.run()
-            for number in range(3):
-                seen.extend(result[f"pids{number}"])
+            seen.extend((await flow.run())["pids"])
 
-        async with sessions(*boxes), anyio.create_task_group() as group:
+        async with sessions(*THREE), anyio.create_task_group() as group:
             for _ in range(10):
                 group.start_soon(run)
-        assert (len(seen), len({*seen})) == (150, 3)
+        assert (len(seen), len({*seen})) == (60, 3)
         assert children() == before
 
     async def test_an_agent_calls_a_server_and_its_list_is_asked_for_once(
@@ -107,74 +80,48 @@ class TestRuns:
             return await ask(self, client)
 
         monkeypatch.setattr(ToolList, "asked", counted)
-        lead = Agent("lead", model="openai/gpt")
-        with Flow("desk") as desk:
-            found = desk.add(lead, prompt="hi", tools=tools(add, serve()))
-            desk.output("text", found.out.text)
-            desk.output("context", found.out.context)
-        asks = [
-            ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": f"{n}"}),))
-            for n in range(4)
-        ]
-        shows = ScriptedAnswer(tool_calls=(ScriptedCall(name="picture", arguments={}),))
-        with scripted(*asks, shows, "done") as script:
-            result = await desk.using(store=Store.memory()).run()
-        assert result["text"] == "done"
-        results = [one.content for one in result["context"].message_history if one.role == "tool"]
-        assert results[:4] == ["0", "1", "2", "3"]
-        assert [type(part) for part in results[4]] == [str, Image]
+        asks = [calling(("echo", {"text": f"{n}"})) for n in range(4)]
+        with scripted(*asks, calling(("picture", {})), "done") as script:
+            result = await room(lead, tools(add, serve()), store=Store.memory()).run()
+        found = results(result["context"])
+        assert (result["text"], found[:4]) == ("done", ["0", "1", "2", "3"])
+        assert [type(part) for part in found[4]] == [str, Image]
         assert len(asked) == 1
         assert {spec.name for spec in script.requests[0].tools} >= {"add", "echo", "picture"}
 
     async def test_a_run_that_pauses_ends_the_server_and_starts_it_when_it_goes_on(self) -> None:
-        before, lead = children(), Agent("lead", model="openai/gpt")
-        with Flow("desk") as desk:
-            found = desk.add(lead, prompt="hi", tools=serve(ask=["pid"]))
-            desk.output("context", found.out.context)
-        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
-        with scripted(asks, "done"):
+        before, desk = children(), room(lead, serve(ask=["pid"]))
+        with scripted(calling(("pid", {})), "done"):
             paused = await desk.run()
-            assert paused.status == "paused"
             assert children() == before
             [ask] = paused.asks
             result = await desk.resume(paused, {ask.id: "allow"})
-        [told] = [one.content for one in result["context"].message_history if one.role == "tool"]
+        [told] = results(result["context"])
         assert str(told).isdigit()
         assert children() == before
 
     async def test_a_server_that_does_not_start_fails_the_agent(self) -> None:
-        with Flow("desk") as desk:
-            desk.output(
-                "text",
-                desk.add(Agent("lead", model="openai/gpt"), prompt="hi", tools=serve("--exit")).out.text,
-            )
         with scripted("never"), pytest.raises(RunFailed) as caught:
-            await desk.run()
+            await room(lead, serve("--exit")).run()
         [failure] = caught.value.failures
         assert (failure.path, failure.type) == ("lead/turn[0]/ask", "ServerFailed")
 
-    async def test_a_description_is_read_again_from_a_store(self, tmp_path: Path) -> None:
+    async def test_a_description_is_read_again_from_a_store_and_secrets_are_in_none(
+        self, tmp_path: Path
+    ) -> None:
         with Flow("kept") as flow:
             box = flow.input("box", Toolbox)
             asked = flow.ask(str, "And then?", name="then")
             flow.output("same", flow.add(keep, tools=box, text=asked.out).out)
-        given = tools(add, serve(ask=["pid(a=*)"], env={"GIVEN": Secret("THE_KEY", KEY)}, deadline=3), RAW)
+            called = flow.add(call_in_run, name="variable", tools=box, arguments={"name": "GIVEN"})
+            flow.output("value", called.out)
+        given = tools(
+            add, serve(allow=["*"], ask=["pid(a=*)"], env={"GIVEN": Secret("THE_KEY", KEY)}, deadline=3), RAW
+        )
         path = tmp_path / "runs.db"
         paused = await flow.using(store=Store.sqlite(path)).run(box=given)
         result = await flow.using(store=Store.sqlite(path)).resume(paused.run_id, {"then": "go"})
-        assert result["same"] == given
-
-    async def test_secrets_are_in_no_store(self, tmp_path: Path) -> None:
-        box = serve(env={"GIVEN": Secret("THE_KEY", KEY)})
-        with Flow("kept") as flow:
-            given = flow.input("box", Toolbox)
-            flow.output(
-                "value", flow.add(call_in_run, name="variable", tools=given, arguments={"name": "GIVEN"}).out
-            )
-            flow.output("box", given)
-        store = Store.sqlite(tmp_path / "runs.db")
-        result = await flow.using(store=store).run(box=box)
-        assert (result["value"], result["box"]) == (KEY, box)
+        assert (result["same"], result["value"]) == (given, KEY)
         for file in filter(Path.is_file, tmp_path.iterdir()):
             assert KEY.encode() not in file.read_bytes()
 
@@ -203,33 +150,22 @@ class TestOffers:
 
     async def test_a_document_has_servers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("MY_KEY", KEY)
-        document = {
-            "dataflow": 1,
-            "nodes": {
-                "box": {
-                    "type": "agent.tools",
-                    "config": {
-                        "servers": [
-                            {"command": [sys.executable, SERVER], "env": {"KEY": "MY_KEY"}, "deny": ["die"]}
-                        ],
-                        "tools": ["echo", "variable"],
-                    },
-                },
-                "lead": {
-                    "type": "agent.agent",
-                    "config": {"model": "openai/gpt"},
-                    "inputs": {"tools": "box.tools"},
-                    "values": {"prompt": "hi"},
-                },
+        server = {"command": [sys.executable, SERVER], "env": {"KEY": "MY_KEY"}, "deny": ["die"]}
+        nodes = {
+            "box": {"type": "agent.tools", "config": {"servers": [server], "tools": ["echo", "variable"]}},
+            "lead": {
+                "type": "agent.agent",
+                "config": {"model": "openai/gpt"},
+                "inputs": {"tools": "box.tools"},
+                "values": {"prompt": "hi"},
             },
-            "outputs": {"names": "box.tool_names", "text": "lead.text"},
         }
+        outputs = {"names": "box.tool_names", "text": "lead.text"}
         file = tmp_path / "desk.yaml"
-        file.write_text(json.dumps(document))
+        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": outputs}))
         flow = Flow.load(file)
         assert KEY not in json.dumps(flow.to_dict())
-        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": "hi"}),))
-        with scripted(asks, "done"):
+        with scripted(calling(("echo", {"text": "hi"})), "done"):
             result = await flow.run()
         assert (result["names"], result["text"]) == (["echo", "variable"], "done")
 
@@ -241,29 +177,9 @@ class TestDescriptions:
         assert tools(serve(), add).names == ("add",)  # those of a server are known once they are listed
 
     def test_a_server_has_a_name_of_its_command_or_address(self) -> None:
-        described = [
-            mcp("npx", "-y", "@org/server-files", "."),
-            mcp("python", "desk.py"),
-            mcp(url="https://a.b:8/m"),
-        ]
+        commands = ("npx", "-y", "@org/server-files", "."), ("python", "desk.py")
+        described = [*(mcp(*command) for command in commands), mcp(url="https://a.b:8/m")]
         assert [box.servers[0].label for box in described] == ["server-files", "desk", "a.b:8"]
-
-    def test_nothing_of_mcp_is_loaded_before_it_is_used(self) -> None:
-        loaded = modules_after("from dataflow_agent import mcp, tools, sessions, listed; tools(mcp('serve'))")
-        assert not {name for name in loaded if name.partition(".")[0] in ("mcp", "mcp_types")}
-
-
-BOXES: Final = [serve(name=f"s{number}", env={"N": "HOME"} if number == 1 else {}) for number in range(2)]
-THREE: Final = [*BOXES, serve("--many", name="s2")]
-
-
-async def pid_of(box: Toolbox) -> int:
-    return int(str(await call(box, "pid")))
-
-
-async def pid(number: int) -> int:
-    """Ask a server for its process, in the session of the block or of the run."""
-    return await pid_of(THREE[number])
 
 
 @ON_ASYNCIO
@@ -310,14 +226,4 @@ async def test_blocks_of_three_tasks_are_left_in_any_order_while_the_others_answ
         for number in (0, 2, 1):
             leave[number].set()
             await left[number].wait()
-    assert children() == before
-
-
-async def test_three_nodes_that_open_sessions_at_once_leave_none_when_the_run_ends() -> None:
-    before = children()
-    with Flow("three") as flow:
-        flow.output("pids", collect(flow.add(pid, number=each([0, 1, 2, 2, 0, 1])).out))
-    pids: Any = (await flow.run())["pids"]
-    assert pids[:3] == [pids[4], pids[5], pids[3]]
-    assert len({*pids}) == 3
     assert children() == before

@@ -4,102 +4,80 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from pathlib import Path
-from typing import Any, Final
 
 import anyio
 import pytest
 
 from dataflow import Flow, Image, Secret, ToolCall
-from dataflow_agent import (
-    Agent,
-    ScriptedAnswer,
-    ScriptedCall,
-    ServerFailed,
-    Toolbox,
-    listed,
-    mcp,
-    scripted,
-    sessions,
-    tools,
-)
+from dataflow_agent import Agent, ServerFailed, listed, scripted, sessions, tools
 from dataflow_agent.servers import process
 from dataflow_agent.toolkit.policies import Verdict
-from tests.nodes.agent.agent_tools import told_of
-from tests.nodes.agent.serving import ON_ASYNCIO, call, end_of
+from tests.nodes.agent.agent_tools import calling, results, told_of
+from tests.nodes.agent.serving import ON_ASYNCIO, call, end_of, odd
 
-SERVER: Final = str(Path(__file__).with_name("odd_server.py"))
-
-
-def odd(*options: str, **settings: Any) -> Toolbox:
-    described: dict[str, Any] = {"name": "odd", **settings}
-    return mcp(sys.executable, SERVER, *options, **described)
+ASKS = calling(("pid", {}))
 
 
-class TestEnds:
-    @ON_ASYNCIO
-    @pytest.mark.parametrize("times", [1, 2, 5])
-    async def test_a_task_that_is_cancelled_more_than_once_leaves_no_process(self, times: int) -> None:
-        box, pids, is_called = odd("--stays"), [], anyio.Event()
+@ON_ASYNCIO
+@pytest.mark.parametrize("times", [1, 2, 5])
+async def test_a_task_that_is_cancelled_more_than_once_leaves_no_process(times: int) -> None:
+    box, pids, is_called = odd("--stays"), [], anyio.Event()
 
-        async def use() -> None:
+    async def use() -> None:
+        async with sessions(box):
+            pids.append(int(str(await call(box, "pid"))))
+            is_called.set()
+            await call(box, "is_silent")
+
+    task = asyncio.create_task(use())
+    with anyio.fail_after(20):
+        await is_called.wait()
+    for _ in range(times):
+        task.cancel()
+        await anyio.sleep(0.02)
+    done, _ = await asyncio.wait([task], timeout=60)
+    assert done == {task}
+    assert task.cancelled()
+    await end_of(pids[0])
+
+
+async def test_what_is_wrong_with_a_call_is_of_that_call_alone() -> None:
+    box = odd()
+    async with sessions(box):
+        before = await call(box, "pid")
+        told = "error: tool 'is_full' of server 'odd': has failed: the disk is full"
+        assert await call(box, "is_full") == told
+        found = str(await told_of(ToolCall("c", "echo", r'{"text": "\ud800"}'), box))
+        assert found.startswith("error: tool 'echo' of server 'odd': cannot be sent its arguments: ")
+        assert "surrogates not allowed" in found
+        kinds = ("x\r\ny", "", "text/html", "image/", "image/png\n")
+        cases = [(kind, "MQ==", "an image of the type") for kind in kinds]
+        for kind, data, reason in [*cases, ("image/png", "!!!", "base64"), ("image/png", "", "without data")]:
+            text = str(await call(box, "pictures", data=data, mimeType=kind))
+            assert text.startswith(
+                "error: tool 'pictures' of server 'odd': has answered with an invalid result"
+            )
+            assert reason in text
+        image = await call(box, "pictures", data="M\nQ==", mimeType="image/svg+xml")
+        assert image == (Image("image/svg+xml", b"1"),)
+        assert await call(box, "pid") == before
+
+
+async def test_no_piece_of_a_secret_is_shown(caplog: pytest.LogCaptureFixture) -> None:
+    for ahead in (0, 290):
+        for secret in ("a-very-secret-key", "Qfirst-of-lines\nZsecond-of-lines"):
+            caplog.clear()
+            box = odd(env={"KEY": Secret("THE_KEY", secret)})
             async with sessions(box):
-                pids.append(int(str(await call(box, "pid"))))
-                is_called.set()
-                await call(box, "is_silent")
-
-        task = asyncio.create_task(use())
-        with anyio.fail_after(20):
-            await is_called.wait()
-        for _ in range(times):
-            task.cancel()
-            await anyio.sleep(0.02)
-        done, _ = await asyncio.wait([task], timeout=60)
-        assert done == {task}
-        assert task.cancelled()
-        await end_of(pids[0])
-
-
-class TestCalls:
-    async def test_an_error_is_of_its_call_whatever_its_code_is(self) -> None:
-        box = odd()
-        async with sessions(box):
-            before = await call(box, "pid")
-            told = "error: tool 'is_full' of server 'odd': has failed: the disk is full"
-            assert await call(box, "is_full") == told
-            assert await call(box, "pid") == before
-
-    async def test_arguments_that_cannot_be_written_fail_their_call_only(self) -> None:
-        box = odd()
-        async with sessions(box):
-            before = await call(box, "pid")
-            found = str(await told_of(ToolCall("c", "echo", r'{"text": "\ud800"}'), box))
-            assert found.startswith("error: tool 'echo' of server 'odd': cannot be sent its arguments: ")
-            assert "surrogates not allowed" in found
-            assert await call(box, "pid") == before
-
-
-class TestSecrets:
-    async def test_no_piece_of_a_secret_is_shown(self, caplog: pytest.LogCaptureFixture) -> None:
-        for ahead in (0, 290):
-            for secret in ("a-very-secret-key", "Qfirst-of-lines\nZsecond-of-lines"):
-                caplog.clear()
-                box = odd(env={"KEY": Secret("THE_KEY", secret)})
-                async with sessions(box):
-                    with caplog.at_level(logging.DEBUG, "dataflow_agent.servers"):
-                        assert await call(box, "prints", ahead=ahead) == "done"
-                        told = str(await call(box, "dies", ahead=ahead))
-                shown = [
-                    record.getMessage()
-                    for record in caplog.records
-                    if record.name == "dataflow_agent.servers"
-                ]
-                assert len(shown) > 1
-                for text in (told, *shown):
-                    pieces = [line[:4] for line in secret.splitlines() if line[:4] in text]
-                    assert not pieces
-                assert "[secret:" in told
+                with caplog.at_level(logging.DEBUG, "dataflow_agent.servers"):
+                    assert await call(box, "prints", ahead=ahead) == "done"
+                    told = str(await call(box, "dies", ahead=ahead))
+            shown = [
+                record.getMessage() for record in caplog.records if record.name == "dataflow_agent.servers"
+            ]
+            assert len(shown) > 1
+            assert not [text for text in (told, *shown) for line in secret.splitlines() if line[:4] in text]
+            assert "[secret:" in told
 
 
 @ON_ASYNCIO
@@ -130,60 +108,38 @@ class TestDescriptions:
             first = desk.add(lead, prompt="a", tools=odd(name="a", ask=["pid"]))
             second = desk.add(other, prompt="b", context=first.out.context, tools=odd(name="b", ask=["pid"]))
             desk.output("context", second.out.context)
-        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
-        with scripted(asks, "done", asks, "done"):
+        with scripted(ASKS, "done", ASKS, "done"):
             paused = await desk.run()
-            [ask] = paused.asks
-            paused = await desk.resume(paused, {ask.id: "allow_for_run"})
-            [ask] = paused.asks
-            result = await desk.resume(paused, {ask.id: "allow"})
-        told = [str(one.content) for one in result["context"].message_history if one.role == "tool"]
-        assert len(told) == 2
-        assert all(text.isdigit() for text in told)
+            for decision in ("allow_for_run", "allow"):
+                [ask] = paused.asks
+                paused = await desk.resume(paused, {ask.id: decision})
+        told = results(paused["context"])
+        assert (len(told), all(text.isdigit() for text in told)) == (2, True)
 
 
 def pid_of_a_flow() -> str:
     """Run a flow in a thread, as a blocking tool may."""
     with Flow("inner") as inner:
         inner.output("text", inner.add(Agent("in", model="openai/gpt"), prompt="in", tools=odd()).out.context)
-    history = inner.run_sync()["text"].message_history
-    return next(str(one.content) for one in history if one.role == "tool")
+    return str(results(inner.run_sync()["text"])[0])
 
 
-class TestBlocks:
-    async def test_a_flow_that_a_blocking_tool_runs_does_not_wait_for_the_block(self) -> None:
-        asks = ScriptedAnswer(tool_calls=(ScriptedCall(name="pid", arguments={}),))
-        box = odd(deadline=5)
-        with scripted(asks, "done"), anyio.fail_after(20):
-            async with sessions(box):
-                before = await call(box, "pid")
-                other = await call(tools(pid_of_a_flow), "pid_of_a_flow")
-                assert str(other).isdigit()
-                assert other != before
-                assert await call(box, "pid") == before
-
-
-class TestAnswers:
-    @ON_ASYNCIO
-    async def test_what_is_no_image_fails_the_call(self) -> None:
-        box = odd()
-        begins = "error: tool 'pictures' of server 'odd': has answered with an invalid result: "
-        kinds = ("x\r\ny", "", "text/html", "image/", "image/png\n")
-        cases = [(kind, "MQ==", "an image of the type") for kind in kinds]
-        cases += [("image/png", "!!!", "base64"), ("image/png", "", "without data")]
+async def test_a_flow_that_a_blocking_tool_runs_does_not_wait_for_the_block() -> None:
+    box = odd(deadline=5)
+    with scripted(ASKS, "done"), anyio.fail_after(20):
         async with sessions(box):
-            for kind, data, told in cases:
-                text = str(await call(box, "pictures", data=data, mimeType=kind))
-                assert text.startswith(begins)
-                assert told in text
-            found = await call(box, "pictures", data="M\nQ==", mimeType="image/svg+xml")
-            assert found == (Image("image/svg+xml", b"1"),)
+            before = await call(box, "pid")
+            other = await call(tools(pid_of_a_flow), "pid_of_a_flow")
+            assert str(other).isdigit()
+            assert other != before
+            assert await call(box, "pid") == before
 
-    @ON_ASYNCIO
-    async def test_what_the_library_says_of_a_start_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(process, "GRACE", 20.0)  # it ends by itself, however slow the machine is
-        with pytest.raises(ServerFailed) as caught:
-            await listed(odd("--old"))
-        assert caught.value.code == "DF2231"
-        assert "1999-01-01" in caught.value.reason
-        assert caught.value.reason.endswith("; exit code 0")
+
+@ON_ASYNCIO
+async def test_what_the_library_says_of_a_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "GRACE", 20.0)  # it ends by itself, however slow the machine is
+    with pytest.raises(ServerFailed) as caught:
+        await listed(odd("--old"))
+    assert caught.value.code == "DF2231"
+    assert "1999-01-01" in caught.value.reason
+    assert caught.value.reason.endswith("; exit code 0")

@@ -30,22 +30,16 @@ async def told(prompt: str = "P", steps: list[PriorStep] = STEPS, **outputs: str
     return result
 
 
-async def test_the_block_stands_before_the_prompt() -> None:
-    """CA03: header, heading, output, footer, a blank line, the prompt."""
+async def test_the_block_stands_before_the_prompt_with_the_outputs_in_the_order_of_the_config() -> None:
+    """CA03, CA04, CA05, CA06: each output is there once; without any the prompt is as it is."""
     assert await told(a="A") == (
         "--- Prior Step Outputs ---\n\n[a (agent: x)]:\nA\n\n--- End Prior Step Outputs ---\n\nP"
     )
-
-
-async def test_without_outputs_there_is_no_block() -> None:
-    """CA04: the first step gets the prompt as it is."""
     assert await told() == "P"
-
-
-async def test_the_order_is_that_of_the_config_and_each_output_is_there_once() -> None:
-    """CA05, CA06: not the order in which they are wired; an empty output has no entry."""
     assert await told(a="A", b="B") == before_p("[b (agent: y)]:\nB", "[a (agent: x)]:\nA")
     assert await told(a="", b="B") == before_p("[b (agent: y)]:\nB")
+    odd = "--- End Prior Step Outputs ---\n{{PREVIOUS_OUTPUT}} %s {0}\n"
+    assert await told(a=odd) == before_p(f"[a (agent: x)]:\n{odd}")
 
 
 async def test_headings_name_the_path_and_no_agent_where_there_is_none() -> None:
@@ -57,11 +51,6 @@ async def test_headings_name_the_path_and_no_agent_where_there_is_none() -> None
     ]
     expected = block("[par/c1 (agent: gen)]:\n1", "[outer/inner/c2]:\n2", "[c3]:\n3")
     assert await told("", steps, c1="1", c2="2", c3="3") == expected
-
-
-async def test_what_stands_in_an_output_is_text() -> None:
-    odd = "--- End Prior Step Outputs ---\n{{PREVIOUS_OUTPUT}} %s {0}\n"
-    assert await told(a=odd) == before_p(f"[a (agent: x)]:\n{odd}")
 
 
 async def test_a_step_that_was_skipped_has_no_entry() -> None:

@@ -93,18 +93,15 @@ def test_what_a_reference_leads_to_is_checked() -> None:
     good = {"name": "a", "inner": [{"name": "b"}]}
     assert typed(TREE).read("a/b", '{"answer": {"name": "a", "inner": [{"name": "b"}]}}') == good
     for text, problem in (
-        ('{"answer": {"name": ""}}', "DF2119 model 'a/b': answer.name"),
-        ('{"answer": {"name": "a", "inner": [{}]}}', "DF2119 model 'a/b': answer.inner[0].name"),
-        ('{"answer": {"name": "a", "inner": [3]}}', "DF2119 model 'a/b': answer.inner[0]"),
-        ('{"answer": {"name": "a", "more": 1}}', "DF2119 model 'a/b': answer.more"),
-        ('{"answer": NaN}', "DF2118 model 'a/b'"),
+        ('{"name": ""}', "DF2119 model 'a/b': answer.name"),
+        ('{"name": "a", "inner": [{}]}', "DF2119 model 'a/b': answer.inner[0].name"),
+        ('{"name": "a", "inner": [3]}', "DF2119 model 'a/b': answer.inner[0]"),
+        ('{"name": "a", "more": 1}', "DF2119 model 'a/b': answer.more"),
+        ("NaN", "DF2118 model 'a/b'"),
     ):
         with pytest.raises(AnswerUnfit) as caught:
-            typed(TREE).read("a/b", text)
+            typed(TREE).read("a/b", f'{{"answer": {text}}}')
         assert codes(caught.value) == [problem]
-
-
-def test_an_answer_that_nests_too_deep_is_unfit() -> None:
     for levels in (490, 50_000):
         text = '{"name": "a", "inner": [' * levels + "]}" * levels
         with pytest.raises(AnswerUnfit, match=r"^DF211[89] "):
@@ -112,7 +109,6 @@ def test_an_answer_that_nests_too_deep_is_unfit() -> None:
 
 
 def test_a_value_that_does_not_fit() -> None:
-    alone = "what fits one alternative alone, not 2"
     either: dict[str, Any] = {"anyOf": [{"type": "null"}, {"properties": {"a": {"type": "null"}}}]}
     cases: list[tuple[dict[str, Any], Any, str, str]] = [
         ({"const": 1}, True, "", "1"),
@@ -121,18 +117,11 @@ def test_a_value_that_does_not_fit() -> None:
         ({"not": {"type": "null"}}, None, "", "what does not fit the schema of `not`"),
         ({"anyOf": [{"type": "null"}, {"type": "string"}]}, 3, "", "null or string"),
         (either, {"a": 1}, ".a", "null"),
-        (
-            {"oneOf": [{"type": "integer"}, {"type": "number"}]},
-            3,
-            "",
-            alone,
-        ),
+        ({"oneOf": [{}, {"type": "number"}]}, 3, "", "what fits one alternative alone, not 2"),
         ({"const": [1.0, {"a": 2}]}, [1, {"a": True}], "", '[1.0, {"a": 2}]'),
         ({"uniqueItems": True}, [1, True, 1.0], "", "items that differ"),
         ({"prefixItems": [{}], "items": False}, [1, 2], "[1]", "nothing"),
-        ({"multipleOf": 3}, 10**60, "", "a multiple of 3"),
-        ({"multipleOf": 3}, 10**400, "", "a multiple of 3"),
-        ({"multipleOf": 3}, float("inf"), "", "a multiple of 3"),
+        *(({"multipleOf": 3}, value, "", "a multiple of 3") for value in (10**60, 10**400, float("inf"))),
         ({"items": {"multipleOf": 0.1}}, [0.3, 0.35], "[1]", "a multiple of 0.1"),
         ({"type": "string", "maxLength": 3}, "x" * 99, "", "at most 3 characters"),
     ]

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pytest
 from anyio import to_thread
-from pydantic import ValidationError
 
 from dataflow import Flow, FlowInvalid, Secret, SecretMissing
 from dataflow_agent import ServerFailed, listed, mcp, sessions
@@ -20,7 +19,7 @@ from dataflow_agent.servers.connection import load
 from dataflow_agent.servers.offers import OfferedServer
 from dataflow_agent.servers.server import shown_address, without_query
 from tests.nodes.agent.far_server import FarServer, serving_far
-from tests.nodes.agent.serving import call
+from tests.nodes.agent.serving import SERVER, call
 
 QUERY: Final = "api_key=hidden-of-the-test&page=2%2F3"
 
@@ -32,20 +31,26 @@ def far() -> Iterator[FarServer]:
         yield server
 
 
-async def test_each_request_has_the_query(far: FarServer) -> None:
+async def test_each_request_has_the_query_and_nothing_shows_it(
+    far: FarServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     async with sessions(box := mcp(url=f"{far.url}?{QUERY}#top")):
         assert await call(box, "hears") == "nothing"
+        await call(box, "is_broken")
+        found = await listed(box)
     assert len(far.paths) > 3
     assert set(far.paths) == {f"/mcp?{QUERY}"}
-
-
-async def test_no_library_logs_it(far: FarServer, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    async with sessions(box := mcp(url=f"{far.url}?{QUERY}")):
-        await call(box, "hears")
-        await call(box, "is_broken")
     assert any(record.getMessage().startswith("HTTP Request: POST") for record in caplog.records)
-    assert "hidden" not in caplog.text
+    shown = [caplog.text, repr(found), repr([found.names, found.specs()]), found.servers[0].place]
+    far.wants = "somebody"
+    for url in (far.url, "http://127.0.0.1:9/mcp"):
+        with pytest.raises(ServerFailed) as caught:
+            await listed(mcp(url=f"{url}?{QUERY}"))
+        shown.append("".join(traceback.format_exception(caught.value)))
+    assert "DF2232" in shown[-1]
+    assert "at http://127.0.0.1:9/mcp: ConnectError" in shown[-1]
+    assert not [text for text in shown if "hidden" in text]
 
 
 async def test_nor_that_of_an_address_that_it_is_sent_on_to(
@@ -59,56 +64,25 @@ async def test_nor_that_of_an_address_that_it_is_sent_on_to(
     assert "hidden" not in caplog.text
 
 
-async def test_no_error_shows_it(far: FarServer) -> None:
-    far.wants = "somebody"
-    for url in (far.url, "http://127.0.0.1:9/mcp"):
-        with pytest.raises(ServerFailed) as caught:
-            await listed(mcp(url=f"{url}?{QUERY}"))
-        assert "hidden" not in "".join(traceback.format_exception(caught.value))
-
-
-async def test_no_name_shows_it(far: FarServer) -> None:
-    box = await listed(mcp(url=f"{far.url}?{QUERY}"))
-    assert "hidden" not in repr(box)
-    assert "hidden" not in repr([box.names, box.specs()])
-    assert "hidden" not in "".join(server.place for server in box.servers)
-
-
 def test_two_addresses_that_differ_in_their_query_are_two_servers() -> None:
     first, second = (mcp(url=f"http://here/mcp?page={page}").servers[0] for page in (1, 2))
     assert (first.key == second.key, first.place == second.place) == (False, False)
-
-
-def test_a_server_of_a_document_is_refused_without_what_it_has() -> None:
-    with pytest.raises(ValidationError, match="DF2222 url:") as caught:
-        OfferedServer(url="http://me:hidden@here/mcp")
-    assert "hidden" not in str(caught.value)
-
-
-def test_a_server_of_a_document_is_shown_without_its_query() -> None:
-    assert "hidden" not in repr(OfferedServer(url="http://here/mcp?key=hidden"))
 
 
 def test_a_document_is_refused_without_what_it_has(tmp_path: Path) -> None:
     offer = {"type": "agent.tools", "config": {"servers": [{"url": "http://me:hidden@here/mcp"}]}}
     document = {"dataflow": 1, "nodes": {"box": offer}, "outputs": {"names": "box.tool_names"}}
     (tmp_path / "desk.json").write_text(json.dumps(document))
-    with pytest.raises(
-        FlowInvalid, match=r"DF2222 node 'box' \(agent\.tools\): config servers\.0: url:"
-    ) as caught:
+    with pytest.raises(FlowInvalid, match=r"DF2222 box\.config\.servers\.0: url:") as caught:
         Flow.load(tmp_path / "desk.json")
     assert "hidden" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_what_is_shown_has_neither_user_nor_query() -> None:
-    assert shown_address("https://me:hidden@here:81/a/mcp?key=hidden#hidden") == "https://here:81/a/mcp"
-
-
-def test_what_the_library_is_given_has_no_query() -> None:
-    assert without_query("https://me@here:81/a/mcp?key=hidden#hidden") == "https://me@here:81/a/mcp"
-
-
-SERVER: Final = str(Path(__file__).with_name("mcp_server.py"))
+def test_what_is_shown_has_neither_user_nor_query_and_what_the_library_is_given_no_query() -> None:
+    address = "https://me:hidden@here:81/a/mcp?key=hidden#hidden"
+    assert shown_address(address) == "https://here:81/a/mcp"
+    assert without_query(address) == "https://me:hidden@here:81/a/mcp"
+    assert "hidden" not in repr(OfferedServer(url="http://here/mcp?key=hidden"))
 
 
 def test_what_is_no_command_and_no_address_is_refused() -> None:
@@ -140,11 +114,8 @@ def test_what_is_no_command_and_no_address_is_refused() -> None:
 
 
 def test_of_a_command_that_is_refused_the_program_alone_is_told() -> None:
-    cases: list[Any] = [
-        ("npx", "mcp-remote", "https://h/mcp?key=hidden"),
-        ("npx mcp-remote https://h/mcp?key=hidden",),
-    ]
-    for command in cases:
+    url = "https://h/mcp?key=hidden"
+    for command in (("npx", "mcp-remote", url), (f"npx mcp-remote {url}",)):
         with pytest.raises(FlowInvalid, match=r"^tool server 'npx' has 1 problem") as caught:
             mcp(*command, deadline=-1)
         assert "hidden" not in str(caught.value)
@@ -163,9 +134,3 @@ async def test_of_a_server_that_does_not_answer_the_last_lines_are_told() -> Non
     waits = "echo no disk >&2; exec sleep 60"
     with pytest.raises(ServerFailed, match=r"DF2233 .*its last lines: no disk$"):
         await listed(mcp("sh", "-c", waits, name="served", connect_deadline=5))
-
-
-async def test_a_server_that_is_not_there_is_told_with_its_address_and_without_its_key() -> None:
-    with pytest.raises(ServerFailed, match=r"DF2232 .* at http://127\.0\.0\.1:9/mcp: ConnectError") as caught:
-        await listed(mcp(url="http://127.0.0.1:9/mcp?key=hidden", name="far"))
-    assert "hidden" not in str(caught.value)

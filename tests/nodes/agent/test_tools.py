@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, ToolCall
+from dataflow import FlowInvalid, ToolCall
 from dataflow_agent import Toolbox, tools
 from dataflow_agent.servers import offers
 from dataflow_agent.servers.offers import Offer
 from dataflow_agent.servers.results import Content
 from dataflow_agent.toolkit import toolboxes
 from dataflow_agent.toolkit.policies import Policy, Verdict
-from dataflow_agent.toolkit.toolboxes import Functions, parts_of
+from dataflow_agent.toolkit.toolboxes import Functions, Tool, parts_of
 from dataflow_agent.toolkit.toolboxes import names_of as names_of_parts
 from tests.nodes.agent import agent_tools
 from tests.nodes.agent.agent_tools import ENTERED, PIXEL, Kit, add, blocking, lines, told_of, weather
@@ -43,10 +44,7 @@ def test_a_tool_is_described_by_its_docstring_and_annotations() -> None:
     assert (days["description"], days["minimum"], days["default"]) == ("how many days ahead", 0, 1)
     assert second.parameters["properties"]["place"] == {"$ref": "#/$defs/Place"}
     assert second.parameters["$defs"]["Place"]["required"] == ["city"]
-
-
-def test_a_schema_is_that_of_an_object_also_without_parameters() -> None:
-    [spec] = tools(agent_tools.where).specs()
+    [spec] = tools(agent_tools.where).specs()  # without parameters
     assert spec.parameters == {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -57,24 +55,22 @@ def test_descriptions_are_joined_and_say_each_tool_once() -> None:
     assert tools() == Toolbox()
 
 
+def decisions(tool: Tool | None) -> list[Verdict]:
+    """Return what is decided on two calls of a tool."""
+    assert tool is not None
+    return [tool.verdict({"a": number}) for number in (1, 2)]
+
+
 def test_functions_have_the_policy_that_they_were_given_with() -> None:
     box = tools(tools(add, deny=["add(a=1)"]), weather, ask=["w*"])
     assert [source.policy for source in box.sources if isinstance(source, Functions)] == [
         Policy(deny=("add(a=1)",)),
         Policy(ask=("w*",)),
     ]
-    adding, telling = box.tool("add"), box.tool("weather")
-    assert adding is not None
-    assert telling is not None
-    assert [adding.verdict({"a": number}) for number in (1, 2)] == [Verdict.DENY, Verdict.ALLOW]
-    assert telling.verdict({}) is Verdict.ASK
-
-
-def test_of_a_function_that_comes_twice_the_stricter_policy_counts() -> None:
-    box = tools(tools(add), tools(add, ask=["add"]), tools(add, deny=["add(a=1)"]))
-    adding = box.tool("add")
-    assert adding is not None
-    assert [adding.verdict({"a": number}) for number in (1, 2)] == [Verdict.DENY, Verdict.ASK]
+    assert decisions(box.tool("add")) == [Verdict.DENY, Verdict.ALLOW]
+    assert decisions(box.tool("weather")) == [Verdict.ASK] * 2
+    stricter = tools(tools(add), tools(add, ask=["add"]), tools(add, deny=["add(a=1)"]))
+    assert decisions(stricter.tool("add")) == [Verdict.DENY, Verdict.ASK]
 
 
 def test_a_tool_of_which_each_call_is_denied_is_not_offered() -> None:
@@ -112,21 +108,11 @@ def test_no_tool_takes_the_name_of_another_with_its_digest() -> None:
 
 
 def test_names_with_one_digest_have_more_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolboxes, "sha256", Alike)
-    assert names_of(["lib:ö", "lib:ü"]) == {
-        "lib:ö": f"__{'0' * 8}623ac3b6",
-        "lib:ü": f"__{'0' * 8}623ac3bc",
-    }
+    def alike(given: bytes) -> Any:
+        return SimpleNamespace(hexdigest=lambda: "0" * 8 + given.hex()[-8:])
 
-
-class Alike:
-    """A digest of which the first characters are the same for all."""
-
-    def __init__(self, given: bytes) -> None:
-        self.given = given
-
-    def hexdigest(self) -> str:
-        return "0" * 8 + self.given.hex()[-8:]
+    monkeypatch.setattr(toolboxes, "sha256", alike)
+    assert names_of(["lib:ö", "lib:ü"]) == {"lib:ö": f"__{'0' * 8}623ac3b6", "lib:ü": f"__{'0' * 8}623ac3bc"}
 
 
 def test_a_tool_without_a_name_of_its_own_has_one() -> None:
@@ -157,13 +143,10 @@ async def test_a_call_gives_text_as_it_is_and_else_json() -> None:
         assert await called(function, arguments) == text
 
 
-async def test_images_that_a_function_gives_stay_images() -> None:
+async def test_images_stay_images_and_a_function_that_blocks_is_called_in_a_thread() -> None:
     assert await called(agent_tools.picture) == (PIXEL,)
     assert await called(agent_tools.pictures, '{"count": 2}') == ("some", '{"count":2}', PIXEL, PIXEL)
     assert await called(agent_tools.pictures, '{"count": 0}') == '["some",{"count":0}]'
-
-
-async def test_a_function_that_blocks_is_called_in_a_thread() -> None:
     ENTERED.clear()
     assert await called(blocking, '{"text": "hi"}') == "HI"
     assert ENTERED == ["thread"]
@@ -187,16 +170,8 @@ async def test_what_goes_wrong_is_told_and_nothing_is_guessed() -> None:
 
 
 async def test_a_node_offers_functions_by_their_names() -> None:
-    with Flow("offer") as flow:
-        step = flow.add(offers.tools, config=Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
-        flow.output("tools", step.out.tools)
-        flow.output("names", step.out.tool_names)
-    result = await flow.run()
-    assert result.outputs == {"tools": tools(add), "names": ["add"]}
-
-
-async def test_a_tool_that_cannot_be_imported_is_refused() -> None:
-    cases: list[Any] = ["no_such_module:add", f"{MODULE}:no_such_function"]
-    for name in cases:
+    given = await offers.tools(Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
+    assert (given.tools, given.tool_names) == (tools(add), ["add"])
+    for name in ("no_such_module:add", f"{MODULE}:no_such_function"):
         with pytest.raises(FlowInvalid, match="DF2204"):
             await offers.tools(Offer(functions=[name]))
