@@ -26,13 +26,11 @@ from dataflow_agent import (
     context,
     inject_messages,
     merge_contexts,
-    pack,
     scripted,
     trim_context,
 )
 from dataflow_agent.conversations import with_clean_tail
 from tests.nodes.playing import played
-from tests.support.processes import modules_after
 
 LONG: Final = 2_000
 
@@ -50,17 +48,6 @@ def talk(*texts: str) -> ExecutionContext:
     for text in texts:
         made = made.append(Message("user", text), Message("assistant", f"re:{text}"))
     return made
-
-
-def test_listing_the_pack_imports_none_of_its_types() -> None:
-    found = modules_after("from dataflow_agent import pack; assert list(pack.nodes)")
-    loaded = {name for name in found if name.startswith("dataflow_agent.")}
-    assert {name for name in loaded if "diagnostics" not in name} == {"dataflow_agent.listing"}
-
-
-def test_a_type_has_the_id_that_the_pack_gives_it() -> None:
-    for name in pack.nodes:
-        assert pack.find(name).id == f"agent.{name}"
 
 
 async def test_a_context_begins_with_all_that_its_config_says() -> None:

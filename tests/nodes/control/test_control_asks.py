@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,16 +36,9 @@ def loaded(text: str, folder: Path) -> Flow:
     return Flow.load(file)
 
 
-def test_a_document_with_asks_comes_back_as_it_was(tmp_path: Path) -> None:
+async def test_a_document_asks_what_it_says_and_comes_back_as_it_was(tmp_path: Path) -> None:
     flow = loaded(ASKING, tmp_path)
-    written = flow.to_dict()
-    again = tmp_path / "again.json"
-    again.write_text(json.dumps(written), encoding="utf-8")
-    assert Flow.load(again).to_dict() == {**written, "name": "flow"}
-
-
-async def test_a_document_asks_what_it_says(tmp_path: Path) -> None:
-    flow = loaded(ASKING, tmp_path)
+    assert loaded(json.dumps(flow.to_dict()), tmp_path).to_dict() == flow.to_dict()
     paused = await flow.run(text="Hello")
     told = {ask.id: (ask.prompt, ask.show, ask.schema, ask.expires is None) for ask in paused.asks}
     assert told == {
@@ -59,10 +51,9 @@ async def test_a_document_asks_what_it_says(tmp_path: Path) -> None:
     paused = await flow.resume(paused, answers)
     assert [(ask.id, ask.prompt, ask.show) for ask in paused.asks] == [("way/ask", "Go?", [3])]
     result = await flow.resume(paused, {"way/ask": True})
+    values = {name: result[name] for name in ("many", "any", "said", "yes", "note")}
+    assert values == {"many": [3], "any": {"x": None}, "said": "", "yes": [3], "note": ""}
     assert result["day"].isoformat() == "2031-05-06"
-    assert {name: result[name] for name in ("many", "any", "said", "yes", "note")} == {
-        "many": [3], "any": {"x": None}, "said": "", "yes": [3], "note": "",
-    }  # fmt: skip
 
 
 def test_an_ask_of_the_builder_is_written_with_its_type() -> None:
@@ -102,13 +93,12 @@ def test_a_mistake_in_an_ask_is_reported_where_it_is(tmp_path: Path) -> None:
     for node, field in MISTAKES:
         with pytest.raises(FlowInvalid) as caught:
             loaded(f"dataflow: 1\nnodes:\n  a: {{type: {node}}}\n", tmp_path)
-        [problem] = map(str, caught.value.problems)
-        found = re.search(r"\b(\d+):(\d+)\b", problem)
-        assert found is not None
+        [problem] = caught.value.problems
         written = f"  a: {{type: {node}}}"
         start = max(written.find("config"), 2)
-        assert (int(found[1]), int(found[2]) - 1) == (3, max(written.find(f"{field}:", start), start))
-        assert field in problem
+        column = max(written.find(f"{field}:", start), start) + 1
+        assert (problem.location.line, problem.location.column) == (3, column)
+        assert field in str(problem)
 
 
 def test_the_json_schema_of_a_config_has_its_defaults() -> None:
@@ -161,13 +151,3 @@ async def test_the_prompt_of_an_approval_may_come_from_a_port() -> None:
         f.add(approval, value=1, prompt=f.input("prompt", str), show="this", config=Approval(prompt="Else?"))
     assert [(a.prompt, a.show) for a in (await f.run(prompt="Well?")).asks] == [("Well?", "this")]
     assert [(a.prompt, a.show) for a in (await f.run(prompt="")).asks] == [("Else?", "this")]
-
-
-def test_an_approval_passes_its_type_on() -> None:
-    async def length(text: str) -> int:
-        return len(text)
-
-    f = Flow()
-    way = f.add(approval, value=f.input("number", int))
-    f.add(length, text=way.out.approve)  # type: ignore[arg-type]  # on purpose
-    assert len(f.check()) == 1

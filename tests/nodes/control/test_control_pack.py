@@ -1,26 +1,34 @@
-"""The control pack as a whole: what it lists, what it imports, and a flow that needs nothing else."""
+# mypy: disable-error-code="arg-type"
+"""The control pack as a whole: configs, types and imports of its nodes, and a whole flow."""
 
 from __future__ import annotations
 
-import inspect
-import re
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, RunFailed
-from dataflow.core.functions import import_function
-from dataflow_control import pack
+from dataflow import Flow, RunFailed, Template
+from dataflow_control import (
+    Delay,
+    Fill,
+    Log,
+    approval,
+    delay,
+    expression,
+    fail,
+    filter_list,
+    log,
+    pack,
+    sort_list,
+    template,
+    unique_list,
+    value,
+)
+from tests.nodes.playing import problems_of
 from tests.support.processes import modules_after
 
 GREETING: Final = Path(__file__).parents[3] / "docs" / "examples" / "greeting.yaml"
-
-
-def test_listing_the_pack_imports_none_of_its_types() -> None:
-    found = modules_after("from dataflow_control import pack; assert list(pack.nodes)")
-    loaded = {name for name in found if name.startswith("dataflow_control.")}
-    assert loaded == {"dataflow_control.listing", "dataflow_control.diagnostics"}
 
 
 def test_a_flow_without_expressions_and_templates_imports_no_jinja2() -> None:
@@ -38,26 +46,68 @@ assert flow.run_sync()["out"] == 1
     assert {name.partition(":")[0] for name in pack.nodes.values()} <= {*found}
 
 
-def test_each_type_has_the_name_of_its_function_and_says_first_what_it_does() -> None:
-    for name, place in pack.nodes.items():
-        function: Any = import_function(place)
-        assert (function.__name__, pack.find(name).id) == (name, f"control.{name}")
-        described = inspect.getdoc(function) or ""
-        assert re.match(r"[A-Z][a-z]+\b.+[.:]", described), described
-        config = pack.find(name).parameters.config
-        if config is not None:
-            assert (config.__doc__ or "").startswith(f"Config of `control.{name}`")
-
-
-async def test_the_example_greets_each_guest() -> None:
-    result = await Flow.load(GREETING).run(guests="Grace, , ada", hour=14)
+async def test_the_example_greets_each_guest_and_needs_no_python_file() -> None:
+    flow = Flow.load(GREETING)
+    result = await flow.run(guests="Grace, , ada", hour=14)
     assert result["text"] == "Good afternoon, ada!\nGood afternoon, Grace!"
-
-
-async def test_the_example_fails_without_guests() -> None:
     with pytest.raises(RunFailed, match="nobody: FailedOnPurpose: DF0506 there is nobody to greet"):
-        await Flow.load(GREETING).run(guests=" ,")
-
-
-def test_the_example_needs_no_python_file() -> None:
+        await flow.run(guests=" ,")
     assert "uses" not in GREETING.read_text(encoding="utf-8")
+
+
+#: What is written of each node type, with its ports, and what the problem names.
+MISTAKES: Final[list[tuple[Any, dict[str, Any], dict[str, Any], str]]] = [
+    (log, {"level": "loud"}, {"value": 1}, "level"),
+    (log, {"message": "{{ name }}"}, {"value": 1}, "message: the name 'name' is unknown"),
+    (log, {"message": "{% for %}"}, {"value": 1}, "message"),
+    (fail, {"message": "{{ name }}"}, {}, "message: the name 'name' is unknown"),
+    (fail, {}, {}, "message"),
+    *((delay, {"seconds": odd}, {"value": 1}, "seconds") for odd in (-1, 1e999, float("nan"), "1", True)),
+    (filter_list, {}, {"items": [1]}, "condition"),
+    (filter_list, {"condition": "item >"}, {"items": [1]}, "condition"),
+    (filter_list, {"condition": "items > 1"}, {"items": [1]}, "condition: the node itself uses"),
+    (filter_list, {"condition": "item > least"}, {"items": [1]}, "least"),
+    (sort_list, {"key": "config"}, {"items": [1]}, "key: the node itself uses"),
+    (sort_list, {"descending": 1}, {"items": [1]}, "descending"),
+    (unique_list, {"key": "item ~"}, {"items": [1]}, "key"),
+    (value, {}, {}, "value"),
+    (template, {"template": "{{"}, {}, "template"),
+    (template, {"template": 3}, {}, "template"),
+    (template, {"template": "{{ config }}"}, {}, "template: the node itself uses"),
+    (template, {"template": "Hello {{ name }}"}, {}, "name"),
+    (template, {"template": "Hello {{ name }}"}, {"name": "Ada", "nmae": "Ada"}, "nmae"),
+    *((expression, {"expression": odd}, {}, "expression") for odd in ("a b", "a | length", "")),
+]  # fmt: skip
+
+
+def test_configs_that_cannot_be() -> None:
+    for function, config, ports, place in MISTAKES:
+        (found,) = problems_of(function, config, **ports)
+        assert place in str(found)
+
+
+async def number() -> int:
+    return 1
+
+
+async def text(given: str) -> str:
+    return given
+
+
+async def half(number: int) -> int:
+    return number // 2
+
+
+def test_what_passes_its_value_on_has_the_type_of_it_and_a_template_is_a_text() -> None:
+    cases: list[Any] = [(delay, Delay(seconds=1), "out"), (log, Log(), "out"), (approval, None, "approve")]
+    for function, config, port in cases:
+        flow = Flow()
+        settings = {} if config is None else {"config": config}
+        placed: Any = flow.add(function, value=flow.add(number).out, **settings)
+        flow.add(text, given=getattr(placed.out, port))
+        (problem,) = flow.check()
+        assert "int" in str(problem)
+    flow = Flow()
+    flow.add(half, number=flow.add(template, config=Fill(template=Template("4"))).out)
+    (problem,) = flow.check()
+    assert "str" in str(problem)

@@ -19,7 +19,7 @@ from trio.testing import MockClock
 from dataflow import DataflowError, ExpressionError, Flow, NodeState, RunFailed, Template, merge
 from dataflow_control import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
 from tests.nodes.control.values import FALSY, json_values, typed
-from tests.nodes.playing import played, problems_of
+from tests.nodes.playing import played
 
 
 class Shade(Enum):
@@ -156,69 +156,20 @@ async def test_a_failure_has_the_text_of_its_message(text: str, value: Any) -> N
     error = await played(fail, Fail(message=Template(text)), value=value)
     assert isinstance(error, FailedOnPurpose)
     assert error.problem.text == text
+    with pytest.raises(DataflowError, match=r"^DF0506 \\x1b\[31mred no order 7$"):
+        await fail(Fail(message=Template("\x1b[31mred no order {{ value }}")), 7)
 
 
-async def test_what_steers_a_terminal_is_an_escape_in_a_failure() -> None:
-    with pytest.raises(DataflowError, match=r"^DF0506 \\x1b\[31mred$"):
-        await fail(Fail(message=Template("\x1b[31mred")))
-
-
-async def test_a_failure_tells_its_value() -> None:
-    with pytest.raises(FailedOnPurpose, match=r"^DF0506 no order 7$"):
-        await fail(Fail(message=Template("no order {{ value }}")), 7)
-
-
-def guarded() -> Flow:
-    """Let a flow fail for numbers that are not positive."""
+async def test_a_failure_happens_on_an_exit_that_is_taken_alone() -> None:
     with Flow() as flow:
         positive = flow.when(flow.input("number", int), lambda number: number > 0)
         failed = flow.add(fail, value=positive.no, config=Fail(message=Template("{{ value }} is too small")))
         flow.output("number", merge(positive.yes, failed.out))
-    return flow
-
-
-async def test_a_failure_on_an_exit_that_is_not_taken_does_not_happen() -> None:
-    result = await guarded().run(number=1)
+    result = await flow.run(number=1)
     assert (result["number"], result.states["fail"]) == (1, NodeState.SKIPPED)
-
-
-async def test_a_failure_on_an_exit_that_is_taken_fails_the_run() -> None:
     with pytest.raises(RunFailed, match="fail: FailedOnPurpose: DF0506 0 is too small") as caught:
-        await guarded().run(number=0)
+        await flow.run(number=0)
     assert isinstance(caught.value.__cause__, FailedOnPurpose)
-
-
-def test_configs_that_cannot_be() -> None:
-    for function, config, place in (
-        (log, {"level": "loud"}, "level"),
-        (log, {"message": "{{ name }}"}, "message: the name 'name' is unknown"),
-        (log, {"message": "{% for %}"}, "message"),
-        (fail, {"message": "{{ name }}"}, "message: the name 'name' is unknown"),
-        (fail, {}, "message"),
-        *(
-            (delay, {"seconds": seconds}, "seconds")
-            for seconds in (-1, float("inf"), float("nan"), "1", True)
-        ),
-    ):
-        (found,) = problems_of(function, config, value=1)
-        assert place in str(found)
-
-
-async def number() -> int:
-    return 1
-
-
-async def text(given: str) -> str:
-    return given
-
-
-def test_what_passes_its_value_on_has_the_type_of_it() -> None:
-    for function, config in ((delay, Delay(seconds=1)), (log, Log())):
-        flow = Flow()
-        placed: Any = flow.add(function, value=flow.add(number).out, config=config)
-        flow.add(text, given=placed.out)
-        (problem,) = flow.check()
-        assert "int" in str(problem)
 
 
 def test_delays_wait_at_the_same_time() -> None:

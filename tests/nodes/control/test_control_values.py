@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from dataflow import Expression, ExpressionError, Flow, Template
 from dataflow_control import Compute, Fill, Given, expression, template, value
 from tests.nodes.control.values import FALSY, json_values, typed
-from tests.nodes.playing import played, problems_of, through_flow
+from tests.nodes.playing import played, through_flow
 
 names = st.sampled_from(["a", "name", "value", "rest", "item", "context", "inputs"])
 plain = st.text(st.characters(exclude_characters="{}\r", exclude_categories=["Cs"]))
@@ -94,32 +94,3 @@ async def test_what_cannot_be_computed_is_an_error() -> None:
     for source, x in (("x > 9", "10"), ("x.missing > 90", {}), ("not x", "false")):
         error = await played(expression, Compute(expression=Expression(source)), x=x)
         assert isinstance(error, ExpressionError)
-
-
-def test_configs_that_cannot_be_read() -> None:
-    for function, config, place in (
-        (value, {}, "value"),
-        (template, {"template": "{{"}, "template"),
-        (template, {"template": 3}, "template"),
-        (template, {"template": "{{ config }}"}, "template: the node itself uses"),
-        (expression, {"expression": "a b"}, "expression"),
-        (expression, {"expression": "a | length"}, "expression"),
-        (expression, {"expression": ""}, "expression"),
-    ):
-        (found,) = problems_of(function, config)
-        assert place in str(found)
-
-
-def test_the_names_of_a_template_are_its_required_inputs() -> None:
-    for ports, name in (({}, "name"), ({"name": "Ada", "nmae": "Ada"}, "nmae")):
-        (found,) = problems_of(template, {"template": "Hello {{ name }}"}, **ports)
-        assert name in str(found)
-
-
-def test_a_template_is_a_text_to_its_readers() -> None:
-    async def half(number: int) -> int:
-        return number // 2
-
-    f = Flow()
-    f.add(half, number=f.add(template, config=Fill(template=Template("4"))).out)  # type: ignore[arg-type]
-    assert len(f.check()) == 1

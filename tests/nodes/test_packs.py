@@ -1,0 +1,67 @@
+"""The packs of agents and of control as a whole: what they list and import, and what their pages say."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, Final
+
+import dataflow_agent
+import dataflow_control
+from dataflow.builder.builtin import BUILT_IN
+from dataflow.core.functions import import_function
+from tests.nodes.pages import config_cell, input_cell, output_cell, rows_of
+from tests.support.processes import modules_after
+
+PACKS: Final = (dataflow_agent.pack, dataflow_control.pack)
+#: The inputs of these types follow from their config.
+OPEN: Final = {
+    "agent.merge_contexts": "its branches",
+    "agent.chat": "`prompt`, `context = null`",
+    "agent.intent_router": "`prompt`, `context = null`",
+    "agent.prior_outputs": '`prompt = ""`, its steps',
+    "agent.fill_prompt": "its placeholders",
+    "agent.call_tool": "`arguments`, `tools`",
+    "agent.agent": "`prompt`, `context`, `tools`, of which only the first has to be wired",
+}
+#: As do the outputs of these: test_chat.py, test_routing.py and test_call_server_tool.py of agents.
+OUTPUTS: Final = {
+    "agent.call_tool": "`text: str`, `images: list[Image]`",
+    "agent.chat": "`text: str`, `context: ExecutionContext`, `answer` of its `answer`",
+    "agent.intent_router": "`context: ExecutionContext`, two of each of its `routes`",
+}
+
+
+def test_the_page_has_a_row_for_each_type_with_its_ports_and_config() -> None:
+    for pack in PACKS:
+        types = {f"{pack.name}.{name}": pack.find(name) for name in pack.nodes}
+        if pack.name == "control":
+            types |= BUILT_IN
+        assert {name: row[1:] for name, row in rows_of(pack.name).items()} == {
+            name: (OPEN.get(name) or input_cell(one), config_cell(one), OUTPUTS.get(name) or output_cell(one))
+            for name, one in types.items()
+        }
+
+
+def test_each_type_has_the_name_of_its_function_and_it_and_its_config_are_described() -> None:
+    for pack in PACKS:
+        for name, place in pack.nodes.items():
+            function: Any = import_function(place)
+            described = inspect.getdoc(function) or ""
+            assert re.match(r"[A-Z][a-z]+\b.+[.:]", described), described
+            found = pack.find(name)
+            assert (found.name, found.id) == (name, f"{pack.name}.{name}")
+            if (config := found.parameters.config) is not None:
+                assert re.match(rf"Config of `{found.id}`", config.__doc__ or "")
+    configs = [one.parameters.config for pack in PACKS for one in map(pack.find, pack.nodes)]
+    for config in (*configs, BUILT_IN["control.ask"].parameters.config):
+        fields: dict[str, Any] = config.model_json_schema().get("properties", {}) if config else {}
+        assert not [field for field, schema in fields.items() if not schema.get("description")]
+
+
+def test_listing_a_pack_imports_none_of_its_types() -> None:
+    for pack in PACKS:
+        found = modules_after(f"from dataflow_{pack.name} import pack; assert list(pack.nodes)")
+        loaded = {name for name in found if name.startswith(f"dataflow_{pack.name}.")}
+        listing = {f"dataflow_{pack.name}.listing"}
+        assert {name for name in loaded if ".diagnostics" not in name} == listing
