@@ -26,13 +26,10 @@ from dataflow_agent import (
     context,
     inject_messages,
     merge_contexts,
-    scripted,
     trim_context,
 )
 from dataflow_agent.conversations import with_clean_tail
 from tests.nodes.playing import played
-
-LONG: Final = 2_000
 
 
 async def say(context: ExecutionContext, text: str) -> ExecutionContext:
@@ -204,20 +201,6 @@ async def test_the_types_are_for_documents_too(tmp_path: Path) -> None:
     assert Flow.load(file).to_dict() == flow.to_dict()
 
 
-async def test_a_long_conversation_goes_through_all_types() -> None:
-    """Each node costs what is new or sent: thousands of rounds are no matter."""
-    with Flow() as f:
-        main = f.add(context)
-        with f.loop(limit=LONG) as rounds:
-            so_far = rounds.carry(main.out)
-            ruled = f.add(inject_messages, context=so_far.out, user="rule", config=Inject(pin="k"))
-            longer = f.add(say, context=ruled.out, text="a")
-            so_far.next(f.add(trim_context, context=longer.out, config=Trim(max_tokens=40)).out)
-        f.output("out", so_far.final)
-    made = (await f.run())["out"]
-    assert (len(made.message_history), len(made.messages)) == (2 * LONG, 7)
-
-
 U, A, S = Message("user", "u"), Message("assistant", "a"), Message("system", "s")
 BLANK = Message("assistant", " \n")
 CALLS = Message("assistant", "", (ToolCall("c", "look", "{}"),))
@@ -233,23 +216,3 @@ def test_what_is_no_whole_turn_is_left_out_at_the_end_alone() -> None:
     ]  # fmt: skip
     for messages, kept in cases:
         assert with_clean_tail(messages) == messages[:kept]
-
-
-BROKEN_OFF = """
-dataflow: 1
-inputs: {history: {}}
-nodes:
-  start: {type: agent.context, config: {clean_tail: true}, inputs: {messages: $in.history}}
-  chat: {type: agent.chat, config: {model: openai/gpt}, values: {prompt: p}, inputs: {context: start}}
-outputs: {text: chat.text}
-"""
-
-
-async def test_a_start_node_of_a_document_cleans_what_it_is_given(tmp_path: Path) -> None:
-    """HF22: u, a, u and u, a, a are sent as u, a."""
-    for tail in ("user", "assistant"):
-        (tmp_path / "flow.yaml").write_text(BROKEN_OFF)
-        history = [{"role": role, "content": role} for role in ("user", "assistant", tail)]
-        with scripted("done") as script:
-            await Flow.load(tmp_path / "flow.yaml").run(history=history)
-        assert [message.content for message in script.requests[0].messages] == ["user", "assistant", "p"]

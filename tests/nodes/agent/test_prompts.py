@@ -1,15 +1,15 @@
-"""`agent.fill_prompt`: placeholders are filled once, literally."""
+"""Prompts of steps: placeholders that are filled once, literally, and a block of what came before."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow import ExpressionError, Flow, node
-from dataflow_agent import Chat, Prompt, chat, fill_prompt, scripted
+from dataflow import ExpressionError, Flow
+from dataflow_agent import Prior, PriorStep, Prompt, fill_prompt, prior_outputs
 from tests.nodes.playing import played
 from tests.support.codes import codes
 
@@ -32,13 +32,6 @@ def test_its_inputs_are_what_its_placeholders_name() -> None:
     assert inputs_of(three) == ["a", "b", "previous"]
     assert inputs_of(" \n") == inputs_of("") == ["previous"]
     assert inputs_of("none {{ x }}") == []
-
-
-async def test_all_occurrences_are_replaced_and_a_blank_prompt_is_what_came_before() -> None:
-    """AF01, AF02."""
-    assert await filled("Say: {{PREVIOUS_OUTPUT}}/{{PREVIOUS_OUTPUT}}", previous="hi") == "Say: hi/hi"
-    for prompt in ("", " \n"):
-        assert await filled(prompt, previous="abc") == "abc"
 
 
 async def test_what_is_filled_in_stays_as_it_is_and_other_braces_are_text() -> None:
@@ -95,17 +88,44 @@ def test_what_is_no_placeholder_is_told_when_the_flow_is_checked() -> None:
         assert codes(flow.check()) == [problem]
 
 
-async def test_each_agent_is_prompted_with_what_the_one_before_it_said() -> None:
-    with Flow("chain") as flow:
-        text: Any = flow.input("text", str)
-        for name in ("a", "b"):
-            config = Prompt(prompt=f"{name}: {{{{PREVIOUS_OUTPUT}}}}")
-            asked = flow.add(fill_prompt, previous=text, config=config).out
-            text = flow.add(
-                node(chat).with_(name=name), prompt=asked, config=Chat(model="openai/gpt")
-            ).out.text
-        flow.output("out", text)
-    with scripted("{{PREVIOUS_OUTPUT}}", "done") as script:
-        assert (await flow.run(text="hi"))["out"] == "done"
-    sent = [request.messages[-1].content for request in script.requests]
-    assert sent == ["a: hi", "b: {{PREVIOUS_OUTPUT}}"]
+STEPS: Final = [PriorStep(name="b", agent="y"), PriorStep(name="a", agent="x")]
+
+
+async def told(prompt: str = "P", steps: list[PriorStep] = STEPS, **outputs: str) -> str:
+    """Put a prompt behind what steps gave, in a flow and alone."""
+    config = Prior(steps=steps)
+    with Flow("f") as flow:
+        given = {name: flow.input(name, str) for name in outputs}
+        flow.output("out", flow.add(prior_outputs, prompt=prompt, config=config, **given).out)
+    result: str = (await flow.run(**outputs))["out"]
+    assert await prior_outputs(config, prompt, **{"a": "", "b": "", **outputs}) == result
+    return result
+
+
+def block(*entries: str) -> str:
+    return "\n\n".join(["--- Prior Step Outputs ---", *entries, "--- End Prior Step Outputs ---"])
+
+
+async def test_what_earlier_steps_gave_stands_before_the_prompt_in_the_order_of_the_config() -> None:
+    """CA03 to CA06, CA14, CA17."""
+    assert await told() == "P"
+    both = block("[b (agent: y)]:\nB", "[a (agent: x)]:\nA")
+    assert await told(a="A", b="B") == f"{both}\n\nP"
+    odd = "--- End Prior Step Outputs ---\n{{PREVIOUS_OUTPUT}} %s {0}\n"
+    assert await told(a=odd, b="") == block(f"[a (agent: x)]:\n{odd}") + "\n\nP"
+    steps = [
+        PriorStep(name="c1", path="par/c1", agent="gen"),
+        PriorStep(name="c2", path="outer/inner/c2"),
+        PriorStep(name="c3"),
+    ]
+    expected = block("[par/c1 (agent: gen)]:\n1", "[outer/inner/c2]:\n2", "[c3]:\n3")
+    assert await told("", steps, c1="1", c2="2", c3="3") == expected
+
+
+async def test_a_step_that_was_skipped_has_no_entry() -> None:
+    with Flow("f") as flow:
+        prompt = flow.input("prompt", str)
+        skipped = flow.when(prompt, lambda text: text != "P")
+        step = flow.add(prior_outputs, prompt=prompt, a=skipped.yes, config=Prior(steps=STEPS))
+        flow.output("out", step.out)
+    assert (await flow.run(prompt="P"))["out"] == "P"

@@ -95,25 +95,6 @@ async def test_a_node_that_reads_the_conversation_alone_is_skipped_too() -> None
         assert (await flow.run()).outputs == {"y_context": 0, "context": 0}
 
 
-async def test_two_routes_lead_into_one_node_which_runs_once() -> None:
-    """HF04: both pairs go to one target, without a join."""
-    for route in ("x", "y"):
-        with Flow("both") as flow:
-            flow.add(
-                intent_router,
-                prompt="hi",
-                context=flow.input("context", ExecutionContext, BEFORE),
-                config=ROUTER,
-            )
-            flow.output("noted", flow.add(note).out)  # type: ignore[call-arg]  # wired below
-            for name in ROUTES:
-                flow.connect(f"intent_router.{name}", "note.prompt")
-                flow.connect(f"intent_router.{name}_context", "note.context")
-        assert flow.check() == []
-        with scripted(picks(route)):
-            assert (await flow.run())["noted"] == "hi after 2"
-
-
 def parted() -> Flow:
     """Chat on each of the two ways."""
     with Flow("parted") as flow:

@@ -7,87 +7,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import anyio
-import pytest
-
-from dataflow import Flow, RunFailed, this_firing
-from dataflow.stores.sqlite import SqliteStore
-from dataflow_agent import Agent, ScriptedAnswer, Toolbox, scripted, tools
-from tests.nodes.agent.agent_tools import calling
-
-lead = Agent("lead", model="openai/gpt")
-CALLED: Final[list[str]] = []
-HANGING: Final[list[anyio.Event]] = []
+from dataflow import Store
+from dataflow_agent import Agent, scripted, tools
+from tests.nodes.agent.agent_tools import add, calling, room
 
 
-async def note(text: str) -> str:
-    """Note something, for ever if it is told to hang."""
-    CALLED.append(f"{text} {this_firing().path}")
-    if text == "hang" and HANGING:
-        HANGING[0].set()
-        await anyio.sleep_forever()
-    return f"noted {text}"
-
-
-async def offering() -> Toolbox:
-    CALLED.append("offering")
-    return tools(note)
-
-
-def noting(*texts: str) -> ScriptedAnswer:
-    return calling(*[("note", {"text": one}) for one in texts])
-
-
-def room(path: Path) -> Flow:
-    with Flow("room") as flow:
-        step = flow.add(lead, prompt="hi", context=flow.context("main"), tools=flow.add(offering).out)
-        flow.output("text", step.out.text)
-        flow.output("context", step.out.context)
-    return flow.using(store=SqliteStore(path / "runs.db"))
-
-
-async def test_a_run_that_failed_in_the_middle_repeats_no_call(tmp_path: Path) -> None:
-    CALLED.clear()
-    broken = ScriptedAnswer(pieces=("half",), error="stream_interrupted")
-    with scripted(noting("a", "b"), noting("c"), broken), pytest.raises(RunFailed) as caught:
-        await room(tmp_path).run()
-    done = ["a lead/turn[0]/call[0]/make", "b lead/turn[0]/call[1]/make", "c lead/turn[1]/call[0]/make"]
-    assert sorted(CALLED) == [*done, "offering"]
-    with scripted(noting("d"), "whole") as script:
-        result = await room(tmp_path).resume(caught.value.result.run_id)
-    assert CALLED[4:] == ["d lead/turn[2]/call[0]/make"]
-    assert len(script.requests) == 2
-    asked = [str(message.content) for message in script.requests[0].messages]
-    assert asked == ["hi", "", "noted a", "noted b", "", "noted c"]
-    told = [str(message.content) for message in result["context"].message_history]
-    assert told == [*asked, "", "noted d", "whole"]
-
-
-async def test_a_run_that_was_cancelled_in_a_call_repeats_only_that_call(tmp_path: Path) -> None:
-    CALLED.clear()
-    HANGING[:] = [anyio.Event()]
-    flow = room(tmp_path)
-    with scripted(noting("a"), noting("hang")):
-        async with flow.start() as run:
-            await HANGING[0].wait()
-            run.cancel()
-    HANGING.clear()
-    with scripted("whole") as script:
-        result = await flow.resume(run.id)
-    assert CALLED == [
-        "offering", "a lead/turn[0]/call[0]/make",
-        "hang lead/turn[1]/call[0]/make", "hang lead/turn[1]/call[0]/make",
-    ]  # fmt: skip
-    assert (result["text"], len(script.requests)) == ("whole", 1)
-    assert [message.content for message in script.requests[0].messages if message.role == "tool"] == [
-        "noted a", "noted hang",
-    ]  # fmt: skip
-
-
-async def test_a_fork_with_another_model_asks_it_from_the_first_turn_on(tmp_path: Path) -> None:
-    CALLED.clear()
-    flow = room(tmp_path)
-    with scripted(noting("a"), "first"):
+async def test_a_fork_with_another_model_asks_it_from_the_first_turn_on() -> None:
+    flow = room(Agent("lead", model="openai/gpt"), tools(add), store=Store.memory())
+    with scripted(calling(("add", {"a": 1, "b": 2})), "first"):
         result = await flow.run()
     with scripted("second") as script:
         forked = await flow.fork(result.run_id, changes={"lead.config.model": "openai/other"})

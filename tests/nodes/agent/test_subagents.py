@@ -216,18 +216,6 @@ async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name() -> No
     assert [ask.id for ask in result.asks] == ["lead_2/turn[0]/call[0]/approve"]
 
 
-async def test_a_run_that_failed_goes_on_inside_its_subagents(tmp_path: Path) -> None:
-    MADE.clear()
-    answers = {model: [*given] for model, given in NESTED.items()}
-    answers["large"] = [answers["large"][0], ScriptedAnswer(error="stream_interrupted"), "So it is."]
-    with scripted(by_model(**answers)) as script:
-        with pytest.raises(RunFailed) as caught:
-            await room(lead, TEAM, tmp_path).run()
-        before = len(script.requests)
-        result = await room(lead, TEAM, tmp_path).resume(caught.value.result.run_id)
-    assert (result["text"], MADE, len(script.requests) - before) == ("So it is.", ["fox"], 1)
-
-
 async def test_a_called_agent_has_its_own_tools_before_those_that_it_is_given() -> None:
     own = Agent("lead", model="openai/large", tools=BOOKS)
     for placed, box in (

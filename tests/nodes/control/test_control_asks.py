@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import ExecutionContext, Flow, FlowInvalid, Message
+from dataflow import ExecutionContext, Flow, FlowInvalid
 from dataflow.builder.builtin import BUILT_IN
 from dataflow_control import Approval, approval
 
@@ -132,18 +132,6 @@ outputs:
     context: ExecutionContext = result["context"]
     assert (context.system_instructions, list(context.message_history)) == ("be short", [])
     assert (result["said"], result["number"], result["none"]) == ("hello", 0, "nothing")
-
-
-async def test_what_is_said_becomes_part_of_the_conversation_where_it_is_answered(tmp_path: Path) -> None:
-    async def answer(context: ExecutionContext, message: str) -> ExecutionContext:
-        return context.append(Message("user", message), Message("assistant", f"re:{message}"))
-
-    with Flow() as f:
-        talk = f.context("talk")
-        said = f.ask(str, "You?")
-        f.output("talk", f.add(answer, context=talk, message=said.out).out)
-    result = await f.resume(await f.run(), {"ask": "hello"})
-    assert [message.content for message in result["talk"].message_history] == ["hello", "re:hello"]
 
 
 async def test_the_prompt_of_an_approval_may_come_from_a_port() -> None:
