@@ -145,7 +145,7 @@ async def test_another_reason_can_be_added() -> None:
 
 
 async def test_a_long_chain_of_what_waits_is_told_to_its_end() -> None:
-    count = 2_000
+    count = 1_200
     with Flow("long") as f:
         port: Any = f.ask(int, "?", name="asked").out
         for _ in range(count):

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from dataflow import SKIP, DataflowError, Flow, Maybe, Store, node
-from tests.behaviour.asks import in_a_process
-from tests.behaviour.nodes import inc, square, tallying, total
+from tests.behaviour.asks import homes
+from tests.behaviour.nodes import counted, inc, square, tallying, total
 from tests.behaviour.table import states_of
 
-SCRIPT: Final = """
-import sys
-import anyio
-from dataflow import Store
-from tests.behaviour.test_feedback_asks import chat
 
-
-async def main(run: str, text: str) -> None:
-    flow = chat().using(store=Store.sqlite("runs.db"))
-    result = await flow.run() if not run else await flow.resume(run, {sys.argv[3]: text})
-    print(result.run_id, result.status, *[f"{ask.id}={ask.show}" for ask in result.asks], flush=True)
-    if result.outputs:
-        print(dict(result.outputs), flush=True)
-
-
-anyio.run(main, *sys.argv[1:3])
-"""
-
-
+@counted
 async def reply(text: str) -> Maybe[str]:
     return SKIP if text == "bye" else f"re:{text}"
 
@@ -52,18 +35,26 @@ def chat() -> Flow:
     return flow
 
 
-async def test_a_chat_loop_waits_for_the_user_in_each_round() -> None:
-    flow = chat().using(store=Store.memory())
-    result = await flow.run()
-    shown: list[Any] = []
-    for number, text in enumerate(("one", "two", "bye")):
-        (ask,) = result.asks
-        assert ask.id == f"user[{number}]"
-        shown.append(ask.show)
-        result = await flow.resume(result.run_id, {ask.id: text})
-    assert (result.status, result.outputs) == ("completed", {"last": "re:two"})
-    assert shown == [None, "re:one", "re:two"]
-    assert result.get("joined.out") == "re:one|re:two"
+async def test_a_chat_loop_waits_for_the_user_in_each_round(tmp_path: Path) -> None:
+    """Each answer may come to another flow object, as in another process, and nothing is run again."""
+    for home in homes(tmp_path):
+        flow = chat()
+        with tallying() as tally:
+            result, shown = await home.placed(flow).run(), list[Any]()
+            for number, text in enumerate(("one", "two", "bye")):
+                (ask,) = result.asks
+                assert ask.id == f"user[{number}]"
+                shown.append(ask.show)
+                flow = flow if home.place == "result" else chat()
+                result = await home.resume(flow, result, {ask.id: text})
+        assert (result.status, result.outputs) == ("completed", {"last": "re:two"})
+        assert shown == [None, "re:one", "re:two"]
+        assert result.get("joined.out") == "re:one|re:two"
+        assert tally.paths == ["user[0]/reply", "user[1]/reply", "user[2]/reply"]
+        assert states_of(result) == {
+            "user": "done", "joined": "done", "user[0]": "done", "user[0]/reply": "done", "user[1]": "done",
+            "user[1]/reply": "done", "user[2]": "done", "user[2]/reply": "done",
+        }  # fmt: skip
 
 
 async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it() -> None:
@@ -76,47 +67,6 @@ async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it() ->
     with pytest.raises(KeyError, match=r"DF0817 output 'last': .*loop 'user'"):
         result["last"]
     assert (result.outputs, [ask.show for ask in result.asks]) == ({}, ["re:one"])
-
-
-async def test_a_chat_loop_without_a_store_lives_in_its_results() -> None:
-    flow = chat()
-    paused = await flow.run()
-    again = await flow.resume(paused, {"user[0]": "one"})
-    assert [ask.id for ask in again.asks] == ["user[1]"]
-    result = await flow.resume(again, {"user[1]": "bye"})
-    assert states_of(result) == {
-        "user": "done", "joined": "done", "user[0]": "done", "user[0]/reply": "done", "user[1]": "done",
-        "user[1]/reply": "done",
-    }  # fmt: skip
-
-
-def test_each_answer_may_come_in_a_process_of_its_own(tmp_path: Path) -> None:
-    (told,) = in_a_process(SCRIPT, tmp_path, "", "")
-    run = told.split()[0]
-    assert told == f"{run} paused user[0]=None"
-    assert in_a_process(SCRIPT, tmp_path, run, "one", "user[0]") == [f"{run} paused user[1]=re:one"]
-    assert in_a_process(SCRIPT, tmp_path, run, "two", "user[1]") == [f"{run} paused user[2]=re:two"]
-    assert in_a_process(SCRIPT, tmp_path, run, "bye", "user[2]") == [f"{run} completed", "{'last': 're:two'}"]
-
-
-async def test_nothing_of_a_round_that_has_ended_is_run_again() -> None:
-    store, calls = Store.memory(), list[str]()
-
-    async def heard(text: str) -> Maybe[str]:
-        calls.append(text)
-        return await reply(text)
-
-    def listening() -> Flow:
-        flow = Flow("chat").using(store=store)
-        user = flow.ask(str, "You:", name="user")
-        flow.add(heard, text=user.out)
-        flow.connect("heard", "user.show", feedback=True, limit=None)
-        return flow
-
-    run = (await listening().run()).run_id
-    for number, text in enumerate(("one", "two", "bye")):
-        await listening().resume(run, {f"user[{number}]": text})
-    assert calls == ["one", "two", "bye"]
 
 
 async def spoken(text: str) -> AsyncIterator[str]:

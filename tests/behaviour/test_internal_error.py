@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from dataflow import EventKind, Flow, RunFailed
-from tests.behaviour.nodes import inc, src, tallying
+from dataflow import EventKind, Flow
+from tests.behaviour.nodes import inc, src
+from tests.behaviour.table import play
 
 
 def with_a_flaw() -> Flow:
@@ -16,19 +15,13 @@ def with_a_flaw() -> Flow:
     return f
 
 
-async def test_an_unsettled_port_fails_the_run() -> None:
-    with tallying() as tally, pytest.raises(RunFailed, match="internal error") as raised:
-        await with_a_flaw().run(x=1)
-    assert raised.value.result.status == "failed"
-    assert "inc.out" in raised.value.failures[0].message
-    assert "src.out" not in raised.value.failures[0].message
-    assert tally.runs() == {"src": 1}
-
-
-async def test_the_stream_of_such_a_run_ends() -> None:
-    with tallying():
-        async with with_a_flaw().start(x=1) as run:
-            last = [event async for event in run.events()][-1]
-            assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": "failed", "failures": [""]})
-            with pytest.raises(RunFailed, match="internal error"):
-                await run
+async def test_an_unsettled_port_fails_the_run_and_its_stream_ends() -> None:
+    played = await play(with_a_flaw(), {"x": 1})
+    assert played.failed is not None
+    [failure] = played.failed.failures
+    assert "internal error" in failure.message
+    assert "inc.out" in failure.message
+    assert "src.out" not in failure.message
+    assert (played.result.status, played.tally.runs()) == ("failed", {"src": 1})
+    last = played.events[-1]
+    assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": "failed", "failures": [""]})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +27,7 @@ from dataflow.durable.replay import look_at
 from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.sqlite import SqliteStore
+from tests.behaviour.asks import in_a_process
 from tests.behaviour.memo_flows import CALLS, called, one_node, told
 from tests.behaviour.table import play
 from tests.support.known_secrets import forgetting
@@ -377,18 +376,13 @@ RESTARTED: Final = """
 import sys
 from dataflow import Store
 from tests.behaviour.test_memo_stores import CALLS, chain
-result = chain().using(memo=Store.sqlite(sys.argv[1])).run_sync(x=int(sys.argv[2]))
-print(len(result["out"]), *CALLS)
+flow = chain().using(memo=Store.sqlite("memo.db"))
+print(*(len(flow.run_sync(x=x)["out"]) for x in (1, 2)), *CALLS)
 """
 
 
 def test_another_process_finds_what_was_remembered(tmp_path: Path) -> None:
-    def restarted(x: int) -> str:
-        command = [sys.executable, "-c", RESTARTED, str(tmp_path / "runs.db"), str(x)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    assert restarted(1) == " ".join([str(LONG + 5), *CHAIN])
-    assert restarted(1) == str(LONG + 5)
-    assert restarted(2) == " ".join([str(LONG + 5), *CHAIN])
-    assert len(chain().using(memo=Store.sqlite(tmp_path / "runs.db")).run_sync(x=1)["out"]) == LONG + 5
-    assert not called()
+    flow = chain().using(memo=Store.sqlite(tmp_path / "memo.db"))
+    assert (len(flow.run_sync(x=1)["out"]), called()) == (LONG + 5, CHAIN)
+    assert in_a_process(RESTARTED, tmp_path) == [" ".join([*[str(LONG + 5)] * 2, *CHAIN])]
+    assert (len(flow.run_sync(x=2)["out"]), called()) == (LONG + 5, [])

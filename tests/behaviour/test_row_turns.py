@@ -233,7 +233,7 @@ async def test_a_row_of_rounds_holds_one_value_at_a_time() -> None:
         return made
 
     with Flow() as f:
-        with f.loop(limit=20) as it:
+        with f.loop(limit=5) as it:
             v = it.carry(None)
             v.next(f.add(renew, thing=v.out).out)
         f.output("o", v.final)
