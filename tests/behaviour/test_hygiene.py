@@ -103,26 +103,20 @@ def over_items(node: Callable[..., Awaitable[int]]) -> Flow:
     return f
 
 
-async def completed() -> None:
-    await over_items(plain).run()
-
-
-async def failed() -> None:
+async def failing_run(flow: Flow) -> None:
     with pytest.raises(RunFailed, match="bad"):
-        await over_items(failing).run()
+        await flow.run()
 
 
-async def failed_in_the_end() -> None:
-    with pytest.raises(RunFailed, match="bad"):
-        await over_items(failing).using(errors="continue").run()
-
-
-async def cancelled() -> None:
+async def cancelled(*, with_processes: bool = False) -> None:
     hanging = Hanging()
-    async with over_items(hanging.node).start() as run:
+    async with over_items(hanging.process if with_processes else hanging.node).start() as run:
         await hanging.begun.wait()
         run.cancel()
         await run
+    for pid in hanging.pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 async def cancelled_from_outside() -> None:
@@ -138,25 +132,6 @@ async def cancelled_from_outside() -> None:
     with CancelScope() as scope:
         await flow.run()
     assert scope.cancelled_caught
-
-
-async def with_threads() -> None:
-    await over_items(in_a_thread).run()
-
-
-async def with_processes() -> None:
-    await over_items(starts_a_process).run()
-
-
-async def cancelled_with_processes() -> None:
-    hanging = Hanging()
-    async with over_items(hanging.process).start() as run:
-        await hanging.begun.wait()
-        run.cancel()
-        await run
-    for pid in hanging.pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
 
 
 async def failed_beside_a_process() -> None:
@@ -194,21 +169,21 @@ async def a_hundred_runs() -> None:
         await flow.run()
 
 
-Scenario: TypeAlias = Callable[[], Awaitable[None]]
-SCENARIOS: Final[tuple[Scenario, ...]] = (
-    completed,
-    failed,
-    failed_in_the_end,
-    cancelled,
-    cancelled_from_outside,
-    with_threads,
-    with_processes,
-    cancelled_with_processes,
-    failed_beside_a_process,
-    run_sync_here,
-    run_sync_in_threads,
-    a_hundred_runs,
-)
+Scenario: TypeAlias = Callable[[], Awaitable[object]]
+SCENARIOS: Final[dict[str, Scenario]] = {
+    "completed": lambda: over_items(plain).run(),
+    "failed": lambda: failing_run(over_items(failing)),
+    "failed in the end": lambda: failing_run(over_items(failing).using(errors="continue")),
+    "cancelled": cancelled,
+    "cancelled from outside": cancelled_from_outside,
+    "with threads": lambda: over_items(in_a_thread).run(),
+    "with processes": lambda: over_items(starts_a_process).run(),
+    "cancelled with processes": lambda: cancelled(with_processes=True),
+    "failed beside a process": failed_beside_a_process,
+    "run_sync here": run_sync_here,
+    "run_sync in threads": run_sync_in_threads,
+    "a hundred runs": a_hundred_runs,
+}
 
 
 def wait_for_threads(before: set[threading.Thread]) -> list[str]:
@@ -223,8 +198,9 @@ def wait_for_threads(before: set[threading.Thread]) -> list[str]:
     return [thread.name for thread in begun if thread.is_alive()]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-async def test_a_run_leaves_no_process_thread_open_file_or_object(scenario: Scenario) -> None:
+@pytest.mark.parametrize("name", SCENARIOS)
+async def test_a_run_leaves_no_process_thread_open_file_or_object(name: str) -> None:
+    scenario = SCENARIOS[name]
     threads = set(threading.enumerate())
     await scenario()  # what is opened once and for all
     assert wait_for_threads(threads) == []  # until it has ended a thread holds what it was called with
