@@ -8,7 +8,6 @@ from typing import Any, Final, Literal
 from dataflow import Flow, collect, each
 from tests.behaviour.nodes import (
     add,
-    counted,
     defaulted_pair,
     fails,
     fails_on_odd,
@@ -27,11 +26,6 @@ from tests.behaviour.table import Case
 from tests.support.edges import every
 
 Errors = Literal["fail_fast", "continue"]
-
-
-@counted
-async def joined(x: str, y: str) -> str:
-    return f"{x}{y}"
 
 
 def diamond() -> Flow:

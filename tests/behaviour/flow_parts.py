@@ -31,10 +31,6 @@ async def join(parts: list[str]) -> str:
     return " ".join(parts)
 
 
-async def score(text: str) -> float:
-    return 1.0
-
-
 async def length(text: str) -> int:
     return len(text)
 

@@ -96,27 +96,6 @@ async def test_a_turn_is_more_than_one_firing() -> None:
     assert 100 <= checks < 800
 
 
-async def test_a_row_goes_on_with_the_first_made_ready_and_the_rest_wait_behind_what_was() -> None:
-    fired: list[str] = []
-
-    def noting(name: str) -> Any:
-        async def notes(x: int) -> int:
-            fired.append(name)
-            return x
-
-        return node(notes).with_(name=name)
-
-    with Flow() as f:
-        a, b = f.add(noting("a"), x=0), f.add(noting("b"), x=0)
-        c = f.add(noting("c"), x=a.out)
-        f.add(noting("d"), x=a.out)
-        f.add(noting("e"), x=a.out)
-        f.add(noting("f"), x=c.out)
-        f.add(noting("g"), x=b.out)
-    await f.run()
-    assert "".join(fired) == "acfbgde"
-
-
 # what blocks the event loop
 
 
