@@ -8,9 +8,10 @@ import anyio
 import pytest
 from anyio import Event
 
-from dataflow import SKIP, EventKind, Flow, Maybe, RunFailed, collect, each, node
+from dataflow import SKIP, EventKind, Flow, Maybe, Result, collect, each, node
 from dataflow.scheduler.scheduler import Scheduler
-from tests.behaviour.table import states_of
+from tests.behaviour.nodes import fails, forever
+from tests.behaviour.table import failed_run, states_of
 from tests.support.source import home_of
 
 LENGTH: Final = 3000
@@ -20,59 +21,44 @@ async def step(x: int) -> int:
     return x + 1
 
 
-async def fail(x: int) -> int:
-    raise ValueError("first")
-
-
 def chain(f: Flow, port: int) -> int:
     for _ in range(LENGTH):
         port = f.add(step, x=port).out
     return port
 
 
-async def test_a_long_chain_of_values() -> None:
+def count(result: Result, state: str) -> int:
+    return list(states_of(result).values()).count(state)
+
+
+async def test_long_chains_of_values_and_skips() -> None:
     with Flow() as f:
         f.output("o", chain(f, f.input("x", int)))
     assert (await f.run(x=0))["o"] == LENGTH
-
-
-async def test_a_long_chain_of_skips() -> None:
     with Flow() as f:
         last = chain(f, f.when(f.input("x", int), lambda x: x > 0).yes)
         f.output("o", last)
     result = await f.run(x=0)
-    assert list(states_of(result).values()).count("skipped") == LENGTH
-    told = result.why(last).splitlines()
-    assert len(told) == LENGTH + 2
-    assert told[-1] == "  because when: exit 'yes' not taken"
+    reasons = result.why(last).splitlines()
+    assert (count(result, "skipped"), len(reasons)) == (LENGTH, LENGTH + 2)
+    assert reasons[-1] == "  because when: exit 'yes' not taken"
 
 
-async def test_a_long_chain_behind_a_failure() -> None:
+async def test_long_chains_behind_a_failure_and_behind_what_is_cancelled() -> None:
     with Flow() as f:
-        last = chain(f, f.add(fail, x=1).out)
+        last = chain(f, f.add(fails, x=1).out)
         f.output("o", last)
-    with pytest.raises(RunFailed, match="first") as raised:
-        await f.using(errors="continue").run()
-    assert list(states_of(raised.value.result).values()).count("not_run") == LENGTH
-    assert raised.value.result.why(last).splitlines()[1:] == ["  because fail failed: ValueError: first"]
-
-
-async def test_a_long_chain_that_is_cancelled() -> None:
-    begun = Event()
-
-    async def hang(x: int) -> int:
-        begun.set()
-        await Event().wait()
-        return x
-
+    result = (await failed_run(f.using(errors="continue"))).result
+    assert count(result, "not_run") == LENGTH
+    assert result.why(last).splitlines()[1:] == ["  because fails failed: ValueError: bad 1"]
     with Flow() as f:
-        f.output("o", chain(f, f.add(hang, x=1).out))
+        f.output("o", chain(f, f.add(forever, x=1).out))
     async with f.start() as run:
         events = run.events()
-        await begun.wait()
+        while (await anext(events)).kind is not EventKind.NODE_STARTED:
+            pass
         run.cancel("enough")
-        result = await run
-    assert list(states_of(result).values()).count("not_run") == LENGTH
+        assert count(await run, "not_run") == LENGTH
     assert len([event async for event in events if event.kind is EventKind.NODE_FINISHED]) == LENGTH + 1
 
 
