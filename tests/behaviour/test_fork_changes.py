@@ -36,27 +36,17 @@ pytestmark = pytest.mark.usefixtures("called")
 
 
 class TestAnswers:
-    async def test_an_open_ask_is_answered(self, called: list[str]) -> None:
-        flow = asking(Store.memory())
-        result = await flow.fork(await run_of(flow), changes={"first": 1})
-        assert (result.status, [ask.id for ask in result.asks], called) == ("paused", ["second"], ["up"])
-        assert result.asks[0].show == 2
-
-    async def test_an_answer_is_replaced(self, called: list[str]) -> None:
+    async def test_open_asks_are_answered_and_answers_replaced(self, called: list[str]) -> None:
         flow = asking(Store.memory())
         run = await run_of(flow)
+        result = await flow.fork(run, changes={"first": 1})
+        assert (result.status, [ask.id for ask in result.asks], called) == ("paused", ["second"], ["up"])
+        assert result.asks[0].show == 2
         assert (await flow.resume(run, {"first": 1})).status == "paused"
         assert (await flow.resume(run, {"second": 1}))["sum"] == 3
         called.clear()
-        result = await flow.fork(run, changes={"second": 10})
-        assert (result["sum"], called) == (12, ["add"])
-
-    async def test_what_is_asked_otherwise_is_asked_anew(self) -> None:
-        flow = asking(Store.memory())
-        run = await run_of(flow)
-        await flow.resume(run, {"first": 1})
-        await flow.resume(run, {"second": 1})
-        result = await flow.fork(run, changes={"first": 5})
+        assert ((await flow.fork(run, changes={"second": 10}))["sum"], called) == (12, ["add"])
+        result = await flow.fork(run, changes={"first": 5})  # what is asked otherwise is asked again
         assert [(ask.id, ask.show) for ask in result.asks] == [("second", 6)]
         with pytest.raises(FlowInvalid, match="second"):
             await flow.fork(run, changes={"first": 5, "second": 1})
