@@ -272,17 +272,17 @@ async def test_a_thread_that_runs_on_counts_for_the_limiter_of_threads() -> None
 
 
 async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns() -> None:
-    settings: tuple[dict[str, Any], ...] = (
-        {"max_concurrency": 1},
-        {"limits": {"one": 1}},
-        {"limits": {"one": Limit(1)}},
+    settings: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
+        ({}, {"max_concurrency": 1}),
+        ({"limit": "one"}, {"limits": {"one": 1}}),
+        ({"limit": "one"}, {"limits": {"one": Limit(1)}}),
     )
-    for using in settings:
+    for setting, using in settings:
         with blocking(for_long=True) as code:
             with Flow("f") as f:
-                slow = node(timeout=30, on_error="skip", limit="one")(threaded(code))
+                slow = node(timeout=30, on_error="skip", **setting)(threaded(code))
                 f.add(slow.with_(name="slow"))
-                f.add(node(limit="one")(code.next_one))
+                f.add(node(**setting)(code.next_one))
             async with f.using(**using).start() as run:
                 await until(code.is_not_wanted, 60 + 20)
                 assert code.entered == []
