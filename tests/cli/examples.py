@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Callable
 from hashlib import pbkdf2_hmac
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import anyio
 import anyio.lowlevel
 
-from dataflow import SKIP, Flow, Maybe, TypedFlow, collect, each, flow, gather, threaded
+from dataflow import SKIP, Flow, Maybe, TypedFlow, collect, each, flow, threaded
 
 
 class Parts(NamedTuple):
@@ -55,24 +55,6 @@ async def same(x: Any) -> Any:
 
 async def fail(x: Any) -> Any:
     raise ValueError(x or "no such luck")
-
-
-IN_FLIGHT: Final[list[int]] = []
-
-
-async def in_flight(number: int) -> int:
-    """Count how many of these run at the same time."""
-    IN_FLIGHT.append(number)
-    found = 0
-    for _ in range(10):
-        await anyio.lowlevel.checkpoint()
-        found = max(found, len(IN_FLIGHT))
-    IN_FLIGHT.remove(number)
-    return found
-
-
-async def most(numbers: list[int]) -> int:
-    return max(numbers)
 
 
 async def untyped() -> Any:
@@ -175,11 +157,6 @@ async def interrupt(x: Any) -> Any:
     await anyio.sleep_forever()
 
 
-async def interrupt_twice(x: Any) -> Any:
-    signal.raise_signal(signal.SIGINT)
-    signal.raise_signal(signal.SIGTERM)
-
-
 async def leave(x: Any) -> Any:
     sys.exit(3)
 
@@ -276,12 +253,8 @@ blocks, blocks_loop, blocks_other = of_one(threaded(block)), of_one(block_loop),
 blocks_in_c, blocks_and_hears = of_one(block_loop_in_c), of_one(block_loop_that_hears)
 waits_for_program, serves = of_one(wait_for_program), of_one(serve)
 ends_a_fork, ignores_in_a_fork = of_one(end_a_fork), of_one(ignore_in_a_fork)
-swallows, interrupts, interrupts_twice = of_one(swallow), of_one(interrupt), of_one(interrupt_twice)
+swallows, interrupts = of_one(swallow), of_one(interrupt)
 leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
-
-with Flow("crowded") as crowded:
-    numbers = [crowded.add(in_flight, number=number).out for number in range(3)]
-    crowded.output("most", crowded.add(most, numbers=gather(*numbers)).out)
 
 with Flow("review") as review:
     draft = review.add(hello, name=review.input("name", str, "Ada"))

@@ -55,28 +55,11 @@ def test_an_approval_is_answered(cli: Cli, write: Any) -> None:
     assert cli("resume", record["runId"], "p/ask=approve").out == "s: draft\na: printed\n"
 
 
-def test_what_the_other_decision_of_an_approval_leads_to_is_named_on_one_line(cli: Cli, write: Any) -> None:
-    flow = workflow([start("draft"), approval("p"), *"abc"], "s>p p.approve>a p.reject>b b>c")
-    run = cli("run", write(flow, "printed"), "--json").json["run"]
-    done = cli("resume", run, "p/ask=approve")
-    assert done.out == "s: draft\na: printed\n"
-    (told,) = [line for line in done.err.splitlines() if "no value for" in line]
-    assert told == f"no value for b, c (dataflow why {run} b says why)"
-
-
 def test_arrivals_are_joined_as_is_told(cli: Cli, write: Any) -> None:
     once = cli("run", f"{write(MEETING, 'one', 'two', 'three')}#joins=once")
     assert once.out.splitlines()[-1] == "j: three", once.err
     each = cli("run", write(MEETING, "one", "two", "three", "four"), "--json")
     assert len(each.json["outputs"]["j"]) == len("ab")
-
-
-def test_a_start_without_an_input_gives_an_empty_text(cli: Cli, write: Any) -> None:
-    for data in ({}, {"initialInput": None}, {"initialInput": 0}, {"initialInput": False}):
-        done = cli(
-            "run", write({"nodes": [{"id": "s", "type": "start", "data": data}], "connections": []}), "--json"
-        )
-        assert done.json["outputs"] == {"s": ""}
 
 
 def test_a_failure_that_is_no_models_is_told_as_an_error(cli: Cli, write: Any) -> None:

@@ -50,10 +50,6 @@ def record(done: Done) -> dict[str, Any]:
     return found
 
 
-def test_a_workflow_runs_with_the_agents_of_a_file_beside_it(cli: Cli, duet: str) -> None:
-    assert cli("run", duet).out == "output: red\n"
-
-
 def test_its_run_is_told_in_its_words(cli: Cli, duet: str) -> None:
     done = cli("run", duet, "--log-format", "agentron")
     assert [line for line in done.err.splitlines() if line[0] in "RNU"] == [
@@ -92,17 +88,8 @@ def test_a_run_that_fails_keeps_its_trail(cli: Cli, duet: str) -> None:
     done = cli("run", duet, "--log-format", "agentron")
     found = record(done)
     assert (done.code, found["status"], found["output"]["success"]) == (1, "failed", False)
-    assert "answers" in found["output"]["error"]
-    first, last = found["output"]["trail"]
-    assert first["nodeId"] == "p"
-    assert last == {
-        "nodeId": "c",
-        "agentId": "6",
-        "agentName": "Critic",
-        "order": 1,
-        "input": "Recent turns:\nPoet: roses\n\nOutput from Poet:\nroses",
-        "error": found["output"]["error"],
-    }
+    assert [step["nodeId"] for step in found["output"]["trail"]] == ["p", "c"]
+    assert "DF2126" in found["output"]["error"]
 
 
 def test_a_run_that_asks_goes_on_with_the_reply(cli: Cli, duet: str) -> None:
@@ -115,7 +102,7 @@ def test_a_run_that_asks_goes_on_with_the_reply(cli: Cli, duet: str) -> None:
     assert [step["nodeId"] for step in trail] == ["p"]
     (run,) = cli("runs", "--json").json["runs"]
     blank = cli("resume", run["run"], "c/wait= ")
-    assert (blank.code, blank.codes) == (2, ["DF0601"])
+    assert (blank.code, "expected str" in blank.err) == (2, True)
     assert cli("resume", run["run"], "c/wait=go").out == "output: go\n"
 
 

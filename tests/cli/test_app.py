@@ -44,8 +44,6 @@ def test_the_version_is_that_of_the_distribution(cli: Cli, monkeypatch: pytest.M
     monkeypatch.setattr(importlib.metadata, "version", {DISTRIBUTION: "1.2.3"}.__getitem__)
     assert cli("--version") == (0, "dataflow 1.2.3\n", "")
 
-
-def test_a_version_that_is_not_known_is_no_failure(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def version(name: str) -> str:
         raise importlib.metadata.PackageNotFoundError(name)
 
@@ -66,18 +64,11 @@ def test_wrong_usage_is_told_on_standard_error(cli: Cli, arguments: tuple[str, .
 
 def test_the_module_runs_as_the_command(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(sys, "argv", ["dataflow", "--help"])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("dataflow.cli", run_name="__main__")
-    assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith("Usage: dataflow ")
-
-
-def test_the_package_runs_as_the_command() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "dataflow", "--help"], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Usage: dataflow ")
+    for module in ("dataflow.cli", "dataflow"):
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_module(module, run_name="__main__")
+        assert ended.value.code == 0
+        assert capsys.readouterr().out.startswith("Usage: dataflow ")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -98,14 +89,11 @@ def test_the_streams_are_left_as_they_were(capsys: pytest.CaptureFixture[str]) -
     assert (sys.stdout.errors, sys.stderr.errors, signal.getsignal(signal.SIGINT)) == before
 
 
-def test_a_command_that_returns_is_completed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(home_of(main), "_app", lambda: lambda **_: None)
-    assert cli().code == 0
-
-
 def test_an_exit_without_a_number_is_a_failure(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def app() -> Any:
         raise SystemExit("text")
 
     monkeypatch.setattr(home_of(main), "_app", app)
     assert cli().code == 1
+    monkeypatch.setattr(home_of(main), "_app", lambda: lambda **_: None)
+    assert cli().code == 0

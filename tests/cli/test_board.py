@@ -33,31 +33,6 @@ class Story:
         return self.tell(EventKind.NODE_FINISHED, path, state=state)
 
 
-def test_a_board_begins_with_every_node_of_the_flow_in_order() -> None:
-    rows = Story(examples.rounds).board.rows.values()
-    assert [(row.depth, row.name, row.opens) for row in rows] == [
-        (0, "split", ""),
-        (0, "refine", "loop"),
-        (1, "split_2", ""),
-        (1, "shout", "map"),
-        (1, "join", ""),
-        (1, "count", ""),
-    ]
-    assert {row.state for row in rows} == {NodeState.WAITING}
-    assert [row.limit for row in rows if row.opens == "loop"] == [5]
-    assert [row.name for row in rows if row.names_items] == ["shout"]
-
-
-def test_a_node_runs_from_its_start_to_its_end() -> None:
-    story = Story().start("a")
-    row = story.board.rows["a"]
-    assert (row.state, list(story.board.active)) == (NodeState.RUNNING, ["a"])
-    assert row.seconds(START + timedelta(seconds=3)) == 3
-    story.end("a")
-    assert (row.state, list(story.board.active), row.since) == (NodeState.DONE, [], None)
-    assert row.seconds(START + timedelta(days=1)) == 1
-
-
 def test_items_and_rounds_share_a_row() -> None:
     story = Story().start("m", "map").tell(EventKind.MAP_OPENED, "m", items=3)
     story.start("m[0]").start("m[1]").end("m[1]").start("m[0]/inner").end("m[0]/inner", "failed")
@@ -79,24 +54,8 @@ def test_what_never_began_ends_without_having_run() -> None:
     assert rows["x"].seconds(START) == 0
 
 
-def test_rounds_are_counted() -> None:
-    story = Story().start("l", "loop").tell(EventKind.LOOP_ROUND, "l", round=0)
-    story.tell(EventKind.LOOP_ROUND, "l", round=1).tell(EventKind.LOOP_EXITED, "l", iterations=2)
-    assert story.board.rows["l"].rounds == 2
-    assert story.board.rows["l"].expected == 0
-
-
-def test_what_concerns_the_run_itself_has_no_row() -> None:
-    assert not Story().tell(EventKind.RUN_STARTED, "", flow="f").board.rows
-
-
 def test_a_second_attempt_of_a_flow_node_has_the_row_of_the_first() -> None:
     assert list(Story().start("sub").start("sub~2/a").board.rows) == ["sub", "sub/a"]
-
-
-def test_all_rows_are_chosen_where_there_is_room() -> None:
-    board = Story(examples.rounds).board
-    assert [row.key for row in board.select(6)] == list(board.rows)
 
 
 def test_what_failed_runs_or_ended_last_is_chosen_first_with_what_it_stands_in() -> None:
@@ -107,11 +66,6 @@ def test_what_failed_runs_or_ended_last_is_chosen_first_with_what_it_stands_in()
     story.end("refine[0]/join", "failed").start("refine[0]/count")
     assert [row.key for row in story.board.select(3)] == ["refine", "refine/join", "refine/count"]
     assert [row.key for row in story.board.select(4)] == ["split", "refine", "refine/join", "refine/count"]
-
-
-def test_a_row_that_does_not_fit_with_what_it_stands_in_is_left_out() -> None:
-    story = Story(examples.rounds).start("refine[0]/join")
-    assert [row.key for row in story.board.select(1)] == ["split"]
 
 
 def test_only_what_ended_lately_is_remembered() -> None:

@@ -94,12 +94,6 @@ def test_the_models_are_told_at_the_start(cli: Cli, folder: Path, monkeypatch: p
     assert first["payload"] == {"model": "openai/gpt-5", "vision_model": "openai/eyes"}
 
 
-def test_no_warning_names_an_inner_node(cli: Cli, folder: Path) -> None:
-    finding = node("f", "f", "FindText", search_text="OK")
-    done = cli("run", target(folder, workflow([finding])), "--no-store")
-    assert (done.code, "warning" in done.err) == (0, False)
-
-
 def test_a_run_that_branches_is_kept_in_a_store(cli: Cli, folder: Path) -> None:
     nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
     data = workflow(nodes, edge("i yes", "IfTrue"), edge("i no", "IfFalse"))

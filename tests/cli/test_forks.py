@@ -28,15 +28,13 @@ def test_an_open_ask_is_answered_in_the_fork_alone(cli: Cli) -> None:
     done = cli("fork", source, "--change", "publish=true", "--change", "title=my words", "--json")
     assert done.json["outputs"] == {"title": "MY WORDS", "publish": True}
     assert nodes_of(cli, source)["publish"]["state"] == "paused"
-
-
-def test_a_fork_that_asks_tells_how_it_goes_on(cli: Cli) -> None:
-    source = run_of(cli, ":review")
+    fork = cli("runs", "--json").json["runs"][0]["run"]
+    shown = cli("runs", "show", fork).out
+    assert f"forked  from {source}" in shown
+    assert "  title = 'my words'" in shown
     done = cli("fork", source, "--change", "$in.name=Bob")
     assert done.code == 3
-    fork = done.err.split()[1]
-    assert f"go on with: dataflow resume {fork} publish=... title=..." in done.err
-    assert cli("resume", fork, "publish=true", "title=a", "--json").json["outputs"]["title"] == "A"
+    assert f"go on with: dataflow resume {done.err.split()[1]} publish=... title=..." in done.err
 
 
 def test_an_answer_is_replaced_and_nothing_else_runs(cli: Cli) -> None:
@@ -48,12 +46,6 @@ def test_an_answer_is_replaced_and_nothing_else_runs(cli: Cli) -> None:
         ["done", "title"],
         ["done", "shout"],
     ]
-
-
-def test_a_value_is_read_from_a_file(cli: Cli, folder: Path) -> None:
-    (folder / "name.txt").write_text("Eve")
-    source = run_of(cli, ":greet", "Ada")
-    assert cli("fork", source, "--change", "$in.name=@name.txt").out == cli("run", ":greet", "Eve").out
 
 
 def test_what_cannot_be_changed_is_wrong_usage(cli: Cli) -> None:
@@ -70,19 +62,6 @@ def test_what_cannot_be_changed_is_wrong_usage(cli: Cli) -> None:
         assert (done.code, done.out, done.codes) == (2, "", [code])
     assert cli("fork", source, "--change", "$in.name=Bob", "--change", "publish=true").code == 2
     assert len(cli("runs", "--json").json["runs"]) == 1
-
-
-def test_what_a_fork_comes_from_is_shown(cli: Cli) -> None:
-    source = run_of(cli, ":review")
-    cli("fork", source, "--change", "title=two", "--change", "publish=false")
-    fork = cli("runs", "--json").json["runs"][0]["run"]
-    shown = cli("runs", "show", fork)
-    assert f"forked  from {source}" in shown.out
-    assert "  title = 'two'" in shown.out
-    assert cli("runs", "show", fork, "--json").json["forked"] == {
-        "run": source,
-        "changes": {"title": "two", "publish": False},
-    }
 
 
 def test_a_flow_that_was_moved_is_forked_and_a_renamed_file_is_told(cli: Cli, folder: Path) -> None:

@@ -107,18 +107,6 @@ def test_an_input_may_be_what_stands_on_standard_input(monkeypatch: pytest.Monke
     assert "DF1417 input 'x'" in problem({"x": FlowInput(str)}, "x=-")
 
 
-def test_standard_input_is_read_for_one_input_only() -> None:
-    declared = {"x": FlowInput(str), "prompt": FlowInput(str)}
-    assert "DF1415" in problem(declared, "x=-", prompt="-")
-
-
-def test_every_problem_is_told_at_once() -> None:
-    declared = {"a": FlowInput(int), "b": FlowInput(int), "c": FlowInput(int)}
-    told = problem(declared, "a=1", "a=2", "b", "=3", "d=4").splitlines()
-    assert [line[:6] for line in told] == ["DF1412", "DF1413", "DF1413", "DF1406", "DF1414", "DF1414"]
-    assert len(problem(declared, "a=x", "b=y", "c=1").splitlines()) == 2
-
-
 def test_a_default_stands_in_for_what_is_not_given() -> None:
     assert read_inputs({"a": FlowInput(int, 1), "b": FlowInput(int, None)}, ["a=2"]) == {"a": 2}
 
@@ -142,10 +130,6 @@ def test_a_prompt_goes_to_prompt_where_other_inputs_are_required() -> None:
     assert read_inputs(declared, ["a=x"], "5") == {"a": "x", "prompt": 5}
 
 
-def test_a_prompt_names_no_file() -> None:
-    assert read_inputs({"a": FlowInput(str)}, [], "@ada") == {"a": "@ada"}
-
-
 def test_a_prompt_that_could_be_any_input_is_refused() -> None:
     several: list[dict[str, FlowInput]] = [
         {},
@@ -156,8 +140,14 @@ def test_a_prompt_that_could_be_any_input_is_refused() -> None:
         assert problem(declared, prompt="ho").startswith("DF1416 ")
 
 
-def test_a_prompt_and_an_input_are_not_given_both() -> None:
-    assert "DF1412 input 'a'" in problem({"a": FlowInput(str)}, "a=x", prompt="y")
+def test_every_problem_is_told_at_once() -> None:
+    declared = {"a": FlowInput(int), "b": FlowInput(int), "c": FlowInput(int)}
+    told = problem(declared, "a=1", "a=2", "b", "=3", "d=4").splitlines()
+    assert [line[:6] for line in told] == ["DF1412", "DF1413", "DF1413", "DF1406", "DF1414", "DF1414"]
+    texts = {"x": FlowInput(str), "prompt": FlowInput(str)}
+    assert "DF1415" in problem(texts, "x=-", prompt="-")
+    assert "DF1412 input 'x'" in problem({"x": FlowInput(str)}, "x=a", prompt="y")
+    assert read_inputs({"x": FlowInput(str)}, [], "@ada") == {"x": "@ada"}
 
 
 def test_what_is_no_name_of_a_secret_is_refused_and_not_repeated() -> None:

@@ -76,6 +76,7 @@ def test_a_node_type_of_which_nothing_is_remembered_is_wrong_usage(cli: Cli, fol
         return done.codes
 
     assert refused() == ["DF1402"]
+    assert cli("memo", "clear", "--older-than", "soon").codes == ["DF1405"]
     run_of(cli, folder, 1)
     table = Store.sqlite(folder / ".dataflow/runs.db").outcomes
     assert table is not None
@@ -84,20 +85,6 @@ def test_a_node_type_of_which_nothing_is_remembered_is_wrong_usage(cli: Cli, fol
     assert [one.entries for one in table.use()] == [1, 1]
     table.clear()
     assert refused() == ["DF1433"]
-
-
-def test_another_store_is_named(cli: Cli, folder: Path) -> None:
-    table = Store.sqlite(folder / "kept.db").outcomes
-    assert table is not None
-    table.remember(new_outcome(type="kept"), {})
-    assert cli("memo", "stats", "--store", "kept.db", "--json").json["entries"] == 1
-    assert cli("memo", "clear", "--store", "kept.db", "--json").json == {"cleared": 1}
-
-
-def test_an_age_without_a_unit_is_refused(cli: Cli) -> None:
-    for age in ("soon", "3y", "-1", ""):
-        done = cli("memo", "clear", "--older-than", age)
-        assert (done.code, done.codes) == (2, ["DF1405"])
 
 
 def test_why_tells_of_the_memo(cli: Cli, folder: Path) -> None:
@@ -110,11 +97,3 @@ def test_why_tells_of_the_memo(cli: Cli, folder: Path) -> None:
     differs = "double is done, not remembered (store): input 'number' differs from what is known"
     assert cli("why", third, "double", "--json").json["why"] == [differs]
     assert cli("why", third, "half").out.startswith("half is done, not remembered (run): ")
-
-
-def test_a_hit_is_shown_with_its_run(cli: Cli, folder: Path) -> None:
-    run_of(cli, folder, 1)
-    run = run_of(cli, folder, 1)
-    nodes = {node["path"]: node for node in cli("runs", "show", run, "--json").json["nodes"]}
-    assert (nodes["double"]["state"], nodes["double"]["type"]) == ("done", "numbers_flow:double")
-    assert cli("runs", "show", run, "double", "--json").json["outputs"]["out"]["value"] == 2

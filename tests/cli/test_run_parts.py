@@ -23,12 +23,6 @@ def test_several_outputs_are_written_with_their_names_in_the_order_asked_for(cli
     assert cli("run", ":wide", "--output", "out3", "--json").json["outputs"] == {"out3": 3}
 
 
-def test_an_output_without_a_value_is_told(cli: Cli) -> None:
-    done = cli("run", ":skips", "--output", "out")
-    assert (done.code, done.out) == (0, "")
-    assert "DF0817 output 'out'" in done.err
-
-
 def test_a_pulled_port_runs_only_what_it_needs(cli: Cli) -> None:
     done = cli("run", ":rounds", "--pull", "split.title")
     assert (done.code, done.out) == (0, "words\n")
@@ -40,12 +34,6 @@ def test_a_pulled_output_is_called_by_its_name(cli: Cli) -> None:
     assert cli("run", ":rounds", "--pull", "split.title", "--json").json["outputs"] == {
         "split.title": "words"
     }
-
-
-def test_a_pulled_port_without_a_value_is_told(cli: Cli) -> None:
-    done = cli("run", ":skips", "--pull", "skip")
-    assert (done.code, done.out) == (0, "")
-    assert "DF0817 output 'skip.out'" in done.err
 
 
 def test_wrong_usage_of_options(cli: Cli) -> None:
@@ -64,11 +52,6 @@ def test_wrong_usage_of_options(cli: Cli) -> None:
         assert told in done.err
 
 
-def test_the_bound_of_a_run_counts(cli: Cli) -> None:
-    assert cli("run", ":crowded").out == "most: 3\n"
-    assert cli("run", ":crowded", "--max-concurrency", "2").out == "most: 2\n"
-
-
 def test_the_other_settings_of_a_flow_stay() -> None:
     flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
     limited = Options(max_concurrency=2).settled(flow, None)
@@ -79,12 +62,10 @@ def test_a_trace_tells_what_nodes_were_given_and_gave(cli: Cli) -> None:
     done = cli("run", ":greet", "Ada", "--trace")
     assert done.out == "text: hello Ada\n"
     assert done.err.splitlines()[1:-1] == ["    name = 'Ada'", "    times = 1", "    -> out = 'hello Ada'"]
-
-
-def test_a_trace_has_every_item_and_round(cli: Cli) -> None:
     lines = cli("run", ":rounds", "--trace").err.splitlines()
     items = [place for place, line in enumerate(lines) if "refine[1]/shout[3]" in line]
     assert [lines[place + 1 : place + 3] for place in items] == [["    word = 'fox'", "    -> out = 'FOX'"]]
+    assert "DF0601 hello.name" in cli("run", ":misfit", "--trace").err
 
 
 def test_a_trace_shortens_and_tells_of_failures_and_skips(cli: Cli) -> None:
@@ -103,18 +84,6 @@ def test_a_trace_tells_of_attempts(cli: Cli, tmp_path: Path) -> None:
     )
     done = cli("run", str(tmp_path / "f.yaml"), "--trace")
     assert "attempt 1 of n failed: ValueError: no luck" in done.err.splitlines()
-
-
-def test_a_trace_of_what_does_not_fit_has_no_inputs(cli: Cli) -> None:
-    done = cli("run", ":misfit", "--trace")
-    assert done.code == 1
-    assert "DF0601 hello.name" in done.err
-
-
-def test_what_nodes_print_does_not_get_into_a_bare_value(cli: Cli) -> None:
-    done = cli("run", ":chats", "--output", "out", "--input", "x=1")
-    assert done.out == "1\n"
-    assert "printed\n" in done.err
 
 
 def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dataflow import Flow
-from dataflow.cli import main
 from dataflow.cli.commands.show import show
 from dataflow.formats.native.document import json_schema
 from tests.cli.conftest import Cli
@@ -47,12 +46,6 @@ def test_a_flow_without_a_document_form_is_told(cli: Cli, tmp_path: Path) -> Non
     assert "when" in done.err
 
 
-def test_a_form_that_there_is_not_is_wrong_usage(cli: Cli) -> None:
-    done = cli("show", ":rounds", "--format=png")
-    assert done.code == 2
-    assert "png" in done.err
-
-
 def test_a_drawing_cannot_steer_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -71,7 +64,3 @@ def test_the_schema_is_that_of_documents(cli: Cli) -> None:
     done = cli("schema")
     assert done.code == 0
     assert json.loads(done.out) == json_schema()
-
-
-def test_a_missing_file_cannot_be_drawn() -> None:
-    assert main(["show", "nothing.yaml"]) == 1

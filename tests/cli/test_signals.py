@@ -9,7 +9,6 @@ from typing import NoReturn
 import pytest
 
 from dataflow.cli import signals as module
-from dataflow.cli.output import Interrupted
 from dataflow.cli.signals import Interrupts
 from tests.cli.conftest import Cli
 from tests.support.steady import NO_END
@@ -54,11 +53,6 @@ def test_a_second_signal_ends_the_process_at_once(
     )
 
 
-def test_a_signal_raises_while_there_is_no_run() -> None:
-    with pytest.raises(Interrupted, match="signal 2"), Interrupts():
-        signal.raise_signal(signal.SIGINT)
-
-
 def test_a_signal_that_came_before_the_run_cancels_it_at_once() -> None:
     woken = []
     with Interrupts() as interrupts, interrupts.held():
@@ -75,15 +69,6 @@ def test_a_signal_after_the_run_ends_what_is_left(
         with pytest.raises(Ended):
             signal.raise_signal(signal.SIGINT)
     assert (ended, capfd.readouterr().err) == ([130], "ended at once\n")
-
-
-def test_a_hidden_cursor_comes_back(ended: list[int], capfd: pytest.CaptureFixture[str]) -> None:
-    with Interrupts() as interrupts, interrupts.held():
-        interrupts.is_live = True
-        signal.raise_signal(signal.SIGINT)
-        with pytest.raises(Ended):
-            signal.raise_signal(signal.SIGINT)
-    assert capfd.readouterr().err == "\x1b[?25hcancelled: ended at once\n"
 
 
 def test_outside_the_main_thread_signals_are_left_alone() -> None:

@@ -68,27 +68,6 @@ def test_the_items_of_a_map_over_edges_are_counted_as_they_end() -> None:
     assert told(story.end("m")) == ["2 done"]
 
 
-def test_a_map_whose_name_no_node_has_counts_its_items() -> None:
-    row = Row("m", 0, opens="map")
-    row.began("m", START)
-    assert describe(row) == "running"
-    row.items = 3
-    assert describe(row) == "3 items, running"
-    row.stopped("m", START)
-    row.outcome = NodeState.DONE
-    assert describe(row) == "3 items, done"
-    row.outcome = NodeState.NOT_RUN
-    assert describe(row) == "not_run"
-    assert describe(Row("m", 0, opens="map")) == "waiting"
-
-
-def test_a_loop_without_a_limit_says_only_its_round() -> None:
-    row = Row("l", 0, opens="loop", rounds=7)
-    row.began("l", START)
-    assert describe(row) == "round 7"
-    assert describe(Row("l", 0, opens="loop", outcome=NodeState.SKIPPED)) == "skipped"
-
-
 def test_a_tree_shows_every_node(window: Callable[..., None]) -> None:
     window()
     tree = Tree("the\x1bname", examples.rounds.compile(), lambda: False)
@@ -113,12 +92,6 @@ def test_a_tree_fits_into_its_terminal(window: Callable[..., None], columns: int
     assert max(map(len, drawn)) < columns
 
 
-def test_a_tree_counts_what_it_does_not_show(window: Callable[..., None]) -> None:
-    window(80, 10)
-    tree = Tree("wide", examples.wide.compile(), lambda: False)
-    assert tree.draw().plain.splitlines()[-1] == "  and 54 more: 54 waiting"
-
-
 def test_of_too_many_nodes_a_tree_gives_only_the_number(
     window: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,13 +99,11 @@ def test_of_too_many_nodes_a_tree_gives_only_the_number(
     monkeypatch.setattr(home_of(Tree), "MOST_COUNTED", 50)
     tree = Tree("wide", examples.wide.compile(), lambda: False)
     assert tree.draw().plain.splitlines()[-1] == "  and 40 more"
-
-
-def test_a_tree_names_what_is_running(window: Callable[..., None]) -> None:
-    window()
-    story = Story().start("a")
-    tree = Tree("a", examples.greet.compile(), lambda: False)
-    tree._board = story.board
+    window(80, 10)
+    monkeypatch.setattr(home_of(Tree), "MOST_COUNTED", 60)
+    tree = Tree("wide", examples.wide.compile(), lambda: False)
+    assert tree.draw().plain.splitlines()[-1] == "  and 54 more: 54 waiting"
+    tree._board = Story().start("a").board
     assert tree.running() == ["a"]
 
 
@@ -178,13 +149,25 @@ def test_an_open_ask_is_told_with_its_prompt_and_does_not_run() -> None:
     assert told(story) == ["asks  Publish\\x1b it?"]
     assert (story.board.rows["q"].since, list(story.board.active)) == (None, [])
     assert told(story.tell(EventKind.ASK_ANSWERED, "q").end("q")) == ["done"]
-
-
-def test_open_asks_of_a_map_are_counted() -> None:
     story = Story().start("m", "map").tell(EventKind.MAP_OPENED, "m", items=3).end("m[0]")
     for number in (1, 2):
         story.start(f"m[{number}]").tell(EventKind.ASK_OPENED, f"m[{number}]", prompt="Take it?")
     assert told(story) == ["1/3 done, 2 asking"]
+
+
+def test_loops_without_a_limit_and_maps_whose_name_no_node_has_are_counted() -> None:
+    row = Row("l", 0, opens="loop", rounds=7)
+    row.began("l", START)
+    assert describe(row) == "round 7"
+    row = Row("m", 0, opens="map")
+    assert describe(row) == "waiting"
+    row.began("m", START)
+    assert describe(row) == "running"
+    row.items = 3
+    assert describe(row) == "3 items, running"
+    row.stopped("m", START)
+    row.outcome = NodeState.DONE
+    assert describe(row) == "3 items, done"
 
 
 def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
