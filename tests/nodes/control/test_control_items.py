@@ -122,11 +122,11 @@ class Odd:
     __eq__ = __lt__ = __index__ = __str__ = refuse
 
 
-class Number(Odd, int):
+class Number(Odd, int):  # type: ignore[misc]  # on purpose
     """A number that compares as no other does."""
 
 
-class Text(Odd, str):
+class Text(Odd, str):  # type: ignore[misc]  # as above
     """A text that compares as no other does."""
 
     __slots__ = ()
