@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from dataflow import Flow
+from dataflow import Flow, StoreError
 from dataflow.stores import Batch, Store
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
 from tests.messages.telling import Row, Stimulus, told
@@ -95,7 +95,12 @@ def of_a_later_release(folder: Path) -> None:
     store.runs()
 
 
+def of_a_user() -> None:
+    raise StoreError("at home", "the door is closed")
+
+
 ROWS: Final = [
+    Row("a problem of a user's store", of_a_user),
     Row("no such run", in_memory(lambda store: store.find("other"))),
     Row("no such run in a file", in_file(lambda store: store.find("other"))),
     Row("no run at all", in_folder(lambda folder: Store.sqlite(folder / "runs.db").find("run"))),
