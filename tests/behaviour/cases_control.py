@@ -163,7 +163,7 @@ CONTROL: Final = (
     ),
     Case(
         id="an expression node that gives no boolean is no test", rule="S16.3", flow=partial(loop, "x"),
-        status="failed", runs={"seen": 1}, failures=(("count", "NodeFailed", "DF0427 count:"),),
+        status="failed", runs={"seen": 1}, failures=(("count", "NodeFailed", "DF0812 count:"),),
     ),
     Case(
         id="an expression node that fails fails the loop it is the test of", rule="S6.1", status="failed",

@@ -208,7 +208,7 @@ LOOP_ENDS: Final = (
     Case(
         id="a test that gives no bool", rule="S16.3", flow=partial(odd_test, lambda x: x), status="failed",
         runs={"step": 1}, states={"up": "failed"},
-        failures=(("up", "NodeFailed", "DF0427 up:"),),
+        failures=(("up", "NodeFailed", "DF0812 up:"),),
     ),
     Case(
         id="a while test that raises", rule="S6.1", flow=partial(odd_while, lambda x: 1 // (2 - x) >= 0),
@@ -218,7 +218,7 @@ LOOP_ENDS: Final = (
     Case(
         id="a while test that gives no bool", rule="S16.3", flow=partial(odd_while, lambda _: None),
         status="failed", runs={},
-        failures=(("up", "NodeFailed", "DF0427 up:"),),
+        failures=(("up", "NodeFailed", "DF0812 up:"),),
     ),
     *(
         Case(

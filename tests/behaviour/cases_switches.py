@@ -76,12 +76,12 @@ SWITCHES: Final = (
     Case(
         id="a switch picks what is no case", rule="S9.5", flow=partial(switch, default=False),
         inputs={"x": 2}, status="failed", runs={},
-        failures=(("switch", "NodeFailed", "DF0426 switch:"),),
+        failures=(("switch", "NodeFailed", "DF0813 switch:"),),
         states={"switch": "failed", "inc": "not_run", "inc_2": "not_run"},
     ),
     Case(
         id="a condition that is no bool", rule="S16.3", flow=guessing, inputs={"x": 2}, status="failed",
-        failures=(("when", "NodeFailed", "DF0427 when:"),),
+        failures=(("when", "NodeFailed", "DF0812 when:"),),
     ),
     Case(
         id="after signals that come", rule="S1.3", flow=partial(after, dead=0, live=2), inputs={"x": 3},

@@ -276,7 +276,7 @@ async def test_a_run_that_is_not_there_and_a_flow_without_a_store() -> None:
     run = await run_of(flow, a=1)
     with pytest.raises(StoreError, match="DF1102"):
         await diff(store, run, "other")
-    with pytest.raises(DataflowError, match="DF0507"):
+    with pytest.raises(DataflowError, match="DF0505"):
         await flow.using().diff(run, run)
 
 

@@ -192,7 +192,7 @@ class TestModels:
 
     async def test_a_flow_without_one_says_so(self) -> None:
         flow = two_inputs(Store.memory())
-        with pytest.raises(FlowInvalid, match="no context and no config names a model"):
+        with pytest.raises(FlowInvalid, match="DF1203 model:"):
             await flow.fork(await run_of(flow, a=1), changes={"model": "large"})
 
 

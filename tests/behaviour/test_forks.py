@@ -278,7 +278,7 @@ class TestRuns:
 
     async def test_a_flow_without_a_store_and_a_run_that_is_not_there(self) -> None:
         flow = two_inputs(Store.memory())
-        with pytest.raises(DataflowError, match="DF0507"):
+        with pytest.raises(DataflowError, match="DF0505"):
             await flow.using().fork("run", changes={})
         with pytest.raises(StoreError, match="DF1102"):
             await flow.fork("run", changes={})

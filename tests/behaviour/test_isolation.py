@@ -299,5 +299,7 @@ async def test_all_firings_of_a_sitting_share_one_object_that_ends_with_it() -> 
 
     (one,), (other,) = await sittings(), await sittings()
     assert one != other
-    gc.collect()
-    assert (one(), other()) == (None, None)
+    with anyio.fail_after(20):  # a busy machine may still be ending the threads and tasks of the run
+        while (one(), other()) != (None, None):
+            await anyio.sleep(0)
+            gc.collect()

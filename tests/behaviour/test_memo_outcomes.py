@@ -305,7 +305,7 @@ class TestOutcomes:
         for reach, where in places(tmp_path):
             events = (await play(one_node(where, node(memo=reach)(used), x=iter(())))).events
             [skipped] = [event for event in events if event.kind is EventKind.MEMO_SKIPPED]
-            assert skipped.data["reason"].startswith("input 'x': builtins:tuple_iterator")
+            assert skipped.data["reason"].startswith("DF0640 input 'x': builtins:tuple_iterator")
 
     async def test_what_a_node_does_not_want_remembered_is_not(self, tmp_path: Path) -> None:
         for reach, where in places(tmp_path):

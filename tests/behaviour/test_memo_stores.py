@@ -292,7 +292,9 @@ class TestPlaces:
         for _ in range(2):
             result = await one_node(store, node(memo="store")(hidden), x=1).run()
             assert (result["out"], called()) == (Point(1), ["hidden"])
-            assert result.why("hidden").startswith("hidden is done, not memoized (store): hidden.out: ")
+            assert result.why("hidden").startswith(
+                "hidden is done, not memoized (store): DF0621 hidden.out: "
+            )
 
     async def test_what_another_flow_can_read_stays(self, tmp_path: Path) -> None:
         """A flow whose ports name the class remembers what one whose ports do not cannot read."""

@@ -62,6 +62,12 @@ def test_arrivals_are_joined_as_is_told(cli: Cli, write: Any) -> None:
     assert len(each.json["outputs"]["j"]) == len("ab")
 
 
+def test_a_start_without_an_input_gives_an_empty_text(cli: Cli, write: Any) -> None:
+    for data in ({}, {"initialInput": None}, {"initialInput": 0}, {"initialInput": False}):
+        flow = {"nodes": [{"id": "s", "type": "start", "data": data}], "connections": []}
+        assert cli("run", write(flow), "--json").json["outputs"] == {"s": ""}
+
+
 def test_a_failure_that_is_no_models_is_told_as_an_error(cli: Cli, write: Any) -> None:
     endless = workflow([start(), if_("i", ("equal", "y"))], "s>i i.false>i")
     done = cli("run", write(endless), "--log-format", "agentflow")

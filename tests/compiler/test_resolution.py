@@ -153,7 +153,8 @@ def test_functions_that_documents_name_are_looked_up() -> None:
     assert Flow.from_wiring(wiring, find, lambda _name: None).check() == []
     assert Flow.from_wiring(wiring, find, lambda _name: str).check() == []
     assert codes(Flow.from_wiring(wiring, find, none_found).check()) == [
-        "DF9999 when.config.predicate", "DF9999 switch.config.pick", "DF9999 m.key", "DF9999 l.until"
+        "DF9999 when.config.predicate: m:predicate", "DF9999 switch.config.pick: m:pick",
+        "DF9999 m.key: m:key", "DF9999 l.until: m:test",
     ]  # fmt: skip
 
 

@@ -70,9 +70,13 @@ class ModelFailed(DataflowError):
         self.retry_after = retry_after
         if isinstance(problem, str) and self.kind is not None:
             problem = self.kind(error=problem)
-        super().__init__(problem)
-        if model:
-            self.diagnostics = (self.problem.within(f"model {model!r}"),)
+        super().__init__(
+            problem.within(f"model {model!r}" if model else "")
+            if isinstance(problem, Diagnostic)
+            else problem
+        )
+        if isinstance(problem, Diagnostic):
+            self.problem = problem
 
 
 class ModelUnknown(ModelFailed):
