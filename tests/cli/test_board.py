@@ -47,13 +47,6 @@ def test_items_and_rounds_share_a_row() -> None:
     assert row.seconds(START) == 8
 
 
-def test_what_never_began_ends_without_having_run() -> None:
-    story = Story().start("m[0]").end("m[1]", "cancelled").end("x", "skipped").end("y", "not_run")
-    rows = story.board.rows
-    assert [row.state.value for row in rows.values()] == ["running", "skipped", "not_run"]
-    assert rows["x"].seconds(START) == 0
-
-
 def test_a_second_attempt_of_a_flow_node_has_the_row_of_the_first() -> None:
     assert list(Story().start("sub").start("sub~2/a").board.rows) == ["sub", "sub/a"]
 

@@ -10,9 +10,6 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.nodes.formats.agentflow.flowing import approval, start, workflow
-from tests.nodes.formats.agentron.walking import edge
-from tests.nodes.formats.agentron.walking import workflow as walk
-from tests.nodes.formats.clickweave.workflows import literal, looping, saved, server, typing
 
 AGENTS = "agents: {x: {model: openai/gpt}}\n"
 
@@ -44,16 +41,6 @@ def test_a_trace_tells_what_a_node_is_made_of(told: Any, folder: Path) -> None:
     assert "a/agent/turn[0]/ask" in told(file, "one", options=("--trace",))
 
 
-def test_an_agent_that_fails_has_one_line(told: Any, folder: Path) -> None:
-    assert told(written(folder, workflow([start(), "a"], "s>a"))) == ["s", "a"]
-
-
-def test_an_agent_in_a_file_that_is_nested_has_one_line(told: Any, folder: Path) -> None:
-    written(folder, workflow([start(), "a"], "s>a"))
-    (folder / "outer.yaml").write_text("dataflow: 1\nnodes: {inner: {flow: flow.json}}\n", encoding="utf-8")
-    assert told("outer.yaml", "one") == ["inner/s", "inner/a", "inner"]
-
-
 def test_an_agent_beside_a_nested_file_has_a_line_for_all_it_is_made_of(told: Any, folder: Path) -> None:
     written(folder, workflow([start(), "a"], "s>a"))
     own = "own: {type: agent.agent, config: {model: openai/gpt}, values: {prompt: hi}, after: [inner]}"
@@ -71,13 +58,6 @@ def test_what_goes_on_after_an_answer_has_a_line_for_each_node(cli: Cli, told: A
     assert [line.split()[:2] for line in done.err.splitlines()[:-2]] == [["done", "p"], ["done", "a"]]
 
 
-def test_a_node_in_a_loop_has_a_line_for_each_round(told: Any, folder: Path) -> None:
-    looped = walk("ab", "ab", edge("b", "a", "again"), maxRounds=3)
-    file = f"{written(folder, looped)}#model=openai/gpt-5"
-    found = told(file, "1", "again", "3", "no")
-    assert [path for path in found if "/" in path] == ["a[0]/b", "a[1]/b"]
-
-
 def test_steps_that_run_beside_others_have_lines(told: Any, folder: Path) -> None:
     steps = "[{type: agent, name: x, id: p}, {type: parallel, id: inner, steps: [{type: agent, name: x}]}]"
     (folder / "flow.yaml").write_text(
@@ -85,10 +65,3 @@ def test_steps_that_run_beside_others_have_lines(told: Any, folder: Path) -> Non
     )
     expected = {"start", "par/p", "par/inner/x", "par/inner", "par", "end"}
     assert set(told("flow.yaml", "one", "two")) == expected
-
-
-def test_a_node_in_a_block_has_a_line(told: Any, folder: Path) -> None:
-    always = {"left": literal(1), "operator": "Equals", "right": literal(1)}
-    made = saved(folder, looping(always, 3, typing("t", "t")))
-    found = told(f"{made.name}#server={server(folder)}".replace("%", "%25"))
-    assert [path for path in found if "/" in path] == ["l[0]/t", "l[0]/l_end"]

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,19 +8,6 @@ from contextlib import contextmanager
 import pytest
 
 from dataflow.cli.signals import SignalThread
-
-FORKED = """
-import os
-from dataflow.cli.signals import SignalThread
-
-thread = SignalThread(print, print, print, 1.0)
-with thread:
-    forked = os.fork()
-    if not forked:
-        thread.leave()
-if forked:
-    print(os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]))
-"""
 
 
 class Heard:
@@ -65,14 +50,6 @@ def test_a_handler_is_stood_in_for_if_it_is_not_called(is_called: bool, called: 
     assert heard.called == [called]
 
 
-def test_a_handler_that_is_called_late_is_told_so() -> None:
-    heard = Heard(is_called=False)
-    with handling(signal.SIGUSR1, heard.handle), heard.thread:
-        signal.raise_signal(signal.SIGUSR1)
-        assert heard.given_up.wait(60)
-        assert [heard.thread.handled() for _ in range(2)] == [False, True]
-
-
 def test_signals_of_other_handlers_are_theirs() -> None:
     heard = Heard(is_called=False)
     with handling(signal.SIGUSR2, lambda *_: None), handling(signal.SIGUSR1, heard.handle), heard.thread:
@@ -90,10 +67,3 @@ def test_a_call_of_the_handler_is_for_all_signals_before() -> None:
         assert heard.thread.handled()
         assert heard.given_up.wait(60)
     assert heard.called == []
-
-
-def test_a_forked_process_leaves_the_block() -> None:
-    # Since 3.12 Python warns of forks beside threads.
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKED]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("0\n", "")

@@ -58,22 +58,8 @@ def test_a_second_ctrl_c_shows_the_cursor_again() -> None:
         assert terminal.screen.cursor
 
 
-def test_a_terminal_that_cannot_redraw_has_plain_lines() -> None:
-    with Terminal("run", f"{EXAMPLES}:greet", "Ada", TERM="dumb") as terminal:
-        assert terminal.end() == 0
-    assert "\x1b" not in terminal.raw
-    assert terminal.raw.splitlines()[0].startswith("done")
-
-
 def test_events_on_a_terminal_are_not_drawn_over() -> None:
     with Terminal("run", f"{EXAMPLES}:greet", "Ada", "--events") as terminal:
         assert terminal.end() == 0
     assert "\x1b" not in terminal.raw
     assert '"node_finished"' in terminal.raw
-
-
-def test_a_terminal_shows_a_failure_in_the_tree_and_in_the_last_line() -> None:
-    with Terminal("run", f"{EXAMPLES}:fails") as terminal:
-        assert terminal.end() == 1
-    assert terminal.screen.lines[-2].split()[:2] == ["fail", "failed"]
-    assert terminal.screen.lines[-1] == "failed: fail: ValueError: no such luck"

@@ -106,14 +106,11 @@ class TestRunOnAFullDisk:
             f.output("o", f.add(length, data=given.out, more=1).out)
         return f.using(store=Store.sqlite(folder / "runs.db"))
 
-    async def test_it_ends_with_an_error_that_names_the_store(self, small_disk: Path) -> None:
+    async def test_it_ends_with_an_error_and_its_older_state_is_resumed_when_there_is_room(
+        self, small_disk: Path
+    ) -> None:
         paused = await self.flow(small_disk, is_full=False).run()
         with pytest.raises(StoreError, match=r"runs\.db: .*(full|room)"):
-            await self.flow(small_disk, is_full=True).resume(paused, {"ask": 0}, edited="keep")
-
-    async def test_its_older_state_is_resumed_when_there_is_room(self, small_disk: Path) -> None:
-        paused = await self.flow(small_disk, is_full=False).run()
-        with pytest.raises(StoreError):
             await self.flow(small_disk, is_full=True).resume(paused, {"ask": 0}, edited="keep")
         (small_disk / "filling").unlink()
         flow = self.flow(small_disk, is_full=False)
