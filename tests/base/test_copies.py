@@ -202,40 +202,31 @@ def test_a_subclass_keeps_its_type(subtests: pytest.Subtests) -> None:
             assert list(result) == list(value)
 
 
-def test_a_dict_keeps_its_factory_its_order_and_its_keys() -> None:
+def test_subclasses_keep_what_they_have() -> None:
     result: Any = own_copy(defaultdict(list, a=[1]))
     assert result["b"] == []
-    value = OrderedDict(a=[1], b=[2])
+    value: Any = OrderedDict(a=[1], b=[2])
     value.move_to_end("a")
     result = own_copy(value)
     assert list(result) == ["b", "a"]
     key = (1, "a")
     result = own_copy({key: [1]})
     assert next(iter(result)) is key
-
-
-def test_the_items_of_a_subclass_are_those_it_holds() -> None:
     value = Basket([[1], 2])
     value.owner = "John"
-    result: Any = own_copy(value)
+    result = own_copy(value)
     assert list.__getitem__(result, slice(None)) == [[1], 2]
     assert result[0] is not value[0]
     assert result.owner == "John"
-
-
-def test_a_tuple_keeps_its_attributes() -> None:
-    value: Any = Marked(([1],))
+    value = Marked(([1],))
     value.note = "a note"
-    result: Any = own_copy(value)
+    result = own_copy(value)
     assert result.note == "a note"
     assert result[0] is not value[0]
-
-
-def test_a_list_that_is_its_own_copy_is_not_changed() -> None:
     inner = [1]
-    value = Frozen([inner])
-    assert own_copy(value) is value
-    assert value[0] is inner
+    frozen = Frozen([inner])
+    assert own_copy(frozen) is frozen
+    assert frozen[0] is inner
 
 
 def test_a_deep_value_is_copied_without_recursion(subtests: pytest.Subtests) -> None:

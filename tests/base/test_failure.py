@@ -31,16 +31,19 @@ def raised(error: Exception) -> Exception:
         return caught
 
 
-def test_a_failure_names_node_path_attempt_and_error() -> None:
+def test_a_failure_is_what_an_error_was() -> None:
     failure = failure_of(ValueError("too long"), "check", "loop[0]/check", 2)
     assert failure == Failure("check", "loop[0]/check", 2, "ValueError", "too long", "ValueError: too long\n")
     assert failure.code == ""
-
-
-def test_a_failure_has_the_code_of_an_error_of_the_engine() -> None:
     assert failure_of(NodeTimeout("a", 1), "a", "a", 1).code == "DF0802"
     assert failure_of(ValueError("SH0001 as a pack has"), "a", "a", 1).code == "SH0001"
     assert failure_of(ValueError("no DF0802 at the beginning"), "a", "a", 1).code == ""
+    error = ValueError("outer")
+    error.__cause__ = KeyError("inner")
+    assert "KeyError: 'inner'" in failure_of(raised(error), "a", "a", 1).traceback
+    failure = failure_of(raised(Wordless()), "a", "a", 1)
+    assert (failure.type, failure.message) == ("Wordless", "(its text cannot be made: RuntimeError)")
+    assert "Wordless" in failure.traceback
 
 
 @node(timeout=60)
@@ -117,18 +120,6 @@ def test_a_failure_inside_the_engine_keeps_its_traceback() -> None:
             error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1
         ).traceback
     assert import_function.__code__.co_filename in text
-
-
-def test_the_cause_of_an_error_is_told() -> None:
-    error = ValueError("outer")
-    error.__cause__ = KeyError("inner")
-    assert "KeyError: 'inner'" in failure_of(raised(error), "a", "a", 1).traceback
-
-
-def test_an_error_without_a_text_is_told_all_the_same() -> None:
-    failure = failure_of(raised(Wordless()), "a", "a", 1)
-    assert (failure.type, failure.message) == ("Wordless", "(its text cannot be made: RuntimeError)")
-    assert "Wordless" in failure.traceback
 
 
 def test_only_a_port_of_the_type_failure_takes_an_error() -> None:

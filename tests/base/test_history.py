@@ -65,7 +65,7 @@ def test_two_histories_share_what_they_both_went_on_from(growth: list[tuple[int,
     assert [shared_length(history, history) for history, _ in made] == [len(plain) for _, plain in made]
 
 
-def test_what_was_taken_over_is_known_as_what_it_was() -> None:
+def test_new_parts_are_those_that_were_not_taken_over() -> None:
     start = History(["a"])
     one, other = start.extended(["b"]), start.extended(["b"])
     merged = one.taken_over(new_parts(other, one.originals(), [one]))
@@ -73,9 +73,6 @@ def test_what_was_taken_over_is_known_as_what_it_was() -> None:
     longer = other.extended(["c"])
     assert [part.items for part in new_parts(longer, merged.originals(), [merged])] == [("c",)]
     assert new_parts(merged, merged.originals(), [merged]) == []
-
-
-def test_what_was_made_anew_is_new_but_for_the_equal_items_it_begins_with() -> None:
     anew = History([[1], [2]])
     old = History([[1]])
     assert [part.items for part in new_parts(anew, old.originals(), [old])] == [([2],)]
@@ -89,25 +86,17 @@ def test_histories_share_what_they_continue_and_those_made_again_their_first_equ
     assert (shared_length(one, other), shared_length(one, one.extended(["c"]))) == (1, 3)
     assert shared_length(History([[1], [2]]), History([[1], [2], [3]])) == 2
     assert shared_length(History([[1], [4]]), History([[1], [2]])) == 1
-
-
-def test_appending_shares_the_parts_before() -> None:
-    start = History(range(1_000))
-    one, other = start.extended([1]), start.extended([2])
     assert one.last.before is other.last.before is start.last
     assert list(start.last.backwards()) == [start.last]
     assert start.extended([]) is start
 
 
-def test_a_long_history_can_be_copied_compared_and_released() -> None:
+def test_a_history_can_be_copied_compared_shown_and_released() -> None:
     history: History[int] = History()
     for number in range(100_000):
         history = history.extended([number])
     for copied in (copy.copy(history), copy.deepcopy(history), pickle.loads(pickle.dumps(history))):
         assert copied == history
-
-
-def test_a_history_is_shown_as_a_tuple_and_has_no_hash() -> None:
     assert repr(History([1]).extended([2])) == "(1, 2)"
     assert History("ab") != "ab"
     with pytest.raises(TypeError, match="unhashable"):

@@ -31,16 +31,10 @@ def test_what_is_shortened_twice_is_as_once(text: str, most: int) -> None:
     assert shortened(shortened(text, most), most) == shortened(text, most)
 
 
-def test_where_there_is_no_room_what_is_left_out_is_told_all_the_same() -> None:
+def test_what_is_left_out_is_told_without_half_of_a_secret() -> None:
     assert shortened("a" * 1_500, 0) == "... 1,500 characters ..."
-
-
-def test_no_half_of_a_secret_is_left_unless_the_text_is_not_shown() -> None:
     with forgetting():
         know("TOKEN", "s" * 100)
         assert "ss" not in shortened("s" * 100 + "x" * 100, 80)
         assert "ss" in shortened("s" * 100 + "x" * 100, 80, in_clear=True)
-
-
-def test_choices_near_a_name_begin_with_those_that_are_like_it() -> None:
     assert choices(["zebra", "open", "close"], near="opne") == "choices: open, close, zebra"

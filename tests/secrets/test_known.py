@@ -37,19 +37,14 @@ def b64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def test_a_text_is_concealed_by_who_imported_that_before_the_first_secret(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_first_secret_is_concealed_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"a": ["[secret:TOKEN]"]}
+    assert known() is None
+    assert redacted(value) is value
     monkeypatch.setattr(wording, "_conceal", None)
     assert conceal(f"a {VALUE}") == f"a {VALUE}"
     know("TOKEN", VALUE)
     assert conceal(f"a {VALUE}") == "a [secret:TOKEN]"
-
-
-def test_nothing_is_copied_as_long_as_no_secret_is_known() -> None:
-    value = {"a": ["[secret:TOKEN]"]}
-    assert known() is None
-    assert redacted(value) is value
 
 
 FORMS: Final[dict[str, tuple[str, str]]] = {
@@ -90,16 +85,22 @@ def test_base64_is_found_with_and_without_padding(subtests: pytest.Subtests) -> 
                     assert len(redacted(f" {form} ").strip().rpartition("]")[2]) == 0
 
 
-def test_a_secret_within_other_base64_is_found() -> None:
+def test_secrets_in_each_other_and_in_base64_are_found() -> None:
     know("TOKEN", "a long password")
     for user in ("", "u", "us", "use", "user"):
         found = redacted(f"Basic {b64(f'{user}:a long password')}")
         assert "[secret:TOKEN:base64" in found
         kept = found.replace("Basic ", "").split("[")[0] + found.rpartition("]")[2]
         assert len(kept) <= len(b64(f"{user}:")) + 4, user
+    know("SHORT", "abcdefgh")
+    know("LONG", "abcdefghijkl")
+    assert redacted("abcdefghijkl abcdefgh") == "[secret:LONG] [secret:SHORT]"
+    know("TOKEN", "the old value")
+    know("TOKEN", "the new value")
+    assert redacted("the old value, the new value") == "[secret:TOKEN], [secret:TOKEN]"
 
 
-def test_containers_are_copied_and_looked_through() -> None:
+def test_containers_are_looked_through() -> None:
     know("TOKEN", VALUE)
     value = [{VALUE: (VALUE, {VALUE})}, Row(VALUE, frozenset({VALUE})), bytearray(VALUE.encode())]
     mark = "[secret:TOKEN]"
@@ -107,13 +108,9 @@ def test_containers_are_copied_and_looked_through() -> None:
     assert found == [{mark: (mark, {mark})}, Row(mark, frozenset({mark})), bytearray(mark.encode())]
     assert type(found[1]) is Row
     assert VALUE in value[0]
-
-
-def test_what_is_in_itself_is_looked_through_once() -> None:
-    know("TOKEN", VALUE)
-    value: list[Any] = [VALUE]
-    value.append(value)
-    found = redacted(value)
+    around: list[Any] = [VALUE]
+    around.append(around)
+    found = redacted(around)
     assert found[0] == "[secret:TOKEN]"
     assert found[1] is found
 
@@ -126,28 +123,13 @@ def test_what_is_nested_too_deep_to_be_looked_through_is_left_out() -> None:
     assert VALUE not in json.dumps(redacted(value))
 
 
-def test_of_two_secrets_the_longer_one_is_found_and_of_two_values_both() -> None:
-    know("SHORT", "abcdefgh")
-    know("LONG", "abcdefghijkl")
-    assert redacted("abcdefghijkl abcdefgh") == "[secret:LONG] [secret:SHORT]"
-    know("TOKEN", "the old value")
-    know("TOKEN", "the new value")
-    assert redacted("the old value, the new value") == "[secret:TOKEN], [secret:TOKEN]"
-
-
-def test_an_error_of_the_engine_has_no_secret_in_its_text() -> None:
+def test_texts_of_errors_have_no_secret_nor_half_of_one() -> None:
     know("TOKEN", VALUE)
     assert str(DataflowError(f"found {VALUE}")) == "DF0506 found [secret:TOKEN]"
-
-
-def test_a_problem_that_is_cut_leaves_no_half_of_a_secret() -> None:
     secret = "s" * 1_500
     know("TOKEN", secret)
     (problem,) = FlowInvalid("flow", [f"{'x' * 800}{secret}{'x' * 800}"]).problems
     assert "sss" not in str(problem)
-
-
-def test_a_value_that_is_shown_shortened_leaves_no_half_of_a_secret() -> None:
     secret = "0123456789" * 20
     know("TOKEN", secret)
     with pytest.raises(ValueMismatch) as caught:
@@ -200,13 +182,10 @@ def test_an_exception_is_logged_with_marks(written: io.StringIO) -> None:
     assert written.getvalue().endswith("ValueError: [secret:TOKEN]\n")
 
 
-def test_a_log_call_that_is_wrong_has_marks_all_the_same() -> None:
-    Secret("TOKEN", VALUE).reveal()
-    record = logging.getLogRecordFactory()("a", logging.ERROR, "f", 1, f"%d {VALUE}", (VALUE,), None)
-    assert (record.msg, record.args) == ("%d [secret:TOKEN]", ("[secret:TOKEN]",))
-
-
-def test_loggers_are_as_they_were_before_the_first_secret_is_revealed() -> None:
+def test_records_have_marks_after_the_first_secret_is_revealed() -> None:
     factory = logging.getLogRecordFactory()
     Secret("TOKEN", VALUE)
     assert logging.getLogRecordFactory() is factory
+    Secret("TOKEN", VALUE).reveal()
+    record = logging.getLogRecordFactory()("a", logging.ERROR, "f", 1, f"%d {VALUE}", (VALUE,), None)
+    assert (record.msg, record.args) == ("%d [secret:TOKEN]", ("[secret:TOKEN]",))

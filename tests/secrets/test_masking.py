@@ -70,22 +70,20 @@ class Row(NamedTuple):
     inner: Frozen
 
 
-def test_fields_are_looked_through_however_nested() -> None:
+def test_fields_and_slots_are_looked_through_however_nested() -> None:
     given = {"a": [Row(Frozen("x", Loose(["y", VALUE], Model(text="z", inner=Frozen("w", {VALUE})))))]}
     [row] = redacted(given)["a"]
     assert row.inner.rest.texts == ["y", MARK]
     assert row.inner.rest.other.inner.rest == {MARK}
     assert VALUE not in repr(redacted(given))
-
-
-def test_a_model_keeps_what_it_is_in_all_else() -> None:
-    found = redacted(Model(text=VALUE))
+    found: Any = redacted(Model(text=VALUE))
     assert (found.text, found._hidden, found.model_fields_set) == (MARK, MARK, {"text"})
-
-
-def test_slots_and_what_else_an_object_has_are_looked_through() -> None:
-    found: Any = redacted(Plain(VALUE, token=VALUE, number=1))
+    found = redacted(Plain(VALUE, token=VALUE, number=1))
     assert (found.private, found.token, found.number) == (MARK, MARK, 1)
+    loose = Loose()
+    loose.other = [loose, VALUE]
+    found = redacted(loose)
+    assert (found.other[0] is found, found.other[1]) == (True, MARK)
 
 
 def test_a_conversation_has_marks_and_is_sent_as_before() -> None:
@@ -118,22 +116,12 @@ def test_what_has_no_secret_is_the_same_object() -> None:
     assert found[1].rest[1] is clean
 
 
-def test_an_object_that_holds_itself_is_copied_once() -> None:
-    given = Loose()
-    given.other = [given, VALUE]
-    found = redacted(given)
-    assert (found.other[0] is found, found.other[1]) == (True, MARK)
-
-
-def test_a_long_history_is_looked_through() -> None:
+def test_histories_are_looked_through() -> None:
     history = History([Message("user", VALUE)])
     for number in range(20_000):
         history = history.extended([Message("user", str(number))])
     found = redacted([history])[0]
     assert (len(found), found[0].content, found[-1]) == (20_001, MARK, history[-1])
-
-
-def test_a_secret_that_is_revealed_later_is_found_in_what_was_told_before() -> None:
     history = History([Message("user", "a-later-secret")])
     assert redacted(history) is history
     know("LATER", "a-later-secret")
@@ -182,8 +170,10 @@ def test_what_cannot_be_copied_is_shown_as_text() -> None:
         assert not CLOSED, text
 
 
-def test_what_lets_nobody_set_its_fields_is_told_as_text() -> None:
+def test_no_setter_is_called_for_a_copy() -> None:
     assert VALUE not in str(redacted(Stubborn()))
+    copy = redacted(Checked(f"has {VALUE}"))
+    assert (type(copy), copy.text) == (Checked, f"has {MARK}")
 
 
 class Checked:
@@ -201,31 +191,20 @@ class Checked:
         raise LookupError(value)
 
 
-def test_no_setter_of_a_class_is_called_for_a_copy() -> None:
-    copy = redacted(Checked(f"has {VALUE}"))
-    assert (type(copy), copy.text) == (Checked, f"has {MARK}")
-
-
-def test_what_cannot_be_copied_and_has_no_secret_stays() -> None:
+def test_what_is_not_looked_into_and_has_no_secret_stays() -> None:
     for value in (threading.Lock(), re.compile("a"), deque([1]), iter([1]), SecretStr("other-value")):
         assert redacted(value) is value
-
-
-def test_what_is_reached_from_running_code_alone_is_not_looked_for() -> None:
     try:
         raise ValueError("harmless")
     except ValueError as error:
         trace = error.__traceback__
-    value = [trace, trace.tb_frame if trace else None, (one for one in "a")]
-    assert redacted(value) is value
+    reached = [trace, trace.tb_frame if trace else None, (one for one in "a")]
+    assert redacted(reached) is reached
 
 
-def test_a_path_is_one_still() -> None:
+def test_a_path_and_a_secret_stay_what_they_are() -> None:
     assert redacted(PurePosixPath("/tmp", VALUE, "a")) == PurePosixPath("/tmp", MARK, "a")
     assert isinstance(redacted(Path(VALUE)), Path)
-
-
-def test_a_secret_itself_stays_as_it_tells_its_name_alone() -> None:
     secret = Secret("TOKEN", VALUE)
     found = redacted(Frozen("x", [secret, VALUE]))
     assert found.rest[0] is secret

@@ -46,51 +46,35 @@ async def fail_with(text: str) -> int:
     raise ValueError(f"no access with {text}")
 
 
-def test_a_secret_is_looked_up_when_it_is_revealed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_looked_up_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     secret = Secret("TOKEN")
     monkeypatch.setenv("TOKEN", VALUE)
     assert secret.reveal() == VALUE
     monkeypatch.setenv("TOKEN", "another value")
     assert secret.reveal() == "another value"
     assert Secret("TOKEN", VALUE).reveal() == VALUE
-
-
-def test_a_revealed_secret_is_found_by_its_name_in_this_process() -> None:
     Secret("NOT_SET", VALUE).reveal()
     assert Secret("NOT_SET").reveal() == VALUE
 
 
-def test_a_name_that_no_placeholder_could_have_is_refused() -> None:
+def test_a_secret_is_its_name() -> None:
     for name in ("", "a b", "1a", "a:b", "a]", "é"):
         with pytest.raises(ValueError, match="DF1001"):
             Secret(name)
-
-
-def test_a_secret_does_not_show_its_value() -> None:
     secret = Secret("TOKEN", VALUE)
     assert {repr(secret), str(secret), f"{secret}", f"{secret!r:>5}"} == {"Secret('TOKEN')"}
-
-
-def test_a_pickle_of_a_secret_has_its_name_only() -> None:
     data = pickle.dumps(Secret("TOKEN", VALUE))
     assert VALUE.encode() not in data
     assert pickle.loads(data) == Secret("TOKEN")
-
-
-def test_a_copy_is_the_secret_itself() -> None:
-    secret = Secret("TOKEN", VALUE)
-    assert copy.copy(secret) is secret
-    assert copy.deepcopy([secret])[0] is secret
-
-
-def test_secrets_are_equal_by_name() -> None:
     assert {Secret("A", VALUE), Secret("A")} == {Secret("A")}
     assert Secret("A") != Secret("B")
     assert Secret("A") != "A"
 
 
-def test_a_secret_cannot_be_changed() -> None:
+def test_a_secret_cannot_be_changed_or_copied() -> None:
     secret: Any = Secret("TOKEN", VALUE)
+    assert copy.copy(secret) is secret
+    assert copy.deepcopy([secret])[0] is secret
     with pytest.raises(AttributeError, match="DF1006"):
         del secret.name
 
@@ -147,15 +131,12 @@ def test_a_document_gives_the_secrets_back(monkeypatch: pytest.MonkeyPatch, tmp_
     assert loaded.run_sync(token=Secret("OTHER_KEY"))["first"] == "the value of OTHER_KEY"
 
 
-def test_json_is_the_name() -> None:
+def test_json_is_the_name_and_a_text_of_python_is_no_secret() -> None:
     assert check_json("TOKEN", Secret) == Secret("TOKEN")
     assert json_schema(Secret) == {"type": "string", "format": "secret"}
     assert json_value({"a": Secret("TOKEN", VALUE)}) == {"a": "TOKEN"}
     with pytest.raises(ValueMismatch, match="DF0601"):
         check_json("no name", Secret)
-
-
-def test_a_text_of_python_is_no_secret() -> None:
     with pytest.raises(ValidationError, match="instance of Secret"):
         Access(key="TOKEN")  # type: ignore[arg-type]
 

@@ -40,6 +40,11 @@ def test_a_lock_is_taken_once_until_it_is_released(tmp_path: Path) -> None:
     taken(path).release()
     assert not is_taken(path)
     assert not list(tmp_path.iterdir())
+    path = tmp_path / "run.lock"
+    path.touch()
+    assert not is_taken(path)
+    taken(path).release()
+    assert not path.exists()
 
 
 def test_a_released_lock_is_free_although_a_child_that_is_being_forked_has_a_copy(tmp_path: Path) -> None:
@@ -53,24 +58,13 @@ def test_a_released_lock_is_free_although_a_child_that_is_being_forked_has_a_cop
     os.close(copy)
 
 
-def test_a_file_that_was_left_is_in_nobodys_way(tmp_path: Path) -> None:
-    path = tmp_path / "run.lock"
-    path.touch()
-    assert not is_taken(path)
-    taken(path).release()
-    assert not path.exists()
-
-
-def test_asking_tells_an_owner_from_others_who_ask(tmp_path: Path) -> None:
+def test_asking_hinders_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.lock"
     with shared(path):
         assert not is_taken(path)
     lock = taken(path)
     assert is_taken(path)
     lock.release()
-
-
-def test_a_lock_is_taken_as_soon_as_nobody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.lock"
     asking = shared(path)
     asking.__enter__()

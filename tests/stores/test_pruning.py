@@ -28,13 +28,10 @@ def pruned(store: Store, days: int, *statuses: str) -> list[str]:
     return prune(store, timedelta(days=days), statuses, now=FIRST + timedelta(days=9, hours=6))
 
 
-def test_runs_in_other_statuses_stay() -> None:
+def test_other_and_late_runs_stay() -> None:
     store = with_runs(Store.memory(), a="completed", b="paused", c="failed", d="completed")
     assert pruned(store, 1, "completed", "failed") == ["d", "c", "a"]
     assert [run.id for run in store.runs()] == ["b"]
-
-
-def test_runs_that_were_written_to_lately_stay() -> None:
     store = with_runs(Store.memory(), a="completed", b="completed", c="completed")
     assert pruned(store, 8, "completed") == ["b", "a"]
     store = with_runs(Store.memory(), a="completed")

@@ -130,14 +130,12 @@ class TestReadOnlyFolder:
         remount(small_disk, "ro")
         return small_disk
 
-    def test_it_is_read(self, folder: Path) -> None:
+    def test_a_read_only_folder_is_read_and_stays_as_it_is(self, folder: Path) -> None:
         store = Store.sqlite(folder / "runs.db")
         assert [run.status for run in store.runs()] == ["interrupted"]
         assert seqs_of(store) == [1]
         assert store.blob(*blob_of(b"data")) == b"data"
         assert not store.inbox("run")
-
-    def test_writing_is_refused_and_changes_nothing(self, folder: Path) -> None:
         store = Store.sqlite(folder / "runs.db")
         with pytest.raises(StoreError, match=r"runs\.db: .*read-?only.*writ"):
             store.answer("run", answer_to())

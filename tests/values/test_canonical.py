@@ -48,12 +48,9 @@ DIFFERENT: list[Any] = [
 ]  # fmt: skip
 
 
-def test_different_values_have_different_texts() -> None:
+def test_values_have_one_text_only_if_they_are_equal() -> None:
     told = [canonical_text(value) for value in DIFFERENT]
     assert [text for text in told if told.count(text) > 1] == []
-
-
-def test_equal_values_have_one_text() -> None:
     cases: list[tuple[object, object]] = [
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
         ({0, 8}, {8, 0}),  # which it lists in the order of insertion
@@ -67,25 +64,16 @@ def test_equal_values_have_one_text() -> None:
         assert canonical_text(one) == canonical_text(other), one
 
 
-def test_functions_are_told_by_name_and_kept() -> None:
+def test_functions_objects_and_nested_lists_have_texts() -> None:
     found: list[object] = []
     assert (
         canonical_text({"a": [inc]}, found) == 'dict("a": list(function tests.support.quick_nodes:inc, ), )'
     )
     assert found == [inc]
-
-
-def test_what_has_no_parts_is_told_by_its_type() -> None:
     assert canonical_text(object()) == "object"
-
-
-def test_a_list_that_holds_itself_is_told() -> None:
     around: list[Any] = [1]
     around.append(around)
     assert canonical_text(around) == "list(1, <itself>, )"
-
-
-def test_lists_are_told_at_any_depth() -> None:
     deep: list[Any] = []
     for _ in range(10_000):
         deep = [deep]

@@ -98,12 +98,9 @@ def test_classes_are_found_through_what_types_are_made_of() -> None:
         assert found(kind) == names, kind
 
 
-def test_any_leads_to_the_classes_of_the_engine_only() -> None:
+def test_the_engine_and_loaded_files_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     names = set(classes_of([Any, object, int]).forms)
     own = ("ExecutionContext", "Failure", "Image", "Message", "Secret", "Signal", "ToolCall")
     assert names == {f"dataflow:{name}" for name in own}
-
-
-def test_a_class_of_a_loaded_file_is_named_as_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SHOWN_NAMES, __name__, "shown")
     assert class_name(Part) == "shown:Part"

@@ -43,57 +43,33 @@ OTHER: list[tuple[str, str]] = [
 ]
 
 
-def test_what_does_the_same_has_the_same_digest() -> None:
+def test_functions_have_one_digest_only_if_they_do_the_same() -> None:
     for source in [row[1] for row in SAME]:
         assert code_digest(made(source)) == code_digest(made(ONE)), source
-
-
-def test_what_does_something_else_has_another_digest() -> None:
     for source in [row[1] for row in OTHER]:
         assert code_digest(made(source)) != code_digest(made(ONE)), source
 
 
-def test_what_is_wrapped_counts_with_its_wrapper() -> None:
+def test_wrappers_partials_methods_and_objects_count() -> None:
     digests = {code_digest(one) for one in (inc, awaiting(inc), awaiting(plain), awaiting(awaiting(inc)))}
     assert len(digests) == 4
-
-
-def test_a_partial_counts_with_its_arguments() -> None:
     assert code_digest(functools.partial(plain, 1)) == code_digest(functools.partial(plain, 1))
     assert code_digest(functools.partial(plain, 1)) != code_digest(functools.partial(plain, 2))
     assert code_digest(functools.partial(plain, 1)) != code_digest(functools.partial(made(ONE), 1))
-
-
-def test_a_method_has_the_code_of_its_function() -> None:
     assert code_digest(Adder(1).add) == code_digest(Adder.add)
-
-
-def test_an_object_has_the_code_that_calling_it_runs() -> None:
     assert code_digest(Adder(1)) == code_digest(Adder(2))
     assert code_digest(Adder(1)) != code_digest(Adder(1).add_plainly)
-
-
-def test_a_blocking_function_has_its_own_code() -> None:
     documented = threaded(plain).type.documented
     assert code_digest(documented) == code_digest(plain)
 
 
-def test_what_is_not_written_in_python_has_none() -> None:
+def test_odd_functions_have_a_digest_or_none() -> None:
     cases: list[object] = [len, int, str.upper, 5]
     for one in cases:
         assert code_digest(one) is None, one
-
-
-def test_functions_that_wrap_each_other_in_a_circle_have_a_digest() -> None:
     one, other = made(ONE), made(ONE)
     one.__wrapped__, other.__wrapped__ = other, one  # type: ignore[attr-defined]  # as functools.wraps does
     assert code_digest(one) is not None
-
-
-def test_a_number_of_any_length_is_told() -> None:
     long = f"def f():\n    return 0x{'f' * 5_000}"
     assert code_digest(made(long)) == code_digest(made(long)) != code_digest(made(f"{long}f"))
-
-
-def test_the_engine_itself_is_left_out() -> None:
     assert codes_of([code_digest, inc, len]) == [code_digest(inc)]

@@ -34,13 +34,15 @@ def test_what_is_registered_counts(kind: type[Image]) -> None:
     digester(kind, lambda image: (image.quality, image.getvalue()))
     assert digest([kind(b"a")]) == digest([kind(b"a")]) != digest([kind(b"b")])
 
-
-def test_it_decorates_too(kind: type[Image]) -> None:
     @digester(kind)
     def told(image: Image) -> bytes:
         return image.getvalue()
 
     assert digest(kind(b"a")) != digest(told(kind(b"a")))
+    digester(kind, lambda _: 1)
+    before = digest(kind())
+    digester(kind, lambda _: 2)
+    assert digest(kind()) != before
 
 
 def test_it_counts_for_derived_classes_unless_they_have_their_own(kind: type[Image]) -> None:
@@ -52,43 +54,25 @@ def test_it_counts_for_derived_classes_unless_they_have_their_own(kind: type[Ima
     assert digest(derived(b"a")) == digest(derived(b"b"))
 
 
-def test_the_last_one_counts(kind: type[Image]) -> None:
-    digester(kind, lambda _: 1)
-    before = digest(kind())
-    digester(kind, lambda _: 2)
-    assert digest(kind()) != before
-
-
-def test_what_it_returns_may_hold_values_of_the_type(kind: type[Image]) -> None:
+def test_what_it_returns_is_digested_or_located(kind: type[Image]) -> None:
     digester(kind, lambda image: [kind(image.getvalue()[1:])] if image.getvalue() else None)
     assert digest(kind(b"ab")) != digest(kind(b"a"))
-
-
-def test_a_value_without_digest_that_it_returns_is_located(kind: type[Image]) -> None:
     digester(kind, lambda _: [object()])
     with pytest.raises(NoDigest, match=r"^DF0640 \[0\]\[0\]: builtins:object "):
         digest([kind()])
 
 
-def test_a_type_with_a_fixed_digest_keeps_it() -> None:
+def test_only_classes_without_a_fixed_digest_are_registered(kind: type[Image]) -> None:
     for known in (int, list, dict, object, type, Enum):
         with pytest.raises(TypeError, match="DF0643"):
             digester(known, repr)
-
-
-def test_a_class_of_a_base_that_has_one_may_have_another() -> None:
     before = digest(Known.A)
     digester(Known, lambda _: 1)
     assert digest(Known.A) != before
-
-
-def test_only_classes_are_registered() -> None:
     for wrong in (5, "a.b", list[int], None):
         with pytest.raises(TypeError, match=r"DF0642 .*expected a class"):
             digester(wrong, repr)  # type: ignore[arg-type]
 
-
-def test_only_plain_functions_tell(kind: type[Image]) -> None:
     async def told(_: Image) -> int:
         return 1
 

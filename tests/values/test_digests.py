@@ -214,9 +214,6 @@ EQUAL: list[tuple[str, Any, Any]] = [
 def test_different_values_have_different_digests() -> None:
     digests = [digest(value) for value in DIFFERENT]
     assert [value for value, one in zip(DIFFERENT, digests, strict=True) if digests.count(one) > 1] == []
-
-
-def test_as_parts_too_they_have_different_digests() -> None:
     for wrap in (lambda value: [value], lambda value: {"k": (0, value)}, Plain):
         digests = [digest(wrap(value)) for value in DIFFERENT]
         assert len(set(digests)) == len(digests)
@@ -224,15 +221,9 @@ def test_as_parts_too_they_have_different_digests() -> None:
 
 def test_what_does_not_count_changes_nothing() -> None:
     assert [name for name, one, other in EQUAL if digest(one) != digest(other)] == []
-
-
-def test_all_that_is_stored_has_a_digest_which_its_copy_has_too() -> None:
     for name, value in VALUES.items():
         assert digest(copy.deepcopy(value)) == digest(value), name
         assert len(digest(value)) <= 33, name
-
-
-def test_a_decimal_is_told_alike_in_every_context() -> None:
     value = Decimal("1E+400")
     with localcontext() as context:
         context.capitals = 0

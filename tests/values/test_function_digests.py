@@ -95,9 +95,6 @@ DIFFERENT: list[Any] = [
 def test_what_does_something_else_has_another_digest() -> None:
     digests = [digest(one) for one in DIFFERENT]
     assert [one for one, made in zip(DIFFERENT, digests, strict=True) if digests.count(made) > 1] == []
-
-
-def test_only_what_it_does_counts_of_a_text() -> None:
     one = digest(compiled(ONE))
     assert [name for name, source in SAME if digest(compiled(source)) != one] == []
     assert [name for name, source in OTHER if digest(compiled(source)) == one] == []
@@ -143,16 +140,10 @@ def crowd(count: int) -> list[Callable[[], Any]]:
     return functions
 
 
-def test_a_function_that_holds_itself_has_a_digest() -> None:
+def test_functions_that_hold_themselves_or_each_other_have_digests() -> None:
     assert digest(recursive(1)) == digest(recursive(1)) != digest(recursive(2))
-
-
-def test_functions_that_all_hold_each_other_have_digests() -> None:
     assert digest(crowd(30)) == digest(crowd(30)) != digest(crowd(31))
     assert len({digest(one) for one in crowd(30)}) == 30
-
-
-def test_a_function_wrapped_in_a_circle_has_a_digest() -> None:
     one, other = make(1), make(2)
     one.__wrapped__, other.__wrapped__ = other, one  # type: ignore[attr-defined]  # as functools.wraps does
     assert digest(one) != digest(other)
@@ -171,13 +162,10 @@ def test_a_variable_without_a_value_is_one() -> None:
     early()
 
 
-def test_what_a_function_holds_without_digest_is_told() -> None:
+def test_what_a_function_holds_is_looked_at_once_and_located() -> None:
     with pytest.raises(NoDigest) as raised:
         digest({"a": make([object()])})
     assert raised.value.problem.place == "[\"a\"].<closure 'k'>[0]"
-
-
-def test_a_tuple_that_is_shared_by_many_is_looked_at_once() -> None:
     shared: Any = ()
     for _ in range(100):
         shared = (shared, shared)

@@ -84,14 +84,11 @@ def test_what_is_copied_brings_what_a_merge_has_taken_over_from_where() -> None:
     assert blobs_in([record], blobs.__getitem__) == blobs
 
 
-def test_a_message_that_cannot_be_stored_is_told_by_its_number() -> None:
+def test_a_message_that_cannot_be_stored_is_located_and_not_taken_for_written() -> None:
     context = grown(3)[-1].append(Message("user", {"a": print}))
     with pytest.raises(ValueRefused) as caught:
         Writer(CLASSES, lambda *_: None).write(context, "a.context")
     assert caught.value.place == 'a.context.message_history[3].content["a"]'
-
-
-def test_what_was_refused_is_not_taken_for_written() -> None:
     content: list[Any] = [print]
     context = ExecutionContext("c").append(Message("user", content))
     blobs: dict[str, bytes] = {}

@@ -20,25 +20,16 @@ PAGE: Final = (DOCS / "reference" / "stored-values.md").read_text(encoding="utf-
 _, *ROWS = re.findall(r"^\| .+? \| `([^`|]+)`[^|]* \| .+? \|$", PAGE, re.MULTILINE)
 
 
-def test_the_table_has_each_kind_once_and_in_order() -> None:
+def test_the_table_has_each_kind_class_and_size_and_a_refusal() -> None:
     written = [kind.name for kind in KINDS]
     special = sorted(Reader(classes_of([]), lambda _: b"", "runs.db")._readers)
     assert [row for row in ROWS if row in written] == written
     others = [row for row in ROWS if row not in written and not row.startswith(("dataflow:", "module:"))]
     assert sorted(others) == special
-
-
-def test_the_table_has_each_class_of_the_engine() -> None:
     named = [re.search(rf"^\| .*`{kind.__name__}`.* \| `dataflow:", PAGE, re.MULTILINE) for kind in OWN]
     assert all(named)
-
-
-def test_the_page_tells_the_sizes() -> None:
     for size in (NUMBER_BITS, MOST_TEXT, MOST_BYTES, MOST_LEVELS):
         assert f"{size:,} " in PAGE
-
-
-def test_the_page_shows_a_refusal_as_it_is() -> None:
     with pytest.raises(ValueRefused) as caught:
         Writer(classes_of([]), lambda *_: None).write({"h": [0, object()]}, "a.out")
     assert f"```text\n{caught.value}\n```" in PAGE

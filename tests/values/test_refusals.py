@@ -91,15 +91,9 @@ OPEN = [
 ]  # fmt: skip
 
 
-def test_a_type_shows_that_its_values_cannot_be_stored() -> None:
+def test_a_type_shows_whether_its_values_can_be_stored() -> None:
     assert [annotation for annotation in TELLING if unstorable(annotation) is None] == []
-
-
-def test_a_type_leaves_it_open() -> None:
     assert [annotation for annotation in OPEN if unstorable(annotation)] == []
-
-
-def test_the_problem_names_the_part_of_the_type() -> None:
     problem = unstorable(list[Plain])
     assert problem is not None
     assert (problem.code, problem.found) == ("DF0620", "Plain")

@@ -72,22 +72,19 @@ def test_the_value_is_looked_up_when_it_is_read(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv(NAME, "another & value")
     found = Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text))
     assert found == ["a another & value b", "another%20%26%20value"]
-
-
-def test_a_secret_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text, blobs = stored(f"a {VALUE}")
     monkeypatch.delenv(NAME)
     with forgetting(), pytest.raises(SecretMissing, match=NAME):
         Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text))
 
 
-def test_what_looks_like_a_mark_stays_what_it_is() -> None:
+def test_names_marks_and_places_of_secrets_have_no_value() -> None:
     text, blobs = stored(f"[secret:{NAME}]")
     assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text)) == f"[secret:{NAME}]"
-
-
-def test_a_secret_is_stored_by_its_name_only() -> None:
     assert stored(Secret("X", "the value of x"))[0] == '{"$": "dataflow:Secret", "v": "X"}'
+    with pytest.raises(Exception, match="cannot be stored") as caught:
+        Writer(classes_of([]), lambda *_: None).write({VALUE: print}, "a.out")
+    assert getattr(caught.value, "place", None) == f'a.out["[secret:{NAME}]"]'
 
 
 def test_a_secret_that_is_a_number_or_an_id_is_not_stored_as_one() -> None:
@@ -103,9 +100,3 @@ def test_values_without_secrets_are_written_as_if_none_was_known() -> None:
     with_secrets = {name: stored(value) for name, value in VALUES.items()}
     with forgetting():
         assert {name: stored(value) for name, value in VALUES.items()} == with_secrets
-
-
-def test_a_place_has_no_secret_in_it() -> None:
-    with pytest.raises(Exception, match="cannot be stored") as caught:
-        Writer(classes_of([]), lambda *_: None).write({VALUE: print}, "a.out")
-    assert getattr(caught.value, "place", None) == f'a.out["[secret:{NAME}]"]'
