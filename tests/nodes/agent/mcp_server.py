@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ PNG = bytes.fromhex(
 )
 
 served = MCPServer("served", log_level="ERROR")
-HANGING, CANCELLED, WAITING, LET_GO = (anyio.Event() for _ in range(4))
+#: What calls have come to: `hanging`, `cancelled`, `waiting`, `let_go`.
+SEEN: defaultdict[str, anyio.Event] = defaultdict(anyio.Event)
 
 
 @served.tool()
@@ -63,47 +65,33 @@ async def kill() -> str:
 @served.tool()
 async def hang() -> str:
     """Wait for ever."""
-    HANGING.set()
+    SEEN["hanging"].set()
     try:
         await anyio.sleep_forever()
     except BaseException:
-        CANCELLED.set()
+        SEEN["cancelled"].set()
         raise
     return ""
 
 
 @served.tool()
-async def hanging() -> str:
-    """Wait until a call hangs."""
-    await HANGING.wait()
-    return "yes"
-
-
-@served.tool()
-async def cancelled() -> str:
-    """Wait until such a call was cancelled."""
-    await CANCELLED.wait()
+async def seen(event: str) -> str:
+    """Wait until another call has come as far as an event tells."""
+    await SEEN[event].wait()
     return "yes"
 
 
 @served.tool()
 async def wait() -> str:
-    """Wait until told to go on."""
-    WAITING.set()
-    await LET_GO.wait()
+    """Wait until it is let go."""
+    SEEN["waiting"].set()
+    await SEEN["let_go"].wait()
     return "went on"
 
 
 @served.tool()
-async def waiting() -> str:
-    """Wait until a call waits to go on."""
-    await WAITING.wait()
-    return "yes"
-
-
-@served.tool()
 async def let_go() -> str:
-    LET_GO.set()
+    SEEN["let_go"].set()
     return ""
 
 
@@ -136,7 +124,7 @@ async def free(free: dict[str, Any]) -> dict[str, Any]:
 @served.tool()
 async def grow(context: Context) -> str:
     """Have one tool more, and tell of it."""
-    served.add_tool(cancelled, name="grown")
+    served.add_tool(seen, name="grown")
     await context.notify_tools_changed()
     return "grown"
 

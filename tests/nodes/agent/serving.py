@@ -79,10 +79,10 @@ async def call(box: Toolbox, name: str, /, **arguments: Any) -> Content:
     return await told_of(ToolCall("c", name, json.dumps(arguments)), box)
 
 
-async def until(box: Toolbox, name: str) -> None:
-    """Wait until the server says that another of its calls has come as far as a tool tells."""
+async def until(box: Toolbox, event: str) -> None:
+    """Wait until the server says that another of its calls has come as far as an event tells."""
     with anyio.fail_after(60):
-        assert await call(box, name) == "yes"
+        assert await call(box, "seen", event=event) == "yes"
 
 
 async def hang_until_cancelled(box: Toolbox) -> None:

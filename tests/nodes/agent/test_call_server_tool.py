@@ -13,7 +13,6 @@ from dataflow import Flow, Image, RunFailed, Tools
 from dataflow.authoring import InstalledNode
 from dataflow_agent import (
     CallTool,
-    ServerDied,
     ToolFailed,
     ToolOutput,
     call_server_tool,
@@ -78,17 +77,6 @@ async def test_a_block_of_sessions_shares_the_server_between_calls_and_functions
     assert first == second
     assert await call_server_tool(box, "pid", {}) != first
     assert await call_server_tool(tools(box, add), "add", {"a": 1, "b": 2}) == ToolOutput("3", [])
-
-
-async def test_a_server_that_ends_during_a_call_is_not_asked_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls = tmp_path / "calls"
-    calls.touch()
-    monkeypatch.setenv("CALLS", str(calls))
-    with pytest.raises(ServerDied, match="DF2235 tool server 'served':"):
-        await call_server_tool(serve(env=["CALLS"]), "die", {})
-    assert calls.read_text() == "die\n"
 
 
 async def called(box: Tools, tool: str, **arguments: Any) -> tuple[str, list[Image]]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 from dataflow import (
     ExecutionContext,
@@ -18,7 +16,6 @@ from dataflow import (
     fallback,
     node,
 )
-from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import (
     AnswerUnfit,
     Chat,
@@ -201,34 +198,6 @@ async def test_what_is_no_answer_fails_the_node() -> None:
     with scripted(error, calling(("add", {}))):
         assert (await failed(talk())).__cause__ is error
         assert isinstance((await failed(talk())).__cause__, AnswerUnfit)  # the tool was not offered
-
-
-class Verdict(BaseModel):
-    is_good: bool
-
-
-def judged() -> Flow:
-    with Flow("judged") as flow:
-        main = flow.context("main", model="openai/gpt")
-        first = flow.add(chat, prompt="Write.", context=main, config=Chat(answer=Verdict))
-        second = flow.add(chat, prompt="Go on.", context=first.out.context)
-        flow.output("verdict", first.out.answer)
-        flow.output("context", second.out.context)
-    return flow
-
-
-async def test_a_run_goes_on_behind_the_turns_that_were_whole(tmp_path: Path) -> None:
-    flow = judged().using(store=SqliteStore(tmp_path / "runs.db"))
-    broken = ScriptedAnswer(pieces=("half",), error="stream_interrupted")
-    with scripted(Verdict(is_good=True), broken), pytest.raises(RunFailed) as caught:
-        await flow.run()
-    with scripted("whole") as script:
-        result = await flow.resume(caught.value.result.run_id)
-    assert result["verdict"] == Verdict(is_good=True)
-    told = [message.content for message in result["context"].message_history]
-    assert told == ["Write.", '{"is_good": true}', "Go on.", "whole"]
-    assert len(script.requests) == 1
-    assert [one.content for one in script.requests[0].messages] == told[:3]
 
 
 async def test_what_a_script_has_answered_is_not_remembered() -> None:
