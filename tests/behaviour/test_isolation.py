@@ -8,7 +8,7 @@ from contextvars import ContextVar, copy_context
 from typing import Any
 from weakref import ReferenceType, ref
 
-from anyio import Event, create_task_group, to_thread
+from anyio import Event, create_task_group, fail_after, to_thread
 from anyio.lowlevel import checkpoint
 
 from dataflow import ExecutionContext, Flow, Node, collect, each, merge_contexts, node, this_firing, threaded
@@ -299,7 +299,7 @@ async def test_all_firings_of_a_sitting_share_one_object_that_ends_with_it() -> 
 
     (one,), (other,) = await sittings(), await sittings()
     assert one != other
-    with anyio.fail_after(20):  # a busy machine may still be ending the threads and tasks of the run
+    with fail_after(20):  # a busy machine may still be ending the threads and tasks of the run
         while (one(), other()) != (None, None):
-            await anyio.sleep(0)
+            await checkpoint()
             gc.collect()
