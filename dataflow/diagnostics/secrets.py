@@ -32,7 +32,7 @@ SECRET_MISSING: Final = Kind(
 )
 SECRET_TOO_SHORT: Final = Kind(
     "DF1004",
-    "is too short to be masked",
+    "is too short to be masked reliably",
     meaning="A short value cannot be masked reliably, since it also occurs in other text by chance.",
     example='Secret("PIN", "1234").reveal()',
     cure="Use a longer secret, or pass the value as ordinary data if it is none.",
