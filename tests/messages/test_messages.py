@@ -82,6 +82,7 @@ TABLES = {
     )
 }
 CODE = re.compile(r"\b[A-Z]{2}\d{4}\b")
+CALL_SITE = re.compile(r"/\S+\.py:\d+")
 RUN_ID = re.compile(r"\b\d{8}T\d{6}Z-\w+")
 
 
@@ -91,8 +92,8 @@ def test_messages_are_those_of_the_snapshot(table: str, snapshot: SnapshotAssert
 
 
 def mask(pattern: str, text: str) -> str:
-    """Hide the ids of runs, and what a row hides."""
-    text = RUN_ID.sub("…", text)
+    """Hide the ids of runs, lines of this project's files, and what a row hides."""
+    text = CALL_SITE.sub("…", RUN_ID.sub("…", text))
     return re.sub(pattern, "…", text) if pattern else text
 
 
