@@ -87,6 +87,8 @@ def test_a_store_that_is_named_and_missing_is_wrong_usage(cli: Cli, folder: Path
             done = cli(*command.split(), "--store", "x.db", *form)
             assert (done.code, done.out, done.codes) == (2, "", ["DF1402"])
             assert str(folder / "x.db") in done.err
+    done = cli("resume", "x", "--store", "x.db")
+    assert (done.code, done.codes) == (2, ["DF1402"])
     assert not list(folder.iterdir())
 
 

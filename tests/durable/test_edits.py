@@ -98,6 +98,7 @@ def test_code_of_a_settled_node_may_change_with_a_warning() -> None:
     """B28 (4)."""
     edits = edited(chain("a", "ask", "b", a=same_code(inc, dec)))
     assert edits.changed == {"a": ("code",)}
+    assert check_edits(RUN, edited(chain("a", "ask", "b", b=same_code(inc, dec))), SETTLED) == []
     assert check_edits(RUN, edits, SETTLED) == [str(CODE_CHANGED("a"))]
 
 

@@ -105,6 +105,13 @@ def test_an_unreadable_record_is_dropped_unless_others_follow_it(subtests: pytes
                 journal.fold()
 
 
+def test_forgetting_keeps_the_attempts_counted() -> None:
+    past = started(attempt=3).tell("node_finished", "a", state="failed", **ENDED).fold()
+    past.forget(["a", "nobody"])
+    firing = past.firings["a"]
+    assert (firing.state, firing.attempt, firing.ports) == (None, 3, {})
+
+
 def test_the_end_of_a_firing_is_recorded_as_a_whole_or_not_at_all() -> None:
     whole: dict[str, Any] = {"state": "done", **ENDED}
     failures: list[object] = [{}, "", 1, {"v": {}}, {"v": []}, {"v": {"path": 1}}]

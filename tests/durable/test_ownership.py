@@ -12,7 +12,7 @@ import pytest
 
 from dataflow import Flow, Result, RunTaken, StoreError
 from dataflow.base.backend import on_asyncio
-from dataflow.durable.ownership import cancel_stored
+from dataflow.durable.ownership import acquire, cancel_stored
 from dataflow.stores import Store
 from tests.support.stored_runs import Gated, asking_flow, kinds_of, until
 
@@ -170,6 +170,15 @@ async def test_a_run_that_no_thread_can_be_started_for_is_given_up(monkeypatch: 
     with pytest.raises(RuntimeError, match="can't start new thread"):
         await asking_flow(store).run()
     assert nobody_owns(store)
+
+
+async def test_who_is_cancelled_before_takes_nothing() -> None:
+    taken: list[int] = []
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await acquire(lambda: taken.append(1), lambda _: None)
+    join_threads()
+    assert taken == []
 
 
 async def test_errors_of_a_store_are_store_errors(subtests: pytest.Subtests) -> None:
