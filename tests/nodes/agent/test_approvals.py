@@ -1,4 +1,4 @@
-"""Calls of tools that somebody is asked about, and those that a policy denies (S10.6, S11.1)."""
+"""Calls of tools that somebody is asked about, those that a policy denies, and grants (S10.6, S11.1)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import AnswerRefused, ExecutionContext, Flow, Result, ToolCall, node, this_firing
+from dataflow import (
+    AnswerRefused,
+    ExecutionContext,
+    Flow,
+    Message,
+    Result,
+    ToolCall,
+    merge_contexts,
+    node,
+    this_firing,
+)
 from dataflow.cli import main as command
-from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, scripted, tools
+from dataflow_agent import Agent, AgentConfig, Merge, ModelRequest, ScriptedAnswer, scripted, tools
+from dataflow_agent import merge_contexts as merge_in_document
 from dataflow_agent.approvals import Decided, Unfit
 from dataflow_agent.steps import make
 from dataflow_agent.turns import Turn
@@ -230,3 +241,77 @@ async def test_a_variable_that_is_no_grant_of_the_run_grants_nothing() -> None:
         with scripted(calling(("write", "a")), "done"):
             result = await flow.run()
         assert asked(result) == [ASK] * is_asked
+
+
+async def remove(path: str) -> str:
+    MADE.append(f"remove {path}")
+    return "removed"
+
+
+GUARDED: Final = tools(write, remove, ask=["*"])
+#: What each agent calls first.
+CALLS: Final = {"left": ["write"], "right": ["remove"], "last": ["write", "remove"]}
+
+
+def named(name: str) -> Agent:
+    return Agent(name, model="openai/gpt", system=name)
+
+
+def answers(request: ModelRequest) -> Any:
+    said: Message = request.messages[-1]
+    names = CALLS[str(request.messages[0].content)]
+    return agent_tools.calling(*[(name, {"path": "a"}) for name in names]) if said.role == "user" else "done"
+
+
+def rooms(how: Any, in_document: bool = False) -> Flow:
+    with Flow("rooms") as flow:
+        main = flow.context("main")
+        sides = [
+            flow.add(named(name), prompt="go", context=main, tools=GUARDED) for name in ("left", "right")
+        ]
+        left, right = (side.out.context for side in sides)
+        if in_document:
+            config = Merge(how=how, branches=["left", "right"])
+            merged = flow.add(merge_in_document, left=left, right=right, config=config).out
+        else:
+            merged = merge_contexts(left, right, how=how)
+        last = flow.add(named("last"), prompt="go", context=merged, tools=GUARDED)
+        flow.output("context", last.out.context)
+    return flow
+
+
+async def granted(flow: Flow, left: str = "allow_for_run", right: str = "allow_for_run") -> Result:
+    """Run to the two asks, and answer them."""
+    MADE.clear()
+    with scripted(answers):
+        given = {"left/turn[0]/call[0]/approve": left, "right/turn[0]/call[0]/approve": right}
+        return await flow.resume(await flow.run(), given)
+
+
+def asked_about(result: Result) -> list[str]:
+    return [ask.show["tool"] for ask in result.asks]
+
+
+async def test_a_merged_conversation_has_the_grants_of_all_and_no_others() -> None:
+    for in_document in (False, True):
+        for how in ("append", "results"):
+            result = await granted(rooms(how, in_document))
+            assert (result.status, asked_about(result)) == ("completed", [])
+            assert sorted(MADE) == ["remove a", "remove a", "write a", "write a"]
+    assert asked_about(await granted(rooms("append"), left="allow")) == ["write"]
+    assert asked_about(await granted(rooms("append"), right="deny")) == ["remove"]
+    assert asked_about(await granted(rooms("pick"))) == ["remove"]
+
+
+async def test_grants_of_another_run_are_let_go() -> None:
+    result = await granted(rooms("append"))
+    with Flow("later") as later:
+        main = later.input("context", ExecutionContext)
+        again = later.add(named("left"), prompt="go", context=main, tools=GUARDED)
+        later.output("context", again.out.context)
+    with scripted(answers):
+        paused = await later.run(context=result["context"])
+        assert asked_about(paused) == ["write"]
+        ended = await later.resume(paused, {paused.asks[0].id: "allow_for_run"})
+    [name] = ended["context"].variables
+    assert name == f"agent.granted/{ended.run_id}/{__name__}:write"

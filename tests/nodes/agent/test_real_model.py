@@ -111,23 +111,6 @@ def test_a_chat_that_is_cancelled_stops_the_model(settings: dict[str, Any], mode
     model.wait_for("cancel task")
 
 
-def test_chats_run_at_once_and_each_has_its_own_answer(settings: dict[str, Any]) -> None:
-    async def main() -> list[Any]:
-        flow, found = talk(settings, max_tokens=100), []
-
-        async def ask(prompt: str) -> None:
-            found.append((prompt, await flow.run(prompt=prompt)))
-
-        async with anyio.create_task_group() as group:
-            for place in ("France", "Japan", "Peru"):
-                group.start_soon(ask, f"Name the capital of {place} in one sentence.")
-        return found
-
-    for prompt, result in anyio.run(main):
-        user, answer = result["context"].message_history
-        assert (user.content, answer.content) == (prompt, result["text"])
-
-
 def test_an_agent_that_is_offered_tools_ends_its_turn(settings: dict[str, Any]) -> None:
     lead = Agent("lead", **{**settings, "max_tokens": 200}, max_turns=2)
     reply = anyio.run(lambda: lead("What is two and two?", tools=tools(add)))

@@ -1,16 +1,29 @@
-"""The types of the control pack for whole lists."""
+"""The types of the control pack for whole lists and for texts."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import ArgumentInvalid, Flow
-from dataflow_control import flatten_list, join_lists, numbers, slice_list
+from dataflow_control import (
+    flatten_list,
+    join_lists,
+    join_text,
+    numbers,
+    parse_json,
+    replace_text,
+    slice_list,
+    split_lines,
+    split_text,
+    write_json,
+)
+from dataflow_control.limits import MOST_CHARACTERS
 from tests.nodes.control.values import json_values, typed
 from tests.nodes.playing import played
 
@@ -18,7 +31,7 @@ lists = st.lists(json_values, max_size=6)
 small = st.integers(-30, 30)
 
 
-class Short(list[Any]):
+class ShortList(list[Any]):
     """A list that says that it is short."""
 
     def __len__(self) -> int:
@@ -73,15 +86,15 @@ async def test_what_would_be_too_much_is_refused() -> None:
         (numbers, {"stop": -(10**30), "step": -1}, "DF3006", f"{10**30:,}"),
         (numbers, {"stop": 2**256}, "DF3006", "257"),
         (numbers, {"start": -(2**16_609), "stop": 0}, "DF3006", "16,610"),
-        (flatten_list, {"lists": [Short([0] * 1_001)] * 1_000}, "DF3006", "1,001,000"),
-        (flatten_list, {"lists": Short([[0] * 1_001] * 1_000)}, "DF3006", "1,001,000"),
+        (flatten_list, {"lists": [ShortList([0] * 1_001)] * 1_000}, "DF3006", "1,001,000"),
+        (flatten_list, {"lists": ShortList([[0] * 1_001] * 1_000)}, "DF3006", "1,001,000"),
         (flatten_list, {"lists": [[0] * 1_001] * 1_000}, "DF3006", "1,001,000"),
     ):
         with pytest.raises(ArgumentInvalid, match=code) as caught:
             await function(**inputs)
         assert caught.value.diagnostics[0].found == found
     with pytest.raises(ValueError, match="DF3006"):
-        await join_lists(*[Short([0] * 1_001)] * 1_000)
+        await join_lists(*[ShortList([0] * 1_001)] * 1_000)
 
 
 async def test_as_many_numbers_as_are_allowed_are_listed() -> None:
@@ -89,6 +102,152 @@ async def test_as_many_numbers_as_are_allowed_are_listed() -> None:
 
 
 async def test_of_a_class_of_its_own_the_items_that_are_there_count() -> None:
-    assert typed(await flatten_list(lists=Short([Short([1, 2]), [3]]))) == typed([1, 2, 3])
-    assert typed(await slice_list(items=Short([1, 2, 3]), start=1)) == typed([2, 3])
-    assert await join_lists(Short([1, 2]), [3]) == [1, 2, 3]
+    assert typed(await flatten_list(lists=ShortList([ShortList([1, 2]), [3]]))) == typed([1, 2, 3])
+    assert typed(await slice_list(items=ShortList([1, 2, 3]), start=1)) == typed([2, 3])
+    assert await join_lists(ShortList([1, 2]), [3]) == [1, 2, 3]
+
+
+texts = st.text(st.sampled_from("ab,\n\r "), max_size=30)
+lines = st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])), min_size=1)
+LAUGHS: Final[list[Any]] = ["ha" * 1_000]
+for _ in range(40):
+    LAUGHS[:] = [LAUGHS[:]] * 10
+ITSELF: Final[list[Any]] = []
+ITSELF.append(ITSELF)
+DEEP: Final[list[Any]] = []
+for _ in range(100_000):
+    DEEP[:] = [DEEP[:]]
+
+
+@given(texts, st.text(st.sampled_from("ab,"), min_size=1, max_size=2))
+async def test_joining_puts_together_what_splitting_took_apart(text: str, separator: str) -> None:
+    pieces = await played(split_text, text=text, separator=separator)
+    assert not [piece for piece in pieces if separator in piece]
+    assert await played(join_text, texts=pieces, separator=separator) == text
+
+
+@given(lines, st.sampled_from(["\n", "\r", "\r\n"]), st.booleans())
+async def test_the_lines_of_a_text_are_found_with_any_end(parts: list[str], end: str, ends: bool) -> None:
+    text = end.join(parts) + end if ends or not parts[-1] else end.join(parts)
+    assert await played(split_lines, text=text) == parts
+
+
+async def test_an_empty_text_has_no_lines() -> None:
+    assert await played(split_lines, text="") == []
+
+
+@given(st.lists(texts))
+async def test_texts_without_a_separator_are_put_one_after_the_other(parts: list[str]) -> None:
+    assert await played(join_text, texts=parts) == "".join(parts)
+
+
+@given(texts, st.text(st.sampled_from("ab,"), min_size=1, max_size=2), texts)
+async def test_every_place_of_a_text_is_replaced_from_the_left(text: str, old: str, new: str) -> None:
+    assert await played(replace_text, text=text, old=old, new=new) == new.join(text.split(old))
+
+
+@given(json_values, st.booleans())
+async def test_reading_gives_what_was_written_as_json(value: Any, indented: bool) -> None:
+    text = await played(write_json, value=value, indented=indented)
+    assert typed(await played(parse_json, text=text)) == typed(value)
+    assert text == json.dumps(value, ensure_ascii=False, indent=2 if indented else None)
+
+
+async def test_what_is_not_json_is_not_read() -> None:
+    for text in (
+        "", "{", "NaN", "[Infinity]", "-Infinity", "01", "'a'", "[1,]", "\ufeff1", "1e999", "[-1e999]",
+        '{"a": [1E+400]}',
+    ):  # fmt: skip
+        assert isinstance(await played(parse_json, text=text), ValueError)
+
+
+async def problem_of(work: Any) -> tuple[str, str]:
+    """Return the code of a problem, and what was found."""
+    with pytest.raises(ArgumentInvalid) as caught:
+        await work
+    return caught.value.code, caught.value.diagnostics[0].found
+
+
+async def test_json_that_is_too_much() -> None:
+    for text, problem in (
+        ("[" * 1_000_000, ("DF3010", "")),
+        ("1" * 10_000, ("DF3006", "10,000")),
+        ("[-" + "1" * 5_000 + "]", ("DF3006", "5,000")),
+        ("1e999", ("DF3006", "")),
+        ("1" * 400 + ".5", ("DF3006", "")),
+        (" " * (MOST_CHARACTERS + 1), ("DF3006", "10,000,001")),
+    ):
+        assert await problem_of(parse_json(text)) == problem
+    with pytest.raises(ValueError, match=r"the number 11111111111111111\.\.\. is too large"):
+        await parse_json("1" * 400 + ".5")
+
+
+async def test_values_that_json_cannot_represent() -> None:
+    for value, code in (
+        (float("nan"), "DF3012"),
+        (ITSELF, "DF3012"),
+        ([10**5_000], "DF3006"),
+        (DEEP, "DF3010"),
+        (LAUGHS, "DF3006"),
+    ):
+        assert (await problem_of(write_json(value)))[0] == code
+    with pytest.raises(TypeError, match="set is not JSON serializable"):
+        await write_json({1, 2})
+
+
+async def test_what_would_be_too_much_or_endless_is_refused() -> None:
+    for work, problem in (
+        (split_text("a", ""), ("DF3008", "")),
+        (replace_text("a", "", "b"), ("DF3008", "")),
+        (split_text("," * 1_000_000, ","), ("DF3006", "1,000,001")),
+        (split_lines("\n" * 1_000_001), ("DF3006", "1,000,001")),
+        (join_text([""] * 1_001, "a" * 10_001), ("DF3006", "10,001,000")),
+        (join_text(["a" * 10_000_001]), ("DF3006", "10,000,001")),
+        (replace_text("a" * 10_001, "a", "b" * 1_000), ("DF3006", "10,001,000")),
+    ):
+        assert await problem_of(work) == problem
+
+
+class Short(str):
+    """A text that says that it is short."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 1
+
+    def __str__(self) -> str:
+        return "lie"
+
+    def split(self, *_: object) -> Any:
+        return ["lie"]
+
+    def replace(self, *_: object) -> Any:
+        return "lie"
+
+    def count(self, *_: object) -> int:
+        return 0
+
+
+async def test_of_a_class_of_its_own_the_text_that_is_there_counts() -> None:
+    for function, inputs, value in (
+        (split_text, {"text": Short("a,b"), "separator": ","}, ["a", "b"]),
+        (split_lines, {"text": Short("a\nb")}, ["a", "b"]),
+        (join_text, {"texts": [Short("a"), "b"], "separator": Short(", ")}, "a, b"),
+        (replace_text, {"text": Short("abc"), "old": Short("b"), "new": Short("xy")}, "axyc"),
+        (parse_json, {"text": Short("[12]")}, [12]),
+        (write_json, {"value": Short("ab")}, '"ab"'),
+    ):
+        assert typed(await played(function, **inputs)) == typed(value)
+
+
+async def test_no_bound_is_passed_by_a_class_of_its_own() -> None:
+    for work in (
+        split_text(Short("," * 1_000_001), ","),
+        split_lines(Short("\n" * 1_000_001)),
+        join_text([Short("a" * 10_000_001)]),
+        replace_text(Short("a" * 10_001), "a", "b" * 1_000),
+        parse_json(Short(" " * 10_000_001)),
+        write_json(Short("a" * 10_000_001)),
+    ):
+        assert (await problem_of(work))[0] == "DF3006"
