@@ -169,7 +169,7 @@ ROWS: Final = [
     Row("a missing file", files(lambda folder: Flow.load(folder / 'flow.yaml'))),
     Row("a folder", files(Flow.load)),
     Row("a device", lambda: Flow.load('/dev/zero')),
-    Row("a name with a NUL", lambda: Flow.load('a\x00')),
+    Row("a name with a NUL", lambda: Flow.load('a\x00'), hide="(?<=read: ).*"),
     Row("links in a circle", files(links)),
     Row("a format", loaded('dataflow: 1', format='visio')),
     Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}')),

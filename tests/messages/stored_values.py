@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
 from enum import Enum
-from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
@@ -70,12 +69,6 @@ def undeclared() -> Color:
     return member
 
 
-def unusual_path() -> PurePosixPath:
-    path = PurePosixPath("a")
-    path._str = "/b"  # type: ignore[attr-defined]  # as a class of another library may keep it
-    return path
-
-
 def written(value: object, *types: object) -> Stimulus:
     """Write a value that node `a` gives at port `out`."""
     return lambda: Writer(classes_of(types), lambda _name, _data: None).write(value, "a.out")
@@ -117,7 +110,6 @@ WRITING: Final = [
     Row("two classes of a name", written(Data(1, 2), Data, TWIN)),
     Row("a member without a declaration", written(undeclared(), Color)),
     Row("a named tuple of another length", written(tuple.__new__(Pair, (1,)), Pair)),
-    Row("a path that its text does not tell", written(unusual_path())),
 ]
 READING: Final = [
     Row("no JSON", read({1, 2})),
