@@ -54,10 +54,16 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
 
+#: Runs whose stored graph has content hashes of code.
+OF_CODE: Final = {"agent", "memo", "clickweave"}
+
+
 @pytest.mark.parametrize("name", CASES)
 async def test_a_run_that_was_stored_under_the_names_of_modules_has_its_plan_and_goes_on(
     name: str, tmp_path: Path
 ) -> None:
+    if name in OF_CODE and sys.version_info[:2] != (3, 11):
+        pytest.skip("the content hash of code differs between versions of Python, and 3.11 wrote the store")
     case = CASES[name]
     run = store_at(tmp_path / "runs.db")[name]
     store = SqliteStore(tmp_path / "runs.db")
