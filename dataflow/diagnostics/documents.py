@@ -173,7 +173,7 @@ NODE_INVALID: Final = Kind(
     "DF0124",
     "is not a node",
     expected="a mapping with exactly one of the available keys",
-    meaning="A node of a document is a node type, a subflow, a loop or a map, told apart by one key.",
+    meaning="A node of a document is a node type, a subflow, a loop or a map, distinguished by one key.",
     example="nodes: {a: {type: control.if, loop: {}}}",
     cure="Write exactly one of the keys.",
 )
