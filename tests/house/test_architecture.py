@@ -64,7 +64,7 @@ SCHEDULER_ACTS: Final = {
 BY_STRING: Final = {"dataflow.stores.store"}
 #: Folders of tests that are not about one package: rules, random flows, packs, sources and pages.
 OTHER_ROOMS: Final = {
-    "behaviour", "benchmarks", "docs", "examples", "house", "messages", "mutation", "nodes",
+    "behaviour", "benchmarks", "docs", "examples", "faults", "house", "messages", "mutation", "nodes",
     "properties", "support", "typing",
 }  # fmt: skip
 #: Words of the field that end like a gerund.
