@@ -121,7 +121,7 @@ class Met:
         assert played.fired == expected.fired
 
 
-#: A flow whose maps open in each other has hundreds of records, and a run of it takes as long as there are records.
+#: A flow whose maps open in each other has hundreds of records, and a run of it takes time for each.
 MOST_CUTS: Final = 12
 
 meetings: Final = st.builds(Met, drawn(steps_of), st.sampled_from((0, 1, "", None, 5)))
