@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated, Final
@@ -24,6 +25,7 @@ from dataflow.cli.commands.show import schema, show
 from dataflow.cli.commands.why import why
 from dataflow.cli.output import ExitCode, Interrupted, Refused, code_of_signal, tell, tolerant, write
 from dataflow.cli.signals import Interrupts
+from dataflow.diagnostics.commands import PACKAGE_REPLACED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +53,43 @@ def _version(wanted: bool) -> None:
 
 
 def _dataflow(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - its callback uses it
         bool, typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Run, check and draw dataflow flows. `dataflow COMMAND --help` describes a command."""
+    _refuse_another_package()
+    _pass_over_unreadable_metadata()
+
+
+def _refuse_another_package() -> None:
+    """Raise Refused if another distribution has replaced or removed the module `dataflow` itself."""
+    import dataflow
+
+    if "Flow" in dir(dataflow):
+        return
+    from importlib import metadata
+
+    others = [
+        f"{found.name} {found.version}"
+        for found in metadata.distributions()
+        if found.name != DISTRIBUTION and "dataflow/__init__.py" in (found.read_text("RECORD") or "")
+    ]
+    raise Refused((PACKAGE_REPLACED(ours=DISTRIBUTION, others=" and ".join(others) or "one removed since"),))
+
+
+def _pass_over_unreadable_metadata() -> None:
+    """Name the distributions whose metadata cannot be read, and keep pydantic from reading them.
+
+    It looks for plugins of its own in all distributions when the first model is made, and fails at the first
+    that it cannot read.
+    """
+    from dataflow.core.discovery import UNREADABLE, offers
+
+    for offer in offers():
+        if offer.pack == UNREADABLE and offer.fault is not None:
+            tell(f"warning: {visible(offer.label)}: {visible(offer.fault.reason)}")
+            os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
 def _app() -> typer.Typer:
@@ -67,22 +101,7 @@ def _app() -> typer.Typer:
         context_settings={"terminal_width": min(shutil.get_terminal_size().columns, MOST_COLUMNS)},
     )
     app.callback()(_dataflow)
-    for command in (
-        run,
-        check,
-        convert,
-        show,
-        nodes,
-        schema,
-        asks,
-        answer,
-        resume,
-        fork,
-        cancel,
-        diff,
-        why,
-        explain,
-    ):
+    for command in COMMANDS:
         app.command()(command)
     app.add_typer(runs, name="runs")
     app.add_typer(memo, name="memo")

@@ -1,4 +1,4 @@
-"""Find installed packs by entry point, from the metadata of distributions alone, without imports."""
+"""Find installed packs and formats by entry point, from the metadata of distributions, without imports."""
 
 from __future__ import annotations
 
@@ -9,27 +9,34 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from importlib import metadata
+from importlib.machinery import PathFinder
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from dataflow.core.public_names import OWN_PACKS
 from dataflow.diagnostics.packs import (
+    ENGINE_UNSUPPORTED,
     ENTRY_POINT_INVALID,
     FILE_SHARED,
     METADATA_UNREADABLE,
+    MODULE_HIDDEN,
     OFFERED_TWICE,
     PACK_DISABLED,
     PACK_NAME_RESERVED,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
+    "FORMATS",
     "GROUP",
     "OURS",
     "OWN_PACKS",
+    "UNREADABLE",
     "Fault",
     "Offer",
     "PackStatus",
@@ -40,7 +47,9 @@ __all__ = [
 ]
 
 T = TypeVar("T", "_Found", "_Installed")
+#: The groups of entry points: packs of node types, and formats of documents.
 GROUP: Final = "dataflow.packs"
+FORMATS: Final = "dataflow.formats"
 #: The environment variable that disables packs: their names, or `*` for all.
 SWITCH: Final = "DATAFLOW_DISABLE_PACKS"
 OURS: Final = "dataflow-engine"
@@ -78,13 +87,14 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A pack as a distribution offers it; `value` is its entry point, `module:object`."""
+    """A pack, or a format, as a distribution offers it; `value` is its entry point, `module:object`."""
 
     pack: str
     value: str
     distribution: str
     version: str
     fault: Fault | None = None  # in the metadata
+    engine: str = ""  # the versions of the engine that the distribution requires
 
     @property
     def label(self) -> str:
@@ -92,9 +102,9 @@ class Offer:
         return f"{self.distribution} {self.version}"
 
 
-def offers() -> tuple[Offer, ...]:
-    """List the offered packs, sorted by name; a folder of the search path is read again if it has changed."""
-    return _read(_search_path())
+def offers(group: str = GROUP) -> tuple[Offer, ...]:
+    """List what a group offers, sorted by name; a folder of the search path is read again if it changes."""
+    return _read(_search_path(), group)
 
 
 def fault_of(offer: Offer) -> Fault | None:
@@ -112,13 +122,47 @@ def defect_of(offer: Offer) -> Fault | None:
         return Fault(PackStatus.ERROR, PACK_NAME_RESERVED(distribution=OURS))
     if _PLACE.fullmatch(offer.value) is None:
         return Fault(PackStatus.ERROR, ENTRY_POINT_INVALID(found=repr(offer.value)))
-    installing = _installing(_search_path())
-    for file in _files_of(offer.value.partition(":")[0]):
-        labels = installing.get(file, [])
+    problem = _unsupported(offer.engine) or _clash_of(offer)
+    return None if problem is None else Fault(PackStatus.ERROR, problem)
+
+
+def _unsupported(required: str) -> Diagnostic | None:
+    """Return the problem that a distribution requires another version of the engine."""
+    if not required:
+        return None
+    from packaging.specifiers import SpecifierSet
+
+    version = metadata.version(OURS)
+    if SpecifierSet(required).contains(version, prereleases=True):
+        return None
+    return ENGINE_UNSUPPORTED(expected=f"{OURS} {required}", found=version)
+
+
+def _clash_of(offer: Offer) -> Diagnostic | None:
+    """Return the problem that a module of a pack is not the one that an import finds."""
+    search_path = _search_path()
+    installing = _installing(search_path)
+    own = installing.modules.get(_plain(offer.distribution), ())
+    for file in chain(_files_of(offer.value.partition(":")[0]), own):
+        labels = installing.labels.get(file, [])
         if len(labels) > 1:
-            problem = FILE_SHARED(file=file, distributions=" and by ".join(labels))
-            return Fault(PackStatus.ERROR, problem)
+            return FILE_SHARED(file=file, distributions=" and by ".join(labels))
+    for file in own:
+        other = _hiding(installing.folders[_plain(offer.distribution)], file, search_path)
+        if other is not None:
+            return MODULE_HIDDEN(module=file, other=other)
     return None
+
+
+def _hiding(folder: str, file: str, search_path: SearchPath) -> str | None:
+    """Return the file that is imported instead of a top-level module of a folder; None if the module is."""
+    name, _, rest = file.partition("/")
+    own = Path(folder, file)
+    if rest not in ("", "__init__.py") or not own.is_file():
+        return None
+    spec = PathFinder.find_spec(name.removesuffix(".py"), [place for place, _ in search_path])
+    found = None if spec is None else spec.origin
+    return None if found is None or own.samefile(found) else found
 
 
 def is_same_distribution(name: str, other: str) -> bool:
@@ -149,10 +193,10 @@ def _changed(place: str) -> int | None:
         return None
 
 
-@lru_cache(maxsize=1)
-def _read(search_path: SearchPath) -> tuple[Offer, ...]:
+@lru_cache(maxsize=2)
+def _read(search_path: SearchPath, group: str) -> tuple[Offer, ...]:
     found: dict[tuple[str, str], Offer] = {}
-    for one in _first_of_each_name(map(_found_in, search_path)):
+    for one in _first_of_each_name(_found_in(place, group) for place in search_path):
         for offer in one.offers:
             key = offer.distribution, offer.pack
             found[key] = _twice(found[key], offer) if key in found else offer
@@ -164,18 +208,37 @@ def _twice(first: Offer, second: Offer) -> Offer:
     return replace(first, fault=Fault(PackStatus.ERROR, problem))
 
 
-def _offers_of(distribution: metadata.Distribution) -> Iterator[Offer]:
+def _offers_of(distribution: metadata.Distribution, group: str) -> Iterator[Offer]:
     name = _name_of(distribution)
     version = "of unknown version"
     try:
         version = distribution.version or version
-        entries = list(distribution.entry_points.select(group=GROUP))
+        entries = list(distribution.entry_points.select(group=group))
+        engine = _engine_of(distribution) if entries else ""
     except Exception as error:  # noqa: BLE001 - whatever malformed files make the parsers raise
         problem = METADATA_UNREADABLE(error=f"{type(error).__name__}: {error}")
         yield Offer(UNREADABLE, "", name, version, Fault(PackStatus.ERROR, problem))
         return
     for entry in entries:
-        yield Offer(entry.name, entry.value, name, version)
+        yield Offer(entry.name, entry.value, name, version, engine=engine)
+
+
+def _engine_of(distribution: metadata.Distribution) -> str:
+    """Return which versions of the engine a distribution requires, as a specifier; empty for any."""
+    if is_same_distribution(_name_of(distribution), OURS):
+        return ""
+    lines = [line for line in distribution.requires or () if _plain(line).startswith(OURS)]
+    if not lines:
+        return ""
+    from packaging.requirements import Requirement
+
+    return ",".join(
+        str(one.specifier)
+        for one in map(Requirement, lines)
+        if is_same_distribution(one.name, OURS)
+        and one.specifier
+        and (one.marker is None or one.marker.evaluate({"extra": ""}))
+    )
 
 
 class _Found(NamedTuple):
@@ -186,8 +249,10 @@ class _Found(NamedTuple):
 
 
 @lru_cache(maxsize=MOST_PLACES)
-def _found_in(place: Place) -> tuple[_Found, ...]:
-    return tuple(_Found(_plain(_name_of(one)), tuple(_offers_of(one))) for one in _distributions(place))
+def _found_in(place: Place, group: str) -> tuple[_Found, ...]:
+    return tuple(
+        _Found(_plain(_name_of(one)), tuple(_offers_of(one, group))) for one in _distributions(place)
+    )
 
 
 def _first_of_each_name(places: Iterable[Iterable[T]]) -> Iterator[T]:
@@ -228,37 +293,58 @@ def _files_of(module: str) -> Iterator[str]:
         yield f"{place}.py"
 
 
+class _Installing(NamedTuple):
+    """What distributions have installed, as far as packs are concerned."""
+
+    labels: Mapping[str, list[str]]  # of those that have installed a file
+    modules: Mapping[str, Sequence[str]]  # the files of the modules of each distribution with packs
+    folders: Mapping[str, str]  # where it is
+
+
 @lru_cache(maxsize=1)
-def _installing(search_path: SearchPath) -> Mapping[str, list[str]]:
-    """Map each file that a pack is imported from to the distributions that have installed it."""
-    offered = _read(search_path)
-    wanted = frozenset(file for offer in offered for file in _files_of(offer.value.partition(":")[0]))
-    installing: dict[str, list[str]] = {}
-    for one in _first_of_each_name(_installed_in(place, wanted) for place in search_path):
+def _installing(search_path: SearchPath) -> _Installing:
+    offered = [*_read(search_path, GROUP), *_read(search_path, FORMATS)]
+    entries = frozenset(file for offer in offered for file in _files_of(offer.value.partition(":")[0]))
+    packs = frozenset(_plain(offer.distribution) for offer in offered if offer.fault is None)
+    found = [*_first_of_each_name(_installed_in(place, entries, packs) for place in search_path)]
+    labels: dict[str, list[str]] = {}
+    for one in found:
         for file in one.files:
-            installing.setdefault(file, []).append(one.label)
-    return installing
+            labels.setdefault(file, []).append(one.label)
+    with_packs = [one for one in found if one.name in packs]
+    return _Installing(
+        labels,
+        {one.name: sorted(one.files) for one in with_packs},
+        {one.name: one.folder for one in with_packs},
+    )
 
 
 class _Installed(NamedTuple):
-    """A distribution in a folder, with those of the requested files that it has installed."""
+    """A distribution in a folder, with those of its files that matter."""
 
     name: str
     label: str
+    folder: str
     files: frozenset[str]
 
 
 @lru_cache(maxsize=MOST_PLACES)
-def _installed_in(place: Place, wanted: frozenset[str]) -> tuple[_Installed, ...]:
-    return tuple(_installed(one, wanted) for one in _distributions(place))
+def _installed_in(place: Place, entries: frozenset[str], packs: frozenset[str]) -> tuple[_Installed, ...]:
+    return tuple(_installed(one, entries, packs) for one in _distributions(place))
 
 
-def _installed(distribution: metadata.Distribution, wanted: frozenset[str]) -> _Installed:
-    files = {line.partition(",")[0] for line in _record_of(distribution).splitlines()}
+def _installed(
+    distribution: metadata.Distribution, entries: frozenset[str], packs: frozenset[str]
+) -> _Installed:
+    """Return a distribution with its files that packs are imported from, and all modules if it has packs."""
+    files = frozenset(line.partition(",")[0] for line in _record_of(distribution).splitlines())
     name = _name_of(distribution)
-    return _Installed(
-        _plain(name), f"{name} {distribution.version}" if wanted & files else "", wanted & files
-    )
+    if _plain(name) in packs:
+        kept = frozenset(file for file in files if file.endswith(".py") and not file.startswith(("..", "/")))
+    else:
+        kept = entries & files
+    label = f"{name} {distribution.version}" if kept else ""
+    return _Installed(_plain(name), label, str(distribution.locate_file("")), kept)
 
 
 def _record_of(distribution: metadata.Distribution) -> str:

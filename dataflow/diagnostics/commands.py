@@ -290,3 +290,11 @@ NO_FLOWS: Final = Kind(
     example="dataflow run helpers.py",
     cure='Name the file in which the flow is made, or make one: `with Flow("digest") as digest: ...`.',
 )
+PACKAGE_REPLACED: Final = Kind(
+    "DF1439",
+    "the module dataflow is not that of {ours}: another distribution has installed the same files ({others})",
+    hint="uninstall it, then install {ours} with --force-reinstall",
+    meaning="Distributions with one module name overwrite each other, and uninstalling one removes both.",
+    example="pip install dataflow-engine dataflow",
+    cure="`pip uninstall dataflow`, then `pip install --force-reinstall dataflow-engine`.",
+)

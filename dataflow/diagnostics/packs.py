@@ -154,3 +154,17 @@ METADATA_UNREADABLE: Final = Kind(
     example="a file entry_points.txt that is not in the format of an ini file",
     cure="Install the distribution again.",
 )
+MODULE_HIDDEN: Final = Kind(
+    "DF1321",
+    "its module {module} is hidden by {other}, which is imported instead",
+    meaning="A file further up the module search path has the name of a module of the pack.",
+    example="a file helpers.py in the current folder, and an installed pack with a module helpers.py",
+    cure="Rename the other file. A pack keeps its modules in one package, so that this does not happen.",
+)
+ENGINE_UNSUPPORTED: Final = Kind(
+    "DF1322",
+    "its distribution requires another version of the engine",
+    meaning="The metadata of an installed pack require a version of dataflow-engine that is not installed.",
+    example='dependencies = ["dataflow-engine>=2"]   # and version 1 is installed',
+    cure="Upgrade dataflow-engine, or install a version of the pack for this one.",
+)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from dataflow.base.failure import text_of_error
 from dataflow.base.wording import shortened
+from dataflow.core.discovery import FORMATS, OURS, Offer, defect_of, is_same_distribution, offers
 from dataflow.core.functions import importing
 from dataflow.core.wiring import Remark
 from dataflow.diagnostics.diagnostic import Diagnostic, Location
@@ -63,8 +64,6 @@ NO_OPTIONS: Final[FormatOptions] = MappingProxyType({})
 MADE_OF: Final = "format"
 #: The length of the path of a node or an edge of a native document: `("nodes", id)`, `("edges", index)`.
 STEPS: Final = 2
-#: The group of the entry points of formats.
-GROUP: Final = "dataflow.formats"
 NATIVE: Final = "native"
 MOST_CHARACTERS: Final = 500  # of an error that a format raises
 #: The key that identifies a native document.
@@ -227,9 +226,9 @@ def chosen(data: Any, asked: str | None, name: str, positions: Positions) -> For
         return None
     taking: list[Format] = []
     faults: list[str] = []
-    for point in _points().values():
+    for offer in _points().values():
         try:
-            found = _loaded(point)
+            found = _loaded(offer)
         except PackError as error:  # a broken format does not affect the others
             faults.append(str(error))
         else:
@@ -254,17 +253,22 @@ def _find_format(asked: str, name: str) -> Format:
 
 def formats() -> list[Format]:
     """Import every foreign format; raises PackError for a broken one."""
-    return [_loaded(point) for point in _points().values()]
+    return [_loaded(offer) for offer in _points().values()]
 
 
-def _points() -> Mapping[str, metadata.EntryPoint]:
-    return {point.name: point for point in sorted(metadata.entry_points(group=GROUP))}
+def _points() -> Mapping[str, Offer]:
+    """Return the installed formats by name; of two with one name, the engine's own counts."""
+    found = sorted(offers(FORMATS), key=lambda offer: is_same_distribution(offer.distribution, OURS))
+    return {offer.pack: offer for offer in found if offer.value}
 
 
-def _loaded(point: metadata.EntryPoint) -> Format:
+def _loaded(offer: Offer) -> Format:
     """Import a format; raises PackError, as for node types."""
-    with importing(f"format {point.name}", point.value):
-        found = point.load()
+    fault = defect_of(offer)
+    if fault is not None:
+        raise PackError(offer.pack, fault.problem.within(f"format {offer.pack!r} of {offer.label}"))
+    with importing(f"format {offer.pack}", offer.value):
+        found = metadata.EntryPoint(offer.pack, offer.value, FORMATS).load()
         if not isinstance(found, Format):
-            raise PackError(point.value, FORMAT_TYPE(found=type(found).__name__))
+            raise PackError(offer.value, FORMAT_TYPE(found=type(found).__name__))
     return found

@@ -42,7 +42,8 @@ ONLY_ONE: Final = """
 
 #: Where the event loop matters: what is in these folders runs on both, in whole or in part.
 FOLDERS: Final = {
-    "base", "behaviour", "core", "durable", "faults", "live", "nodes", "properties", "runtime", "scheduler", "stores",
+    "base", "behaviour", "core", "durable", "faults", "live", "nodes", "properties", "runtime", "scheduler",
+    "stores",
 }  # fmt: skip
 
 

@@ -49,18 +49,24 @@ def found_in(nodes: Any, name: str) -> Stimulus:
     return lambda: Pack("shots", version="1.0", api=1, nodes=nodes).find(name)
 
 
-def finding(id: str, *others: str, disabled: str = "", **distributions: str) -> Stimulus:
+def finding(
+    id: str, *others: str, disabled: str = "", requires: str = "", hidden: str = "", **distributions: str
+) -> Stimulus:
     """Find a type, or list the pack of a name without a dot, where these distributions are installed."""
 
     def stimulus() -> object:
         with (
+            TemporaryDirectory() as first,
             TemporaryDirectory() as folder,
-            patch.object(sys, "path", [*sys.path, folder]),
+            patch.object(sys, "path", [first, *sys.path, folder]),
             patch.dict(os.environ, {"DATAFLOW_DISABLE_PACKS": disabled}),
         ):
             Path(folder, "message_packs.py").write_text(MODULE, encoding="utf-8")
             for name, entry in distributions.items():
-                install(Path(folder), name, entry, files=others)
+                install(Path(folder), name, entry, files=others, requires=requires)
+            if hidden:
+                Path(first, hidden).touch()
+                Path(folder, hidden).touch()
             try:
                 return (
                     find_type(id)
@@ -99,6 +105,8 @@ ROWS: Final = [
     Row("a pack with the name of one of the engine", finding("shots:control.fetch", shots="control = message_packs:good")),
     Row("an entry point without an object", finding("good.fetch", shots="good = message_packs")),
     Row("a file of two distributions", finding("good.fetch", "message_packs.py", shots=GOOD, another="fine = message_packs:good")),
+    Row("a module that another hides", finding("good.fetch", "hidden_by_one.py", hidden="hidden_by_one.py", shots=GOOD), hide="(?<=hidden by ).*(?=hidden_by)"),
+    Row("a pack for a later engine", finding("good.fetch", requires="dataflow-engine>=99", shots=GOOD), hide="(?<=found )[^ ]*"),
     Row("two entry points of one name", finding("good.fetch", shots=TWICE)),
     Row("malformed metadata", finding("(unreadable)", torn="this line has no value"), hide="(?<=TypeError: ).*"),
 ]

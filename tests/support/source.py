@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-PACKS: Final = ("dataflow_control", "dataflow_agent", "dataflow_desktop", "dataflow_formats")
+PACKS: Final = ("dataflow_control", "dataflow_agent", "dataflow_formats")
 PACKAGES: Final = ("dataflow", *PACKS)
 
 

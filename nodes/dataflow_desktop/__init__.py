@@ -1,1 +1,0 @@
-"""The desktop pack: its node types come with a later release."""
