@@ -64,9 +64,7 @@ def _dataflow(
 
 def _refuse_another_package() -> None:
     """Raise Refused if another distribution has replaced or removed the module `dataflow` itself."""
-    import dataflow
-
-    if "Flow" in dir(dataflow):
+    if "Flow" in dir(sys.modules["dataflow"]):
         return
     from importlib import metadata
 
