@@ -57,6 +57,7 @@ class Flow(Definition):
         limits: Mapping[str, Limit | int] | None = None,
         errors: Errors | None = None,
         timeout: float | None = None,
+        cleanup: float = 5.0,
         keep: bool = True,
         store: Store | None = None,
         memo: ProcessMemo | Store | None = None,
@@ -66,9 +67,11 @@ class Flow(Definition):
 
         `max_concurrency` is the maximum number of node functions that run concurrently, `limits` that of
         nodes that name a limit: a number for each run, or a `Limit`. `timeout` bounds a whole run, in
-        seconds. `errors` is `fail_fast` unless set here or by the flow around it; `continue` finishes the
-        nodes that do not depend on a failure before the run fails. With `keep=False` a value is released
-        when its last reader has finished; the result then has the outputs of the flow and no other values.
+        seconds; a node that is cut short has `cleanup` seconds for its `finally` blocks and context
+        managers, then it is cancelled again. `errors` is `fail_fast` unless set here or by the flow around
+        it; `continue` finishes the nodes that do not depend on a failure before the run fails. With
+        `keep=False` a value is released when its last reader has finished; the result then has the outputs
+        of the flow and no other values.
         With a `store` runs are recorded in it (durable execution): they are resumed by their id, also after
         a crash. `memo` is the cache for outcomes: a `ProcessMemo` in place of `process_memo`, or a `Store`
         in place of the store of the runs. With `telemetry` runs are reported to OpenTelemetry as spans,
@@ -78,7 +81,7 @@ class Flow(Definition):
             _check_places(store, memo)
         other = self._copied()
         spans = telemetry_of(telemetry)
-        other.settings = Settings(errors, max_concurrency, limits, timeout, keep, store, memo, spans)
+        other.settings = Settings(errors, max_concurrency, limits, timeout, cleanup, keep, store, memo, spans)
         return other
 
     async def __call__(self, /, **inputs: Any) -> Any:

@@ -6,6 +6,8 @@ import asyncio
 import contextvars
 import sys
 import types
+from asyncio.tasks import _enter_task as enter_task  # documented for those who run code as a task
+from asyncio.tasks import _leave_task as leave_task
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -21,15 +23,18 @@ __all__ = [
     "Nursery",
     "cancellation_types",
     "current_task",
+    "cut_short",
     "forget_cancellation",
     "forget_event_loop",
     "in_event_loop",
+    "leaf_of",
     "new_event",
     "on_asyncio",
     "scope_type",
     "split_cancellation",
     "threadsafe_call",
     "threadsafe_callback",
+    "wait_through",
     "yield_once",
 ]
 
@@ -54,6 +59,10 @@ def _ask_trio(question: str) -> bool:
     """Call a predicate of `trio.lowlevel`; False if trio is not imported, or is being imported right now."""
     predicate = getattr(getattr(sys.modules.get("trio"), "lowlevel", None), question, None)
     return predicate is not None and bool(predicate())
+
+
+#: A deadline, in seconds from now, that is earlier than those of scopes, and has not passed yet.
+_SOON: Final = 1e-3
 
 
 class Event(Protocol):
@@ -83,9 +92,9 @@ class Nursery:
         if isinstance(group, asyncio.TaskGroup):
             # A task factory may start the task immediately, in the context of the caller.
             if asyncio.get_running_loop().get_task_factory() is not None:
-                return lambda function: group.create_task(function())
-            context = contextvars.copy_context()  # one for all tasks: each node runs in its own copy
-            return lambda function: group.create_task(function(), context=context)
+                return partial(_spawn, group, None)
+            # one for all tasks: each node runs in its own copy
+            return partial(_spawn, group, contextvars.copy_context())
         start_soon: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] = group.start_soon
         return start_soon
 
@@ -96,6 +105,30 @@ class Nursery:
         traceback: types.TracebackType | None,
     ) -> bool | None:
         return await self._group.__aexit__(kind, raised, traceback)
+
+
+def _spawn(
+    group: asyncio.TaskGroup, context: Context | None, function: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
+    """Start a task whose first step is always run; nothing is started in a group that is being cancelled."""
+    begun = _from_first_step(function)
+    begun.send(None)
+    try:
+        group.create_task(begun, context=context)
+    except RuntimeError:
+        begun.close()
+
+
+async def _from_first_step(function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Call a function in a task; a cancellation before its first step arrives where it first waits.
+
+    So does trio. asyncio would drop the function, and what counts on its end would wait for ever.
+    """
+    try:
+        await yield_once()  # where the task finds it
+    except asyncio.CancelledError as error:
+        _put_off(error)
+    await function()
 
 
 def new_event() -> Event:
@@ -148,6 +181,58 @@ def current_task() -> Cancellable:
     return UNCOUNTED if task is None else task
 
 
+def cut_short(scope: anyio.CancelScope, task: Cancellable, grace: float, *, is_asked: bool = False) -> None:
+    """Cancel what a task does in a scope: once, and after the grace, in seconds, for good.
+
+    So its clean-up can wait. On asyncio only; on trio a scope remains cancelled, as it does on both for code
+    that shields itself at this moment. With `is_asked` a cancel request that the task already has counts as
+    the first.
+    """
+    if grace <= 0 or not isinstance(task, asyncio.Task) or _is_shielded(task, scope):
+        scope.cancel()
+        return
+    scope.deadline = task.get_loop().time() + grace
+    if not (is_asked and task.cancelling()):
+        task.cancel()
+
+
+def _is_shielded(task: asyncio.Task[Any], scope: anyio.CancelScope) -> bool:
+    """Return whether what a task waits for is shielded from a scope; changes the deadline of the scope."""
+    loop = task.get_loop()
+    soon = scope.deadline = loop.time() + _SOON
+    running = asyncio.current_task(loop)
+    if running is not None:
+        leave_task(loop, running)
+    enter_task(loop, task)
+    try:
+        return anyio.current_effective_deadline() > soon
+    finally:
+        leave_task(loop, task)
+        if running is not None:
+            enter_task(loop, running)
+
+
+async def wait_through(event: Event) -> None:
+    """Wait for an event that is sure to be set; a cancellation meanwhile arrives at the next wait."""
+    cancelled: asyncio.CancelledError | None = None
+    with anyio.CancelScope(shield=True):
+        while not event.is_set():
+            try:
+                await event.wait()
+            except asyncio.CancelledError as error:
+                cancelled = error
+    if cancelled is not None:
+        _put_off(cancelled)
+
+
+def _put_off(cancelled: asyncio.CancelledError) -> None:
+    """Have a cancellation that has arrived arrive once more, at the next wait of this task."""
+    task = asyncio.current_task()
+    assert task is not None, "asyncio cancels tasks only"
+    task.uncancel()
+    task.cancel(*cancelled.args)
+
+
 def split_cancellation(
     error: BaseException, cancellation: tuple[type[BaseException], ...]
 ) -> tuple[BaseException | None, BaseException | None]:
@@ -158,6 +243,13 @@ def split_cancellation(
     if rest is not None and len(rest.exceptions) == 1:
         return cancelled, rest.exceptions[0]
     return cancelled, rest
+
+
+def leaf_of(error: BaseException) -> BaseException:
+    """Return the first exception of a group of groups, or the exception itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def forget_event_loop(context: Context) -> None:

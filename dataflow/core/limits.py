@@ -13,7 +13,16 @@ from dataflow.errors import ArgumentInvalid
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TAKEN", "Gate", "Limit", "Waiter", "check_positive", "check_positive_or_none", "check_whole"]
+__all__ = [
+    "TAKEN",
+    "Gate",
+    "Limit",
+    "Waiter",
+    "check_not_negative",
+    "check_positive",
+    "check_positive_or_none",
+    "check_whole",
+]
 
 #: What `Gate.take` returns when the caller has the slot.
 TAKEN: Final = 0.0
@@ -31,6 +40,14 @@ def check_positive(name: str, value: object) -> None:
     """Raise ValueError unless the value is a finite number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ArgumentInvalid(ARGUMENT_INVALID(name=name, expected="a positive number", found=repr(value)))
+
+
+def check_not_negative(name: str, value: object) -> None:
+    """Raise ValueError unless the value is a finite number of 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        raise ArgumentInvalid(
+            ARGUMENT_INVALID(name=name, expected="a number of 0 or more", found=repr(value))
+        )
 
 
 def check_positive_or_none(name: str, value: object) -> None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from dataflow.base.markers import MISSING, SKIP
 from dataflow.core.functions import check_function, function_of
-from dataflow.core.limits import Limit, check_positive, check_positive_or_none, check_whole
+from dataflow.core.limits import (
+    Limit,
+    check_not_negative,
+    check_positive,
+    check_positive_or_none,
+    check_whole,
+)
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID, ARGUMENT_NOT_AVAILABLE, FUNCTION_UNSUITABLE
 from dataflow.errors import ArgumentInvalid
 
@@ -235,6 +241,7 @@ class Settings:
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
+    cleanup: float = 5.0  # seconds that the clean-up of a node that is cut short may take (S9.6)
     # Documents do not contain the following settings.
     keep: bool = True  # the values of the root, for the result (S8.5)
     store: Store | None = None  # where runs are stored (S12.1)
@@ -251,6 +258,7 @@ class Settings:
             if not isinstance(limit, Limit):
                 check_whole(f"limit {name!r}", limit, 1)
         check_positive_or_none("timeout", self.timeout)
+        check_not_negative("cleanup", self.cleanup)
 
 
 def telemetry_of(given: object) -> Telemetry | None:

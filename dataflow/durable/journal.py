@@ -10,7 +10,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from dataflow.base.backend import new_event
+from dataflow.base.backend import new_event, wait_through
 from dataflow.base.failure import line_of_error
 from dataflow.base.markers import SKIP
 from dataflow.core.events import EventKind
@@ -266,32 +266,49 @@ class Journal:
 
     async def committed(self) -> None:
         """Wait until all records added so far are committed; raises StoreError if they cannot be."""
-        await self._until(self._put)
+        if (done := self._reaching(self._put)) is not None:
+            await done.wait()
+        self._check()
 
     async def pause(self, entry: Entry) -> Sequence[Answer]:
-        """Record that the run has paused, unless there are pending answers: then return these (S11.2)."""
+        """Record that the run has paused, unless there are pending answers: then return these (S11.2).
+
+        It is decided even if the task is cancelled meanwhile.
+        """
         pause = _Pause(entry)
         if not self._has_ended:  # else the run was released meanwhile, and the thread has ended
             self._add(pause)
-        await self._until(self._put)
+        await self._through(self._put)
         return pause.answers
 
     async def close(self) -> None:
-        """Write the remaining records and release the run; raises StoreError if that failed."""
+        """Write the remaining records and release the run, even if the task is cancelled meanwhile.
+
+        Raises StoreError if that failed.
+        """
         if not self._has_ended:
             self._has_ended = True
             self._add(_End())
-        await self._until(self._put)
+        await self._through(self._put)
 
     def _add(self, item: Entry | _Pause | _End) -> None:
         self._put += 1
         self._items.put(item)
 
-    async def _until(self, count: int) -> None:
-        if self._done < count:
-            done = new_event()
-            self._waiting.append((count, done))
-            await done.wait()
+    async def _through(self, count: int) -> None:
+        if (done := self._reaching(count)) is not None:
+            await wait_through(done)
+        self._check()
+
+    def _reaching(self, count: int) -> Wakeup | None:
+        """Return an event that is set when so many items are written; None if they are."""
+        if self._done >= count:
+            return None
+        done = new_event()
+        self._waiting.append((count, done))
+        return done
+
+    def _check(self) -> None:
         if self._error is not None:
             raise self._error
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import logging
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -13,8 +12,8 @@ from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import (
     cancellation_types,
-    current_task,
     forget_cancellation,
+    leaf_of,
     on_asyncio,
     scope_type,
     split_cancellation,
@@ -26,6 +25,7 @@ from dataflow.core.states import READY, RUNNING
 from dataflow.diagnostics.runs import TASK_CANCELLED
 from dataflow.errors import NodeFailed
 from dataflow.runtime.call import Attempt, Driver, call
+from dataflow.runtime.worker import NO_SHELTER, Worker
 from dataflow.scheduler.hits import Hit
 from dataflow.scheduler.reports import report_start
 
@@ -34,12 +34,11 @@ if TYPE_CHECKING:
     from contextvars import Context
 
     from dataflow.core.attempts import Bounds
-    from dataflow.errors import NodeTimeout
     from dataflow.runtime.shared import Shared
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["AttemptRunner", "Worker"]
+__all__ = ["AttemptRunner"]
 
 LOG: Final = logging.getLogger("dataflow.attempting")
 
@@ -55,15 +54,18 @@ class AttemptRunner:
         # only these can be cancelled: all others end without waiting
         self.waiting: dict[FiringId, Attempt] = {}
         self._suspended = suspended
-        self._is_on_asyncio = on_asyncio()
         self._cancellation = cancellation_types()
-        self._new_scope = scope_type()
+        self._new_scope, self._is_on_asyncio = scope_type(), on_asyncio()
         self._on_wait = self._has_suspended  # one bound method for all workers
         self._calling = _traced if scheduler.reporter.is_tracing else _calling
 
     def worker(self) -> Worker:
         """Create a worker in the current task."""
-        return Worker(self._scheduler, self._on_wait, self._new_scope(), self._shared)
+        if self._is_on_asyncio:
+            return Worker(self._scheduler, self._on_wait, self._new_scope(), NO_SHELTER, self._shared)
+        # of what cancels the owner the engine cuts its firings short, as on asyncio
+        scope, shelter = anyio.CancelScope(shield=True), anyio.CancelScope()
+        return Worker(self._scheduler, self._on_wait, scope, shelter, self._shared)
 
     def begin(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
         """Begin a firing in a worker, or settle it immediately; return the firings that became ready."""
@@ -126,22 +128,20 @@ class AttemptRunner:
         cancelled, rest = split_cancellation(error, self._cancellation)
         if cancelled is not None and self._is_cancelling(worker):
             _keep_error(self._scheduler, current, rest)
-            raise cancelled from None
+            raise leaf_of(cancelled) from None
         await self._has_cancelled_itself(worker)
         return self._broke(worker, current, error)
 
     def _has_simply_returned(self, worker: Worker, current: Attempt) -> bool:
         """Return whether an attempt returned in time and without having been cancelled."""
-        is_asked_to_end = worker.scope.cancel_called or self.is_leaving or worker.task.cancelling()
-        if is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index):
-            return False
-        return self._is_on_asyncio or not self._is_cancelling(worker)
+        is_asked_to_end = worker.is_cut or self.is_leaving or worker.task.cancelling()
+        return not (is_asked_to_end or worker.late is not None or current.frame.has_stopped(current.index))
 
     def _has_suspended(self, current: Attempt) -> None:
         current.worker.has_waited = True
         self.waiting[current.frame, current.index] = current
         if current.frame.has_stopped(current.index):  # by itself, before it waits
-            current.worker.scope.cancel()
+            current.worker.cut()
         admission = self._scheduler.admission
         if admission is not None and not current.is_seeking:
             admission.begun((current.frame, current.index))
@@ -160,13 +160,11 @@ class AttemptRunner:
 
     def _is_cancelling(self, worker: Worker) -> bool:
         """Return whether the engine or the owner of the run has requested cancellation."""
-        if worker.scope.cancel_called or self.is_leaving:
-            return True
-        return not self._is_on_asyncio and anyio.current_effective_deadline() == -inf
+        return worker.is_cut or self.is_leaving
 
     async def _pass_on_cancellation(self, worker: Worker) -> None:
         """Raise a cancellation from outside that a node has suppressed; trio delivers it again."""
-        if worker.has_waited and not worker.scope.cancel_called and self._is_cancelling(worker):
+        if worker.has_waited and not worker.is_cut and self._is_cancelling(worker):
             await checkpoint()
 
     async def _returned(self, worker: Worker, current: Attempt, result: Any) -> list[FiringId]:
@@ -211,11 +209,11 @@ class AttemptRunner:
 
     def _is_left_alone(self, worker: Worker) -> bool:
         """Return whether a superseded firing of a live session has run to its end undisturbed."""
-        return self._scheduler.live is not None and worker.late is None and not worker.scope.cancel_called
+        return self._scheduler.live is not None and worker.late is None and not worker.is_cut
 
     def _has_to_end(self, worker: Worker, current: Attempt) -> bool:
         """Return whether an attempt that has ended was cancelled, stopped or late."""
-        is_over = worker.scope.cancel_called or worker.late is not None
+        is_over = worker.is_cut or worker.late is not None
         return is_over or current.frame.has_stopped(current.index)
 
     def _cut_short(self, worker: Worker, current: Attempt, raised: Exception | None = None) -> list[FiringId]:
@@ -228,7 +226,8 @@ class AttemptRunner:
         return self._scheduler.settling.fail(current.frame, current.index, late)
 
     def _cancelled_itself(self, worker: Worker, current: Attempt) -> list[FiringId]:
-        if worker.late is not None:  # in time it would have been cancelled before
+        # in time it would have been cancelled before; or all tasks are being cancelled, its own first
+        if worker.late is not None or self._has_to_end(worker, current):
             return self._cut_short(worker, current)
         frame, node = current.frame, current.frame.plan.nodes[current.index]
         error = NodeFailed(node.id, TASK_CANCELLED())
@@ -297,7 +296,7 @@ async def _in_time(
     now = clock()
     begun = attempts.begun = now if attempts.begun is None else attempts.begun
     until = bounds.ends_by(begun, now)
-    worker.is_timed, worker.scope.deadline = True, anyio.current_time() + (until - now)
+    worker.end_in(until - now)
     try:
         return await calling
     finally:
@@ -305,37 +304,4 @@ async def _in_time(
         if now >= until:  # it was cancelled, or suppressed that and returned late
             node = current.frame.plan.nodes[current.index]
             worker.late = bounds.timed_out(node.id, begun, now)
-        worker.is_timed, worker.scope.deadline = False, inf
-
-
-class Worker:
-    """A task that runs one firing after the other; it is cancelled with its current firing."""
-
-    __slots__ = (
-        "current", "driver", "has_waited", "is_timed", "is_waiting", "late", "outcome", "scheduler", "scope",
-        "shared", "suspends", "task",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        suspends: Callable[[Attempt], None],
-        scope: anyio.CancelScope,
-        shared: Shared,
-    ) -> None:
-        self.scheduler = scheduler
-        self.suspends = suspends  # called with an attempt that waits for the first time
-        self.current: Attempt | None = None
-        self.outcome: Awaitable[Any] | None = None  # of the current firing, until it is awaited
-        self.is_waiting = False  # the current firing already waits for the event loop
-        self.has_waited = False  # the attempt has waited
-        self.is_timed = False  # a timeout may end the attempt
-        self.late: NodeTimeout | None = None  # the attempt has ended, but not in time
-        self.scope = scope
-        self.shared = shared  # the resources that firings share
-        self.driver = Driver()  # of inline firings
-        self.task = current_task()
-
-    def begin(self, current: Attempt, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
-        """Take over a firing that has begun; its outcome is still to be awaited."""
-        self.current, self.outcome, self.is_waiting = current, outcome, is_waiting
+        worker.end_at_will()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from contextvars import Context
 
     from dataflow.core.firing import Span
-    from dataflow.runtime.attempts import Worker
+    from dataflow.runtime.worker import Worker
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
@@ -56,7 +56,7 @@ class Attempt:
     __slots__ = ("attempt", "frame", "index", "is_seeking", "worker")
 
     def __init__(self, worker: Worker, frame: Frame, index: int, attempt: int = 1) -> None:
-        self.worker = worker  # cancelling its scope ends the attempt
+        self.worker = worker  # cutting it short ends the attempt
         self.frame = frame
         self.index = index
         self.attempt = attempt
@@ -126,7 +126,7 @@ class Attempt:
         if frame.states[index] in (TIMED_OUT, CANCELLED):
             return True
         is_bounded = worker.current is self and worker.is_timed
-        return is_bounded and self._scheduler.reporter.is_here and worker.scope.cancel_called
+        return is_bounded and self._scheduler.reporter.is_here and worker.is_cut
 
     def in_thread(self) -> Thread:
         """Return the source of `this_firing` for a thread of this firing."""
@@ -146,6 +146,11 @@ class Attempt:
             EventKind.WARNING, self.frame, self.frame.plan.nodes[self.index],
             code="loop_blocked", text=text, seconds=seconds,
         )  # fmt: skip
+
+    def resumes(self) -> None:
+        """Give the node a grace for its clean-up if it resumes because it was cut short, on trio."""
+        if self.worker.scope.cancel_called:
+            self.worker.take_shelter()
 
     def _path(self) -> str:
         return self.frame.path_of(self.frame.plan.nodes[self.index])
@@ -238,9 +243,14 @@ async def _read_pieces(current: Attempt, pieces: AsyncIterator[Any]) -> list[Any
 
 
 class Watch(FiringSource, Protocol):
-    """The firing source in the context of a node, called when the node has blocked the event loop."""
+    """The firing source in the context of a node, called when it has blocked the event loop.
+
+    On trio it is also called when the node resumes, as what it resumes with may be a cancellation.
+    """
 
     def blocked(self, seconds: float) -> None: ...
+
+    def resumes(self) -> None: ...
 
 
 async def _awaiting(awaitable: Awaitable[Any]) -> Any:
@@ -313,6 +323,8 @@ def resumed(driver: Driver, context: Context, signal: Any, watch: Watch) -> Gene
             reply = error
         else:
             step = driver.turns.send
+            if reply is not None:
+                watch.resumes()
         begun = perf_counter()
         try:
             signal = context.run(step, reply)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import anyio
-
 from dataflow.base.backend import new_event
 from dataflow.base.failure import failure_of
 from dataflow.core.events import EventKind
@@ -244,16 +242,15 @@ class StoredEnd:
         engine = self._engine
         assert self._decided is not None, "it is being found out"
         answers: Sequence[Answer] = ()
-        with anyio.CancelScope(shield=True):
-            try:
-                answers = await self.journal_writer.pause(data)
-            except DataflowError as error:
-                self.broken = self.broken or error
-            goes_on = bool(answers) or self.broken is not None or engine.cancel_reason is not None
-            if not goes_on:
-                engine.note_paused()
-                await self.close()
-            self.is_pausing = False
+        try:
+            answers = await self.journal_writer.pause(data)
+        except DataflowError as error:
+            self.broken = self.broken or error
+        goes_on = bool(answers) or self.broken is not None or engine.cancel_reason is not None
+        if not goes_on:
+            engine.note_paused()
+            await self.close()
+        self.is_pausing = False
         if goes_on:
             engine.scheduler.timing.go_on()
             self._go_on(answers)
@@ -305,13 +302,14 @@ class StoredEnd:
 
     async def end(self, status: RunStatus) -> None:
         """End the execution session once all records are written, and release the run."""
-        await self.close()
-        self._engine.end(status)
+        try:
+            await self.close()
+        finally:  # the owner waits for it
+            self._engine.end(status)
 
     async def close(self) -> None:
         """Write the remaining records and release the run, even during a cancellation."""
-        with anyio.CancelScope(shield=True):
-            try:
-                await self.journal_writer.journal.close()
-            except DataflowError as error:
-                self.broken = self.broken or error
+        try:
+            await self.journal_writer.journal.close()
+        except DataflowError as error:
+            self.broken = self.broken or error

@@ -91,12 +91,11 @@ async def owning_tasks(make: Callable[[Spawn], E]) -> AsyncIterator[E]:
 async def _end_cancelled(engine: Owned) -> None:
     """End an engine whose owner is being cancelled.
 
-    A task group of asyncio would cancel each task once, ignoring scopes that shield: the engine itself
-    cancels what is running, repeatedly, and is awaited. On trio the tasks are in the owner's scope
-    themselves.
+    The engine itself cuts short what is running, and is awaited; a second cancellation does not wait.
     """
     try:
-        if on_asyncio() and engine.workers.broken is None:
+        if engine.workers.broken is None:
+            engine.workers.are_asked = True
             engine.cancel("cancelled from outside")
             with anyio.CancelScope(shield=True):
                 await engine.ended.wait()
@@ -117,8 +116,11 @@ class Sleepers:
         """Begin to sleep for these timers."""
         for timer in timers:
             # counted from now, not from when the task gets its turn
-            scope = self._scopes[timer] = anyio.CancelScope()
-            self._spawn(partial(self._sleep, timer, scope, anyio.current_time() + timer.delay))
+            self._begin(timer, anyio.current_time() + timer.delay)
+
+    def _begin(self, timer: Timer, until: float) -> None:
+        scope = self._scopes[timer] = anyio.CancelScope()
+        self._spawn(partial(self._sleep, timer, scope, until))
 
     def stop(self, timers: Iterable[Timer]) -> None:
         """End the sleep of these timers, which were dropped."""
@@ -128,8 +130,13 @@ class Sleepers:
                 scope.cancel()
 
     async def _sleep(self, timer: Timer, scope: anyio.CancelScope, until: float) -> None:
-        with scope:
-            await anyio.sleep_until(until)
+        try:
+            with scope:
+                await anyio.sleep_until(until)
+        except cancellation_types():
+            if on_asyncio() and timer in self._scopes:  # the task was cancelled, not what it is for
+                self._begin(timer, until)
+            raise
         if self._scopes.pop(timer, None) is not None:
             await self._due(timer)
 

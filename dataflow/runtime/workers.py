@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyio.lowlevel import checkpoint
 
-from dataflow.base.backend import cancellation_types
+from dataflow.base.backend import cancellation_types, yield_once
 from dataflow.base.copies import own_copies, own_copy
 from dataflow.core.states import READY, RUNNING
 from dataflow.runtime.attempts import AttemptRunner
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextvars import Context
 
-    from dataflow.runtime.attempts import Worker
     from dataflow.runtime.tasks import Spawn
+    from dataflow.runtime.worker import Worker
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.scheduler.timers import Timer
@@ -56,6 +56,7 @@ class Workers:
         if scheduler.reporter.is_tracing:
             self._fire = _fire_none  # a span takes more than a call
         self._workers: set[Worker] = set()
+        self.are_asked = False  # whoever cancelled the owner may have cancelled the workers' tasks too
         self._starting = 0
         self._cancellation = cancellation_types()
 
@@ -65,6 +66,8 @@ class Workers:
         self._spawn(partial(self._begin_with, first))
 
     async def _begin_with(self, first: Callable[[], Iterable[FiringId]]) -> None:
+        if self._attempting.is_leaving:
+            return
         try:
             self._ready.extend(first())
             self._attempting.look_for_interruption()
@@ -94,8 +97,10 @@ class Workers:
             self.begin(partial(self._scheduler.take_step, step))
 
     def leave(self) -> None:
-        """Note that the task that owns the run is being cancelled itself."""
+        """Note that the task that owns the run is being cancelled itself, and end what is left."""
         self._attempting.is_leaving = True
+        for worker in self._workers:
+            worker.end()
 
     @property
     def are_idle(self) -> bool:
@@ -118,19 +123,23 @@ class Workers:
         stopped, self._scheduler.stopped = self._scheduler.stopped, []
         for firing in stopped:
             if (current := self._attempting.waiting.get(firing)) is not None:
-                current.worker.scope.cancel()
+                current.worker.cut(is_asked=self.are_asked)
 
     async def _work(self) -> None:
         """Be a worker, from the first firing to the last."""
         self._starting -= 1
+        if self._attempting.is_leaving:
+            return
         worker = self._attempting.worker()
         self._workers.add(worker)
         try:
             try:
-                with worker.scope:
+                with worker.scope, worker.shelter:
+                    if worker.task.cancelling():
+                        await yield_once()  # cancelled before it began
                     await self._fire_in_turn(worker)
-            except self._cancellation:  # cancelled by a node itself: the scope handles only its own requests
-                if self._attempting.is_leaving or not worker.scope.cancel_called:
+            except self._cancellation:  # the scope handles only its own requests
+                if self._attempting.is_leaving or self.broken is not None:
                     raise
             self._end(worker)
         except BaseException as error:
@@ -165,9 +174,9 @@ class Workers:
         ready, scheduler, attempting = self._ready, self._scheduler, self._attempting
         until = perf_counter() + SLICE
         firing = ready.popleft() if ready else None
-        while (firing is not None or self._has_work) and not worker.scope.cancel_called:
+        while (firing is not None or self._has_work) and not worker.is_cut:
             if scheduler.has_more:
-                await checkpoint()
+                await self._others(firing)
                 ready.extend(scheduler.advance())
             elif firing is None and not ready:
                 ready.extend(scheduler.begin_items())
@@ -182,7 +191,7 @@ class Workers:
                 self.act()
             if worker.has_waited:  # other tasks have had their turn
                 worker.has_waited, until = False, perf_counter() + SLICE
-            elif perf_counter() > until and not worker.scope.cancel_called:
+            elif perf_counter() > until and not worker.is_cut:
                 firing = await self._give_way(firing)
                 until = perf_counter() + SLICE
         if firing is not None:
@@ -194,13 +203,22 @@ class Workers:
         So a node that never waits does not starve other tasks, ready firings or items.
         """
         ready = self._ready
-        await checkpoint()
+        await self._others(firing)
         if self._scheduler.has_items:
             ready.extend(self._scheduler.begin_items())
         if firing is not None and ready:
             ready.append(firing)
             return ready.popleft()
         return firing
+
+    async def _others(self, firing: FiringId | None) -> None:
+        """Let other tasks run; if the worker is cancelled meanwhile, another one takes the next firing."""
+        try:
+            await checkpoint()
+        except self._cancellation:
+            if firing is not None:
+                self._ready.appendleft(firing)
+            raise
 
 
 def _fire_none(_worker: Worker, firing: FiringId | None, _until: float) -> FiringId | None:

@@ -29,7 +29,7 @@ OWNED: Final = {
     "Scheduler": Owned("dataflow.scheduler.scheduler", frozenset({"scheduler"})),
     "Frame": Owned("dataflow.scheduler.frames", FRAMES),
     "Engine": Owned("dataflow.runtime.engine", frozenset({"engine"})),
-    "Worker": Owned("dataflow.runtime.attempts", frozenset({"worker"})),
+    "Worker": Owned("dataflow.runtime.worker", frozenset({"worker"})),
     "Reporter": Owned("dataflow.core.events", frozenset({"reporter"})),
 }
 MUTATING: Final = {

@@ -16,9 +16,9 @@ from dataflow import SKIP, EventKind, Flow, Maybe, node
 from dataflow.core.events import Reporter
 from dataflow.core.firing import CURRENT
 from dataflow.core.states import CANCELLED, STATES
-from dataflow.runtime.attempts import Worker
 from dataflow.runtime.call import Attempt
 from dataflow.runtime.shared import Shared
+from dataflow.runtime.worker import NO_SHELTER, Worker
 from dataflow.runtime.workers import QuickCalls, following
 from dataflow.scheduler.frames import FiringId, Frame
 from dataflow.scheduler.scheduler import Scheduler
@@ -80,7 +80,9 @@ class Row:
         self.reporter = Reporter("a run")
         self.scheduler = Scheduler(flow.compile(), flow.settings, self.reporter, anyio.current_time)
         self.waited: list[Attempt] = []
-        self.worker = Worker(self.scheduler, self.waited.append, anyio.CancelScope(), nothing_shared())
+        self.worker = Worker(
+            self.scheduler, self.waited.append, anyio.CancelScope(), NO_SHELTER, nothing_shared()
+        )
         self.ready: deque[FiringId] = deque(self.scheduler.start({}))
         self.left: FiringId | None = None  # that takes more than this
         self.inline = QuickCalls(copy_context(), self.leave, self.ready)

@@ -117,6 +117,9 @@ class UsingPart(Part):
     max_concurrency: Count | None = None
     limits: dict[Name, LimitPart] | None = None
     timeout: Seconds | None = None
+    cleanup: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=5.0, description="Seconds that the clean-up of a node that is cut short may take."
+    )
 
 
 class RetryPart(Part):

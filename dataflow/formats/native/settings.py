@@ -124,7 +124,7 @@ def read_settings(part: UsingPart) -> Settings:
         None if part.limits is None else {name: _read_limit(limit) for name, limit in part.limits.items()}
     )
     errors = part.errors if "errors" in part.model_fields_set else None
-    return Settings(errors, part.max_concurrency, limits, part.timeout)
+    return Settings(errors, part.max_concurrency, limits, part.timeout, part.cleanup)
 
 
 def _read_limit(part: LimitPart) -> Limit | int:
@@ -145,6 +145,8 @@ def write_settings(settings: Settings) -> dict[str, object]:
         written["limits"] = {name: _write_limit(limit) for name, limit in settings.limits.items()}
     if settings.timeout is not None:
         written["timeout"] = settings.timeout
+    if settings.cleanup != Settings.cleanup:
+        written["cleanup"] = settings.cleanup
     return written
 
 
