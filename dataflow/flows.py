@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from dataflow.compiler.definition import Definition
 from dataflow.core.inputs import read_inputs
-from dataflow.core.policy import Edited, Settings, one_of, telemetry_of
+from dataflow.core.policy import CLEANUP, Edited, Settings, one_of, telemetry_of
 from dataflow.core.wiring import flows_within
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID, STORE_REQUIRED
 from dataflow.errors import ArgumentInvalid, DataflowError, Paused
@@ -57,7 +57,7 @@ class Flow(Definition):
         limits: Mapping[str, Limit | int] | None = None,
         errors: Errors | None = None,
         timeout: float | None = None,
-        cleanup: float = 5.0,
+        cleanup: float = CLEANUP,
         keep: bool = True,
         store: Store | None = None,
         memo: ProcessMemo | Store | None = None,

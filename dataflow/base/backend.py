@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextvars import Context
 
 __all__ = [
+    "Cancellable",
     "Event",
     "Nursery",
     "cancellation_types",

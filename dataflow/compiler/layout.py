@@ -33,7 +33,7 @@ from dataflow.compiler.plan import (
 from dataflow.compiler.readers import connect
 from dataflow.compiler.slots import Slots
 from dataflow.core.attempts import bounds_of
-from dataflow.core.policy import NO_POLICY, Policy
+from dataflow.core.policy import CLEANUP, NO_POLICY, Policy
 from dataflow.core.ports import MISSING, PortKind
 from dataflow.core.wiring import encode
 
@@ -306,6 +306,8 @@ def _unused(vertices: Iterable[Vertex]) -> Iterator[str]:
                 yield f"max_concurrency of the flow of node {node!r}"
             if not flow.settings.keep:
                 yield f"keep of the flow of node {node!r}"
+            if flow.settings.cleanup != CLEANUP:
+                yield f"cleanup of the flow of node {node!r}"
             if flow.settings.memo is not None:
                 yield f"memo of the flow of node {node!r}"
             if flow.settings.telemetry is not None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dataflow.stores import Store
 
 __all__ = [
+    "CLEANUP",
     "NO_POLICY",
     "EachOptions",
     "Edited",
@@ -46,6 +47,9 @@ __all__ = [
     "policy_of",
     "telemetry_of",
 ]
+
+#: How long, in seconds, the clean-up of a node that is cut short may take.
+CLEANUP: Final = 5.0
 
 MemoPolicy = Literal["off", "run", "process", "store"]
 Reach = Literal["run", "process", "store"]
@@ -241,7 +245,7 @@ class Settings:
     max_concurrency: int | None = None
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
-    cleanup: float = 5.0  # seconds that the clean-up of a node that is cut short may take (S9.6)
+    cleanup: float = CLEANUP  # seconds that the clean-up of a node that is cut short may take (S9.6)
     # Documents do not contain the following settings.
     keep: bool = True  # the values of the root, for the result (S8.5)
     store: Store | None = None  # where runs are stored (S12.1)

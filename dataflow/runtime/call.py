@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dataflow.base.copies import own_copy
+from dataflow.compiler.addresses import address_of
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
 from dataflow.core.firing import CURRENT, Firing, FiringSource
@@ -139,13 +140,13 @@ class Attempt:
         return nothing_kept if admission is None else admission.keep((self.frame, self.index))
 
     def blocked(self, seconds: float) -> None:
-        """Warn that one step of the node blocked the event loop (S9.2)."""
+        """Warn that one step of the node blocked the event loop, once for all its firings (S9.2)."""
         text = str(LOOP_BLOCKED(self._path(), seconds=f"{seconds:.3f}"))
         LOG.warning("%s", text)
-        self._scheduler.report(
-            EventKind.WARNING, self.frame, self.frame.plan.nodes[self.index],
-            code="loop_blocked", text=text, seconds=seconds,
-        )  # fmt: skip
+        scheduler, address = self._scheduler, address_of(self._path())
+        if address not in scheduler.blocking:
+            scheduler.blocking.add(address)
+            scheduler.warn(self._path(), "loop_blocked", text, seconds=seconds)
 
     def resumes(self) -> None:
         """Give the node a grace for its clean-up if it resumes because it was cut short, on trio."""

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
 
-from dataflow.base.backend import Nursery, cancellation_types, new_event
+from dataflow.base.backend import Nursery, cancellation_types, current_task, cut_short, new_event
 from dataflow.base.failure import text_of_error
+from dataflow.core.policy import CLEANUP
 from dataflow.diagnostics.runs import RESOURCE_FAILED, RESOURCES_CLOSED
 from dataflow.errors import DataflowError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
     from contextlib import AbstractAsyncContextManager
+
+    from dataflow.base.backend import Cancellable
 
 __all__ = ["Shared", "sharing"]
 
@@ -29,16 +32,19 @@ T = TypeVar("T")
 class Shared:
     """Resources by key, open in tasks that `spawn` starts; they belong to one event loop.
 
-    `note` is called with failures while a resource is open or closed, which are not reported otherwise.
+    `note` is called with failures while a resource is open or closed, which are not reported otherwise. What
+    is cancelled while it opens has `cleanup` seconds, on asyncio.
     """
 
-    __slots__ = ("_by_key", "_context", "_is_over", "_note", "_spawn")
+    __slots__ = ("_by_key", "_cleanup", "_context", "_is_over", "_note", "_spawn")
 
     def __init__(
         self,
         spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], object],
         note: Callable[[str], object],
+        cleanup: float,
     ) -> None:
+        self._cleanup = cleanup
         self._spawn = spawn
         self._note = note
         self._by_key: dict[Hashable, _Owned] = {}
@@ -74,7 +80,7 @@ class Shared:
         """Close all resources in reverse order, and return when they are closed, even if cancelled."""
         self._is_over = True
         for owned in reversed([*self._by_key.values()]):
-            owned.close()
+            owned.close(self._cleanup)
             with anyio.CancelScope(shield=True):
                 await owned.has_closed.wait()
 
@@ -82,7 +88,7 @@ class Shared:
         self, key: Hashable, owned: _Owned, open_it: Callable[[], AbstractAsyncContextManager[Any]]
     ) -> None:
         """Open a resource and close it, in one task as cancel scopes require."""
-        owned.error = _over()  # if opening it is cancelled
+        owned.error, owned.task = _over(), current_task()  # if opening it is cancelled
         try:
             with owned.scope:
                 async with open_it() as owned.value:
@@ -110,7 +116,7 @@ async def sharing() -> AsyncIterator[Shared]:
     """
     raised: BaseException | None = None
     async with Nursery() as spawn:
-        shared = Shared(spawn, lambda _: None)  # it is logged
+        shared = Shared(spawn, lambda _: None, CLEANUP)  # failures are logged
         try:
             yield shared
         except cancellation_types():
@@ -126,7 +132,7 @@ async def sharing() -> AsyncIterator[Shared]:
 class _Owned:
     """A resource that is being opened, is open or is closed, with the events of its task."""
 
-    __slots__ = ("error", "has_closed", "has_opened", "is_open", "scope", "to_close", "value")
+    __slots__ = ("error", "has_closed", "has_opened", "is_open", "scope", "task", "to_close", "value")
 
     def __init__(self) -> None:
         self.value: Any = None
@@ -135,14 +141,17 @@ class _Owned:
         self.has_opened = new_event()  # or failed to
         self.to_close = new_event()
         self.has_closed = new_event()
+        self.task: Cancellable | None = None  # once it has begun
         # it is closed in order, also during a cancellation
         self.scope = anyio.CancelScope(shield=True)
 
-    def close(self) -> None:
-        """Have its task close it, or stop opening it."""
+    def close(self, cleanup: float) -> None:
+        """Have its task close it, or stop opening it, with so many seconds for its clean-up."""
         self.to_close.set()
-        if not self.is_open:
+        if self.task is None:
             self.scope.cancel()
+        elif not self.is_open:
+            cut_short(self.scope, self.task, cleanup)
 
 
 def _over() -> DataflowError:

@@ -47,7 +47,7 @@ class Workers:
         self._spawn = spawn
         self._idle = idle
         self._sleepers = Sleepers(spawn, self._due)
-        self.shared = Shared(spawn, lambda text: scheduler.warnings.append(text))
+        self.shared = Shared(spawn, scheduler.warnings.setdefault, scheduler.settings.cleanup)
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
         self._attempting = AttemptRunner(scheduler, self._suspended, self.shared)

@@ -177,31 +177,33 @@ def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
 
 
 def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
-    ports = [name for name in node_type.outputs if name != "out" or node_type.shape is Shape.PORTS]
+    hidden = "" if node_type.shape is Shape.PORTS else "out"
     if result is SKIP:
         return {}
     if not isinstance(result, dict):
+        ports = [name for name in node_type.outputs if name != hidden]
         problem = RESULT_MISMATCH(
             expected="a dict of its ports", found=type(result).__name__, available=ports
         )
         raise NodeFailed(node, problem)
-    _refuse_undeclared(node, result, ports)
+    _refuse_undeclared(node, result, node_type.outputs, hidden)
     if node_type.shape is Shape.PORTS:
         return result
-    left_out = any(result.get(name, SKIP) is SKIP for name in ports)
+    left_out = any(result.get(name, SKIP) is SKIP for name in node_type.outputs if name != hidden)
     return {"out": SKIP if left_out else result, **result}
 
 
 def _raw(node: str, node_type: NodeType, result: NodeOutput) -> dict[str, Any]:
-    _refuse_undeclared(node, result.outputs, [name for name in node_type.outputs if name != CONTEXT])
+    _refuse_undeclared(node, result.outputs, node_type.outputs, CONTEXT)
     return {**result.outputs, CONTEXT: SKIP if result.context is None else result.context}
 
 
-def _refuse_undeclared(node: str, given: Mapping[str, Any], ports: Sequence[str]) -> None:
-    unknown = [name for name in given if name not in ports]
+def _refuse_undeclared(node: str, given: Mapping[str, Any], declared: Mapping[str, Any], hidden: str) -> None:
+    """Raise NodeFailed for a port that is not declared, or is the hidden one, which no result names."""
+    unknown = [name for name in given if name not in declared or name == hidden]
     if unknown:
-        name = unknown[0]
-        raise NodeFailed(node, PORT_UNDECLARED(f".{name}", port=str(name), available=ports))
+        name, available = unknown[0], [port for port in declared if port != hidden]
+        raise NodeFailed(node, PORT_UNDECLARED(f".{name}", port=str(name), available=available))
 
 
 def _conditional(shape: Shape) -> str:

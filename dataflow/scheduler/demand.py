@@ -158,7 +158,7 @@ class Racing:
         for slot, loser in zip(feed.slots, feed.labels, strict=True):
             if isinstance(token := frame.values[slot], Errored):
                 text = str(RACE_FAILED(loser, winner=label, reason=token.reason))
-                self.scheduler.report(EventKind.WARNING, frame, node, code="outrun", text=text)
+                self.scheduler.warn(frame.path_of(node), "outrun", text)
         self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, winner))
         self.scheduler.finish(frame, node, DONE)
         self.withdraw(frame, node, [slot for slot in feed.slots if slot != winner])

@@ -67,7 +67,8 @@ class Scheduler:
         # scope instances were closed, or timers set or dropped, since the engine last looked
         self.to_act = False
         self.interruption: BaseException | None = None  # raised by a user's function, not an Exception
-        self.warnings: list[str] = []
+        self.warnings: dict[str, None] = {}  # in order, each once
+        self.blocking: set[str] = set()  # addresses of nodes that have blocked the event loop
         self.failing = Failing(self)
         self.repeating = Repeating(self)
         self.loops = Loops(self)
@@ -246,7 +247,7 @@ class Scheduler:
 
     def warn(self, path: str, code: str, text: str, **data: Any) -> None:
         """Warn about a path, "" for the whole run, in the result and to listeners."""
-        self.warnings.append(text)
+        self.warnings[text] = None
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
 

@@ -55,7 +55,7 @@ def test_wrong_usage_of_options(cli: Cli) -> None:
 def test_the_other_settings_of_a_flow_stay() -> None:
     flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
     limited = Options(max_concurrency=2).settled(flow, None)
-    assert limited.settings == Settings("continue", 2, None, 9.0, False)
+    assert limited.settings == Settings("continue", 2, None, 9.0, keep=False)
 
 
 def test_a_trace_tells_what_nodes_were_given_and_gave(cli: Cli) -> None:

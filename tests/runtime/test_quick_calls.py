@@ -70,7 +70,7 @@ class AskedToEnd:
 
 def nothing_shared() -> Shared:
     """What firings share that share nothing: no task is started for it."""
-    return Shared(lambda _: pytest.fail("something is opened"), pytest.fail)
+    return Shared(lambda _: pytest.fail("something is opened"), pytest.fail, 0)
 
 
 class Row:

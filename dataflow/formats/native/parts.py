@@ -17,7 +17,7 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
-from dataflow.core.policy import Backoff, Errors, ItemErrors, MemoPolicy, OnError, Reach
+from dataflow.core.policy import CLEANUP, Backoff, Errors, ItemErrors, MemoPolicy, OnError, Reach
 from dataflow.core.wiring import parse_reference
 from dataflow.diagnostics.documents import FIELD_MISPLACED, LIMIT_EMPTY
 from dataflow.errors import ArgumentInvalid
@@ -118,7 +118,7 @@ class UsingPart(Part):
     limits: dict[Name, LimitPart] | None = None
     timeout: Seconds | None = None
     cleanup: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=5.0, description="Seconds that the clean-up of a node that is cut short may take."
+        default=CLEANUP, description="Seconds that the clean-up of a node that is cut short may take."
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.core.functions import NamedFunction, is_function_name, name_of_function
 from dataflow.core.limits import Limit
-from dataflow.core.policy import NO_POLICY, EachOptions, Memo, Policy, Retry, Settings
+from dataflow.core.policy import CLEANUP, NO_POLICY, EachOptions, Memo, Policy, Retry, Settings
 from dataflow.core.wiring import (
     All,
     Collect,
@@ -145,7 +145,7 @@ def write_settings(settings: Settings) -> dict[str, object]:
         written["limits"] = {name: _write_limit(limit) for name, limit in settings.limits.items()}
     if settings.timeout is not None:
         written["timeout"] = settings.timeout
-    if settings.cleanup != Settings.cleanup:
+    if settings.cleanup != CLEANUP:
         written["cleanup"] = settings.cleanup
     return written
 
