@@ -22,7 +22,7 @@ __all__ = ["Interrupts", "SignalThread"]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR: Final = "\x1b[?25h"
-PATIENCE: Final = 5.0  # seconds for the clean-up of a cancelled run
+PATIENCE: Final = 6.0  # seconds for a cancelled run, more than `cleanup` of its nodes has by default
 GRACE: Final = 1.0  # seconds that remaining threads may delay the end of the process
 MOST_NAMED: Final = 3
 SLOW: Final = 0.5  # seconds after which the main thread is considered blocked

@@ -249,7 +249,7 @@ async def _restore(
         read[id] = scheduler.asking.read(id, value, "resume")
     if past.is_torn:
         warnings.append(ResumeWarning("torn_record", str(RECORD_CUT())))
-    scheduler.warnings = dict.fromkeys([*(text for *_, text in past.warnings), *scheduler.warnings])
+    scheduler.restore_warnings(text for *_, text in past.warnings)
     told: dict[str, Any] = {"forgotten": sorted(forgotten)} if forgotten else {}
     if stored != storable.shape:  # the accepted edits are the flow of this run from now on
         told |= _flow_fields(storable)

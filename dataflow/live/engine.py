@@ -117,7 +117,7 @@ class LiveEngine:
             self.freshness.demand()
 
         self.step(step)
-        self.scheduler.warnings.clear()
+        self.scheduler.forget_warnings()
         changed, self.changed = self.changed, new_event()
         changed.set()
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import logging
+from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import (
     cancellation_types,
+    current_task,
+    cut_short,
     forget_cancellation,
     leaf_of,
     on_asyncio,
@@ -25,7 +30,6 @@ from dataflow.core.states import READY, RUNNING
 from dataflow.diagnostics.runs import TASK_CANCELLED
 from dataflow.errors import NodeFailed
 from dataflow.runtime.call import Attempt, Driver, call
-from dataflow.runtime.worker import NO_SHELTER, Worker
 from dataflow.scheduler.hits import Hit
 from dataflow.scheduler.reports import report_start
 
@@ -34,13 +38,19 @@ if TYPE_CHECKING:
     from contextvars import Context
 
     from dataflow.core.attempts import Bounds
+    from dataflow.errors import NodeTimeout
     from dataflow.runtime.shared import Shared
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["AttemptRunner"]
+__all__ = ["NO_SHELTER", "AttemptRunner", "Worker"]
 
 LOG: Final = logging.getLogger("dataflow.attempting")
+#: On trio the scope inside that of the worker, which shields the clean-up of a firing that is cut short.
+Shelter: TypeAlias = "anyio.CancelScope | nullcontext[None]"
+
+#: Asyncio needs none: the task is cancelled, and its scope only after the grace.
+NO_SHELTER: Final = nullcontext()
 
 
 class AttemptRunner:
@@ -305,3 +315,83 @@ async def _in_time(
             node = current.frame.plan.nodes[current.index]
             worker.late = bounds.timed_out(node.id, begun, now)
         worker.end_at_will()
+
+
+class Worker:
+    """A task that runs one firing after the other; it ends with the firing that it cuts short.
+
+    The code of a firing that is cut short is cancelled once, and again, for good, when its clean-up has taken
+    longer than `using(cleanup=)`.
+    """
+
+    __slots__ = (
+        "_timer", "current", "driver", "has_waited", "is_cut", "is_timed", "is_waiting", "late", "outcome",
+        "scheduler", "scope", "shared", "shelter", "suspends", "task",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        suspends: Callable[[Attempt], None],
+        scope: anyio.CancelScope,
+        shelter: Shelter,
+        shared: Shared,
+    ) -> None:
+        self.scheduler = scheduler
+        self.suspends = suspends  # called with an attempt that waits for the first time
+        self.current: Attempt | None = None
+        self.outcome: Awaitable[Any] | None = None  # of the current firing, until it is awaited
+        self.is_waiting = False  # the current firing already waits for the event loop
+        self.has_waited = False  # the attempt has waited
+        self.is_timed = False  # a timeout may end the attempt
+        self.is_cut = False  # the current firing was asked to end, and is the last
+        self.late: NodeTimeout | None = None  # the attempt has ended, but not in time
+        self.scope = scope
+        self.shelter = shelter
+        self.shared = shared  # the resources that firings share
+        self.driver = Driver()  # of inline firings
+        self.task = current_task()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, current: Attempt, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
+        """Take over a firing that has begun; its outcome is still to be awaited."""
+        self.current, self.outcome, self.is_waiting = current, outcome, is_waiting
+
+    def cut(self, *, is_asked: bool = False) -> None:
+        """Cancel the current firing, once; with `is_asked` its task may have been cancelled already."""
+        if not self.is_cut:
+            self.is_cut = True
+            cut_short(self.scope, self.task, self.scheduler.settings.cleanup, is_asked=is_asked)
+
+    def end(self) -> None:
+        """Cancel the current firing for good, and its clean-up too."""
+        self.is_cut = True
+        self.scope.cancel()
+        if isinstance(self.shelter, anyio.CancelScope):
+            self.shelter.cancel()
+
+    def end_in(self, seconds: float) -> None:
+        """Cut the current firing short after some seconds."""
+        self.is_timed = True
+        if isinstance(self.task, asyncio.Task):
+            self._timer = self.task.get_loop().call_later(seconds, self.cut)
+        else:
+            self.scope.deadline = anyio.current_time() + seconds
+
+    def end_at_will(self) -> None:
+        """Forget the timeout of the current firing."""
+        self.is_timed = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif not self.is_cut:
+            self.is_cut, self.scope.deadline = self.scope.cancel_called, inf
+
+    def take_shelter(self) -> None:
+        """Shelter the clean-up of the current firing from its cancelled scope, once, for the grace."""
+        shelter = self.shelter
+        if isinstance(shelter, nullcontext) or shelter.shield:
+            return
+        self.is_cut, grace = True, self.scheduler.settings.cleanup
+        if grace > 0:
+            shelter.shield, shelter.deadline = True, anyio.current_time() + grace

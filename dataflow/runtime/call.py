@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextvars import Context
 
     from dataflow.core.firing import Span
-    from dataflow.runtime.worker import Worker
+    from dataflow.runtime.attempts import Worker
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
@@ -106,8 +106,7 @@ class Attempt:
         self._scheduler.reporter.in_loop(partial(self._warn_once, code, text))
 
     def _warn_once(self, code: str, text: str) -> None:
-        if text not in self._scheduler.warnings:
-            self._scheduler.warn(self._path(), code, text)
+        self._scheduler.warn_once(text, self._path(), code, text)
 
     def _report(self, data: dict[str, Any]) -> None:
         frame, index, reporter = self.frame, self.index, self._scheduler.reporter
@@ -141,12 +140,11 @@ class Attempt:
 
     def blocked(self, seconds: float) -> None:
         """Warn that one step of the node blocked the event loop, once for all its firings (S9.2)."""
-        text = str(LOOP_BLOCKED(self._path(), seconds=f"{seconds:.3f}"))
+        path = self._path()
+        text = str(LOOP_BLOCKED(path, seconds=f"{seconds:.3f}"))
         LOG.warning("%s", text)
-        scheduler, address = self._scheduler, address_of(self._path())
-        if address not in scheduler.blocking:
-            scheduler.blocking.add(address)
-            scheduler.warn(self._path(), "loop_blocked", text, seconds=seconds)
+        key = "loop_blocked", address_of(path)
+        self._scheduler.warn_once(key, path, "loop_blocked", text, seconds=seconds)
 
     def resumes(self) -> None:
         """Give the node a grace for its clean-up if it resumes because it was cut short, on trio."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextvars import Context
 
+    from dataflow.runtime.attempts import Worker
     from dataflow.runtime.tasks import Spawn
-    from dataflow.runtime.worker import Worker
     from dataflow.scheduler.frames import FiringId, Frame
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.scheduler.timers import Timer
@@ -47,7 +47,7 @@ class Workers:
         self._spawn = spawn
         self._idle = idle
         self._sleepers = Sleepers(spawn, self._due)
-        self.shared = Shared(spawn, scheduler.warnings.setdefault, scheduler.settings.cleanup)
+        self.shared = Shared(spawn, scheduler.warnings.append, scheduler.settings.cleanup)
         if scheduler.admission is not None:
             scheduler.admission.later = self._later
         self._attempting = AttemptRunner(scheduler, self._suspended, self.shared)

@@ -23,7 +23,7 @@ from dataflow.scheduler.scopes import Nesting, Opening
 from dataflow.scheduler.timers import Clock, Standing, Timers, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.events import Reporter
@@ -67,8 +67,8 @@ class Scheduler:
         # scope instances were closed, or timers set or dropped, since the engine last looked
         self.to_act = False
         self.interruption: BaseException | None = None  # raised by a user's function, not an Exception
-        self.warnings: dict[str, None] = {}  # in order, each once
-        self.blocking: set[str] = set()  # addresses of nodes that have blocked the event loop
+        self.warnings: list[str] = []
+        self._warned: set[Hashable] = set()  # the keys of warnings that are given once
         self.failing = Failing(self)
         self.repeating = Repeating(self)
         self.loops = Loops(self)
@@ -247,9 +247,26 @@ class Scheduler:
 
     def warn(self, path: str, code: str, text: str, **data: Any) -> None:
         """Warn about a path, "" for the whole run, in the result and to listeners."""
-        self.warnings[text] = None
+        self.warnings.append(text)
+        self._warned.add(text)
         if self.reporter.is_listening:
             self.reporter.emit(EventKind.WARNING, path, {"code": code, "text": text, **data})
+
+    def warn_once(self, key: Hashable, path: str, code: str, text: str, **data: Any) -> None:
+        """Warn unless it was warned with this key, or in the words of the key, before."""
+        if key not in self._warned:
+            self._warned.add(key)
+            self.warn(path, code, text, **data)
+
+    def restore_warnings(self, texts: Iterable[str]) -> None:
+        """Begin with the warnings of earlier execution sessions, each once, and then those of this one."""
+        self.warnings = list(dict.fromkeys([*texts, *self.warnings]))
+        self._warned.update(self.warnings)
+
+    def forget_warnings(self) -> None:
+        """Begin without warnings."""
+        self.warnings.clear()
+        self._warned.clear()
 
 
 def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list[FiringId]) -> list[FiringId]:

@@ -89,7 +89,7 @@ def test_a_node_that_swallows_cancellation_does_not_hold_up_the_process_for_ever
         read_until(process.stdout, "swallowed")
         _, err = process.communicate()
     assert process.returncode == 143
-    assert err.splitlines()[-1] == "cancelled: ended after 5 s, without waiting for swallow"
+    assert err.splitlines()[-1] == "cancelled: ended after 6 s, without waiting for swallow"
 
 
 def test_events_that_nobody_reads_any_more_cancel_the_run() -> None:

@@ -151,7 +151,7 @@ def wired() -> Wiring:
     flow.output("items", collect(item.out))
     flow.output("final", gather(final))
     limits: dict[str, Limit | int] = {"a": 2, "b": Limit(per_second=0.5)}
-    return replace(flow.wiring, settings=Settings("continue", 4, limits, 60))
+    return replace(flow.wiring, settings=Settings("continue", 4, limits, 60, 2.5))
 
 
 WRITTEN: Final = """\
@@ -207,7 +207,12 @@ outputs:
   text: {fallback: [maybe, {value: none}]}
   items: {collect: each%20head}
   final: {gather: [again.carry]}
-using: {errors: continue, max_concurrency: 4, limits: {a: {slots: 2}, b: {per_second: 0.5}}, timeout: 60}
+using:
+  errors: continue
+  max_concurrency: 4
+  limits: {a: {slots: 2}, b: {per_second: 0.5}}
+  timeout: 60
+  cleanup: 2.5
 """
 
 

@@ -29,7 +29,7 @@ OWNED: Final = {
     "Scheduler": Owned("dataflow.scheduler.scheduler", frozenset({"scheduler"})),
     "Frame": Owned("dataflow.scheduler.frames", FRAMES),
     "Engine": Owned("dataflow.runtime.engine", frozenset({"engine"})),
-    "Worker": Owned("dataflow.runtime.worker", frozenset({"worker"})),
+    "Worker": Owned("dataflow.runtime.attempts", frozenset({"worker"})),
     "Reporter": Owned("dataflow.core.events", frozenset({"reporter"})),
 }
 MUTATING: Final = {
@@ -66,14 +66,14 @@ FOREIGN: Final[dict[str, dict[str, str]]] = {
         "runtime.telemetry": "is_listening is_tracing",
     },
     "Scheduler": {
-        "durable.ownership": "is_plain journal_writer replay warnings",
+        "durable.ownership": "is_plain journal_writer replay",
         "durable.replay": "replay",
-        "live.engine": "has_ended is_plain live memos plan warnings",
+        "live.engine": "has_ended is_plain live memos plan",
         "live.freshness": "stopped to_act",
         "runtime.attempts": "interruption",
         "runtime.engine": "has_ended",
         "runtime.start": "reporter",
-        "runtime.workers": "stopped to_act warnings",
+        "runtime.workers": "stopped to_act",
         "scheduler.demand": "stopped to_act",
         "scheduler.failures": "interruption stopped to_act",
         "scheduler.outcomes": "is_working",
@@ -84,7 +84,7 @@ FOREIGN: Final[dict[str, dict[str, str]]] = {
     },
 }
 #: How many rows the list has at most.
-MOST_FOREIGN: Final = 87
+MOST_FOREIGN: Final = 84
 
 ENGINE: Final = {module.name: module for module in modules_of("dataflow")}
 

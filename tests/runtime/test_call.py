@@ -31,6 +31,9 @@ class Watched:
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
+    def resumes(self) -> None:
+        pass
+
     def blocked(self, seconds: float) -> None:
         self.seconds.append(seconds)
 

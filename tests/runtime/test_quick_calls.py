@@ -16,9 +16,9 @@ from dataflow import SKIP, EventKind, Flow, Maybe, node
 from dataflow.core.events import Reporter
 from dataflow.core.firing import CURRENT
 from dataflow.core.states import CANCELLED, STATES
+from dataflow.runtime.attempts import NO_SHELTER, Worker
 from dataflow.runtime.call import Attempt
 from dataflow.runtime.shared import Shared
-from dataflow.runtime.worker import NO_SHELTER, Worker
 from dataflow.runtime.workers import QuickCalls, following
 from dataflow.scheduler.frames import FiringId, Frame
 from dataflow.scheduler.scheduler import Scheduler
