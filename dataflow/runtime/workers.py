@@ -139,12 +139,16 @@ class Workers:
                         await yield_once()  # cancelled before it began
                     await self._fire_in_turn(worker)
             except self._cancellation:  # the scope handles only its own requests
-                if self._attempting.is_leaving or self.broken is not None:
+                if self._is_over():
                     raise
             self._end(worker)
         except BaseException as error:
             self._break(error)
             raise
+
+    def _is_over(self) -> bool:
+        """Return whether the whole task group is being cancelled, with what is left in it."""
+        return self._attempting.is_leaving or self.broken is not None
 
     def _end(self, worker: Worker) -> None:
         self._ready.extend(self._attempting.end_cancelled(worker))

@@ -67,7 +67,7 @@ def several() -> Flow:
     with Flow() as f:
         left, right = (f.add(node(waits).with_(name=name), x=1) for name in ("left", "right"))
         f.output("o", race(left.out, f.add(waits, x=right.out).out))
-        f.output("pieces", f.add(pieces, x=1).out)
+        f.output("pieces", f.add(node(pieces), x=1).out)
         f.output("shared", f.add(shares, x=1).out)
     return f
 
@@ -192,7 +192,7 @@ def test_cancelling_every_task_at_any_moment_ends_the_run(
             if cancelled(way, flow, begin, times):
                 break
     if is_stored:
-        began = [run for run in store.runs() if store.records(run.id)]  # the others were being prepared
+        began = [run for run in store.runs() if [*store.records(run.id)]]  # the others were being prepared
         assert {run.status for run in began} <= ENDED
 
 

@@ -287,7 +287,7 @@ async def test_a_second_cancellation_does_not_wait_for_the_grace() -> None:
             await anyio.sleep_forever()
         return x
 
-    task = asyncio.create_task(only(hangs).using(cleanup=3600).run())  # type: ignore[arg-type]
+    task = asyncio.create_task(only(hangs).using(cleanup=3600).run())
     await log.waiting.wait()
     task.cancel()
     await closing.wait()
