@@ -366,6 +366,21 @@ PORTS_DIFFERENT: Final = Kind(
     example="async def better(text: str, more: int = 1) -> str: ...   # in place of load(text: str)",
     cure="Give the function the same parameters and results, or make another flow.",
 )
+KEYS_CHANGED: Final = Kind(
+    "DF0868",
+    "the key of the map gives other names for its items than when the map was opened",
+    hint="the recorded names remain valid; let the key depend on nothing but the item",
+    meaning="A run is resumed, and the key function of a map answers differently for the same items.",
+    example="each(texts, key=lambda text: str(hash(text)))   # differs in each process",
+    cure="Make the key from the item alone, such as `key=lambda text: text[:20]`.",
+)
+LIMIT_LOWERED: Final = Kind(
+    "DF0869",
+    "more iterations were begun than the limit of {limit} allows now; those with results remain valid",
+    meaning="A run is resumed after the limit of a loop was lowered below the iterations that it has done.",
+    example="flow.loop(limit=2)   # resumed in its third iteration, with limit=5 before",
+    cure="Nothing has to be done; fork the run to have fewer iterations.",
+)
 OUTCOME_DROPPED: Final = Kind(
     "DF0851",
     "a cached value cannot be read, and was dropped from the cache: {what}",

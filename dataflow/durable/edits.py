@@ -145,6 +145,7 @@ def invalidated_by(
     }
     if edited == "recompute":
         again = dependents(plan, _forms_at(plan, edits.altered))
+        past.forget_keys(path for path in past.keys if address_of(path) in edits.altered)
         forgotten |= {path for path in past.firings if form_of(path) in again}
     warnings = check_edits(past.run, edits, standing if edited == "refuse" else ())
     return _without_superseded(plan, past, forgotten), warnings

@@ -369,6 +369,9 @@ class _JournalCopy:
                 return count < self.reach.rounds.get(path, count + 1)
             case EventKind.LOOP_EXITED:
                 return path not in self.reach.rounds and data["reason"] != LoopEnd.FAILED
+            case EventKind.LOOP_TESTED:
+                following: int = data["round"] + 1
+                return following < self.reach.rounds.get(path, following + 1)
             case EventKind.MAP_OPENED:
                 return True
             case _:

@@ -19,6 +19,7 @@ from dataflow.diagnostics.stores import STORE_FAILED
 from dataflow.errors import StoreError, ValueRefused
 from dataflow.secrets.known import redacted
 from dataflow.stores.store import Batch, Record
+from dataflow.values.digests import NoDigest, digest
 from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
@@ -92,6 +93,13 @@ class JournalWriter:
     def check(self, value: object, place: str) -> None:
         """Raise ValueRefused for a value that cannot be written."""
         self._writer.write(value, place)
+
+    def digest(self, value: object) -> str | None:
+        """Return the content hash of a value as hexadecimal digits, None if it has none."""
+        try:
+            return digest(value).hex()
+        except NoDigest:
+            return None
 
     def begin_again(self, reported: ReportedBefore) -> None:
         """Hold back events that were not reported before, until `go_on`."""

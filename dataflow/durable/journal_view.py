@@ -116,6 +116,12 @@ class Past:
     exits: dict[str, tuple[str, int]] = field(default_factory=dict)
     # number of items of each map; None for a map over edges
     maps: dict[str, int | None] = field(default_factory=dict)
+    # of maps: the encoded keys of their items, and the content hash of the list that they are of
+    keys: dict[str, tuple[Any, str | None]] = field(default_factory=dict)
+    # of loops: the last iteration whose test was recorded, and whether the loop ends with it
+    tests: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    # of joins: the encoded conversation that a user's function has made, and the content hash of the merged
+    merges: dict[str, tuple[Any, str | None]] = field(default_factory=dict)
     races: dict[str, str] = field(default_factory=dict)  # the edge that won
     warnings: dict[tuple[str, str, str], None] = field(default_factory=dict)  # path, code, text; in order
     flow_times: dict[str, list[float]] = field(default_factory=dict)  # of subflows: see Standing.times
@@ -151,8 +157,23 @@ class Past:
         """Return whether the test let another iteration follow after so many; None if not recorded."""
         if self.rounds.get(path, 0) > rounds:
             return True
+        round_, ends = self.tests.get(path, (-1, False))
+        if round_ + 1 == rounds and round_ >= 0:
+            return not ends
         reason, iterations = self.exits.get(path, (LoopEnd.FAILED, -1))
         return None if iterations != rounds or reason == LoopEnd.FAILED else reason != LoopEnd.CONDITION
+
+    def has_settled_in(self, frame: str) -> bool:
+        """Return whether a firing in a scope instance has settled, or was answered."""
+        return any(
+            (firing.state is NodeState.DONE or firing.is_answered) and is_within(path, frame)
+            for path, firing in self.firings.items()
+        )
+
+    def has_begun(self, path: str, attempt: int) -> bool:
+        """Return whether an attempt at a subflow has begun."""
+        known = self.firings.get(path)
+        return known is not None and known.is_opener and known.attempt >= attempt and known.next_at is None
 
     def state_of(self, path: str) -> NodeState | None:
         """Return the state that a firing has ended in, None if it has not."""
@@ -178,12 +199,18 @@ class Past:
                 firing.state, firing.failure = None, None
         self.failures = frozenset()
 
+    def forget_keys(self, paths: Iterable[str]) -> None:
+        """Forget the keys of the items of these maps."""
+        for path in tuple(paths):
+            del self.keys[path]
+
     def forget(self, paths: Collection[str]) -> None:
         """Forget that these firings, loops and maps have settled; attempts stay counted."""
         for path in paths:
             self.rounds.pop(path, None)
             self.exits.pop(path, None)
-            self.maps.pop(path, None)
+            self.maps.pop(path, None)  # its keys remain valid for an equal list
+            self.tests.pop(path, None)
             self.races.pop(path, None)
             known = self.firings.get(path)
             if known is not None:
@@ -194,6 +221,11 @@ class Past:
                     started=known.started,
                     is_running=known.is_running,
                 )
+
+
+def is_within(path: str, frame: str) -> bool:
+    """Return whether a firing is in a scope instance, directly or further inside."""
+    return path.startswith(frame) and path[len(frame) : len(frame) + 1] in ("", "/", "[", "~")
 
 
 def fold(run: str, records: Iterable[Record], store: str) -> Past:
@@ -257,6 +289,12 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             past.exits[path] = data["reason"], data["iterations"]
         case EventKind.MAP_OPENED:
             past.maps[path] = data["items"]
+            if "keys" in data:
+                past.keys[path] = data["keys"], data.get("digest")
+        case EventKind.LOOP_TESTED:
+            past.tests[path] = data["round"], data["ends"]
+        case EventKind.CONTEXTS_MERGED:
+            past.merges[path] = data["value"], data["digest"]
         case EventKind.RACE_DECIDED:
             past.races[path] = data["edge"]
         case EventKind.WARNING:

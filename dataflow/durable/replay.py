@@ -147,6 +147,19 @@ class Replay:
         self._over.update(path if earlier == 1 else f"{path}~{earlier}" for earlier in range(1, number))
         return number
 
+    def keys(self, path: str, count: int, digest: str | None) -> list[str] | None:
+        """Return the recorded keys of the items of a map; None if they are of another list, or not recorded."""
+        written, before = self.past.keys.get(path, (None, None))
+        if written is None or not (path in self.past.maps or (digest is not None and digest == before)):
+            return None
+        found: list[str] = self._read(written)
+        return found if len(found) == count else None
+
+    def merged(self, path: str, digest: str | None) -> Any:
+        """Return the recorded outcome of a merge of the conversations with this content hash, else None."""
+        written, before = self.past.merges.get(path, (None, None))
+        return None if written is None or digest is None or digest != before else self._read(written)
+
     @property
     def inner_states(self) -> Mapping[str, NodeState]:
         """The states of firings inside the loops, maps and subflows that were not opened again."""
@@ -299,7 +312,9 @@ class ReportedEvents:
             case EventKind.LOOP_EXITED:
                 return path in past.exits and past.exits[path] == (data["reason"], data["iterations"])
             case EventKind.MAP_OPENED:
-                return path in past.maps
+                return path in past.maps and ("keys" not in data or path in past.keys)
+            case EventKind.CONTEXTS_MERGED:
+                return path in past.merges and past.merges[path][1] == data["digest"]
             case EventKind.RACE_DECIDED:
                 return path in past.races
             case EventKind.ASK_ANSWERED:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.compiler.graph import Join
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.core.context import merge_live
+from dataflow.core.context import POLICIES, merge_live
 from dataflow.core.events import EventKind
 from dataflow.core.ports import DONE as DONE_PORT
 from dataflow.core.ports import ERROR as ERROR_PORT
@@ -240,16 +240,25 @@ class Releasing:
     def _merge_contexts(self, frame: Frame, node: PlanNode, how: MergeFunction) -> None:
         """Merge the conversations that have values into one (S10.4)."""
         feed = node.feeds[0]
+        scheduler, path = self.scheduler, frame.path_of(node)
         live = set(live_values(feed.slots, frame.values))
         labels = [label for slot, label in zip(feed.slots, feed.labels, strict=True) if slot in live]
-        contexts = [self.scheduler.take(frame, slot) for slot in feed.slots if slot in live]
+        contexts = [scheduler.take(frame, slot) for slot in feed.slots if slot in live]
+        writer, replay = scheduler.journal_writer, scheduler.replay
+        # a user's function is asked once about the same conversations (S11.3)
+        digest = None if writer is None or how in POLICIES.values() else writer.digest(contexts)
         try:
-            merged = merge_live(node.id, labels, contexts, how)
+            known = None if replay is None else replay.merged(path, digest)
+            merged = merge_live(node.id, labels, contexts, how) if known is None else known
+            if writer is not None and digest is not None:
+                writer.check(merged, path)
         except BaseException as error:  # noqa: BLE001 - `how` is the user's code and may raise anything
-            self.scheduler.failing.failed(frame, node, error)
-        else:
-            self.scheduler.put(frame, node.outputs["out"], merged)
-            self.scheduler.finish(frame, node, DONE)
+            scheduler.failing.failed(frame, node, error)
+            return
+        if digest is not None:
+            scheduler.report(EventKind.CONTEXTS_MERGED, frame, node, value=merged, digest=digest)
+        scheduler.put(frame, node.outputs["out"], merged)
+        scheduler.finish(frame, node, DONE)
 
     def consider(self, frame: Frame, node: PlanNode, settled: int | None = None) -> None:
         """Settle a merge, fallback or race as soon as it is decided (S5.3); look at a map over edges."""

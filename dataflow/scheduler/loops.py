@@ -21,7 +21,7 @@ from dataflow.core.states import (
     Skip,
     is_dead,
 )
-from dataflow.diagnostics.runs import LOOP_ENDED
+from dataflow.diagnostics.runs import LIMIT_LOWERED, LOOP_ENDED
 from dataflow.errors import LoopLimit
 from dataflow.scheduler.frames import OpenedLoop, Unhandled
 
@@ -66,7 +66,7 @@ class Loops:
             except BaseException as error:  # noqa: BLE001 - the test is the user's function
                 self._fail(frame, node, opened, error)
                 return
-        if opened.ends is None and loop.limit is not None and opened.round >= loop.limit:
+        if opened.ends is None and self._is_over(frame, node, loop, opened.round):
             opened.ends = LoopEnd.LIMIT
         if opened.ends is not None:
             self._leave(frame, node, loop, opened)
@@ -114,7 +114,7 @@ class Loops:
                 opened.ends = LoopEnd.EXHAUSTED
             elif self._until_holds(body, node, loop, opened):
                 opened.ends = LoopEnd.CONDITION
-            elif loop.limit is not None and opened.round + 1 >= loop.limit:
+            elif self._is_over(frame, node, loop, opened.round + 1):
                 opened.ends = LoopEnd.LIMIT
         except BaseException as error:  # noqa: BLE001 - as above
             opened.ends = LoopEnd.FAILED
@@ -129,8 +129,28 @@ class Loops:
     def _until_holds(self, body: Frame, node: PlanNode, loop: LoopOf, opened: OpenedLoop) -> bool:
         assert body.parent is not None, "a round is inside a frame"
         assert loop.test is not None, "the loop has a test"
-        known = self._known(body.parent, node, opened.round + 1)
-        return _holds(node, loop, self.scheduler.take(body, loop.test)) if known is None else known
+        if (known := self._known(body.parent, node, opened.round + 1)) is not None:
+            return known
+        holds = _holds(node, loop, self.scheduler.take(body, loop.test))
+        if loop.predicate is not None and (body.unsettled or body.undemanded):  # else the next record tells
+            self.scheduler.report(EventKind.LOOP_TESTED, body.parent, node, round=opened.round, ends=holds)
+        return holds
+
+    def _is_over(self, frame: Frame, node: PlanNode, loop: LoopOf, rounds: int) -> bool:
+        """Return whether the limit lets no iteration follow after so many.
+
+        In a resumed run, whose limit may have been lowered, iterations in which something has settled
+        remain valid (S6.2).
+        """
+        if loop.limit is None or rounds < loop.limit:
+            return False
+        replay, path = self.scheduler.replay, frame.path_of(node)
+        if replay is None or not replay.past.has_settled_in(f"{path}[{rounds}]"):
+            return True
+        if rounds == loop.limit:
+            problem = LIMIT_LOWERED(path, limit=counted(loop.limit, "round"))
+            self.scheduler.warn(path, "limit_lowered", str(problem))
+        return False
 
     def _drop_what_only_next_values_need(self, body: Frame) -> None:
         self.scheduler.opening.await_no_more(body, body.plan.awaited_nexts)

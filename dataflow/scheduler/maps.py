@@ -16,7 +16,13 @@ from dataflow.core.events import EventKind
 from dataflow.core.ports import ERROR
 from dataflow.core.states import DONE, RUNNING, Errored, Skip
 from dataflow.core.wiring import encode
-from dataflow.diagnostics.runs import ANSWER_MISMATCH, KEY_TWICE, LENGTHS_DIFFERENT, MAP_WITHOUT_LIST
+from dataflow.diagnostics.runs import (
+    ANSWER_MISMATCH,
+    KEY_TWICE,
+    KEYS_CHANGED,
+    LENGTHS_DIFFERENT,
+    MAP_WITHOUT_LIST,
+)
 from dataflow.diagnostics.values import VALUE_MISMATCH
 from dataflow.errors import NodeFailed
 from dataflow.scheduler.arrivals import Arrivals, list_or_error, lists_of, passed_on
@@ -53,7 +59,7 @@ class Maps:
                 for slot, feed in action.lists.items()
             }
             count = _common_length(node.id, {action.lists[slot].port: items for slot, items in lists.items()})
-            names = _names(node.id, action, next(iter(lists.values())))
+            names, keys = self._names(frame, node, action, next(iter(lists.values())))
         except BaseException as error:  # noqa: BLE001 - a key is the user's function
             self.scheduler.failing.failed(frame, node, error)
             return
@@ -64,8 +70,24 @@ class Maps:
                 opened.missing[own] = count
         opened.passed_on = passed_on(frame, node)
         frame.note_opened(node.index, opened)
-        self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count)
+        self.scheduler.report(EventKind.MAP_OPENED, frame, node, items=count, **keys)
         self._begin_some(frame, node, opened)
+
+    def _names(
+        self, frame: Frame, node: PlanNode, action: MapOf, items: Sequence[Any]
+    ) -> tuple[Sequence[str | int], Mapping[str, Any]]:
+        """Return the names of the items, and the data that records keys: these are made once (S11.3)."""
+        key, replay, writer = action.options.key, self.scheduler.replay, self.scheduler.journal_writer
+        if key is None:
+            return range(len(items)), {}
+        digest = None if writer is None else writer.digest(items)
+        path = frame.path_of(node)
+        names = None if replay is None else replay.keys(path, len(items), digest)
+        if names is None:
+            names = _keys(node.id, key, items)
+        elif not _gives(node.id, key, items, names):
+            self.scheduler.warn(path, "keys_changed", str(KEYS_CHANGED(path)))
+        return names, {"keys": names, **({} if digest is None else {"digest": digest})}
 
     def _settles_early(self, frame: Frame, node: PlanNode) -> bool:
         """Return whether a list may be read before all items have ended.
@@ -228,11 +250,16 @@ def _common_length(node: str, lists: Mapping[str, Sequence[Any]]) -> int:
     return next(iter(lengths.values()))
 
 
-def _names(node: str, action: MapOf, items: Sequence[Any]) -> Sequence[str | int]:
-    """Return the names of the items: positions, or their keys without secrets, which must differ."""
-    key = action.options.key
-    if key is None:
-        return range(len(items))
+def _gives(node: str, key: Callable[[Any], str], items: Sequence[Any], names: Sequence[str]) -> bool:
+    """Return whether a function gives these keys."""
+    try:
+        return _keys(node, key, items) == names
+    except Exception:  # noqa: BLE001 - the user's function; the keys are known without it
+        return False
+
+
+def _keys(node: str, key: Callable[[Any], str], items: Sequence[Any]) -> list[str]:
+    """Return the keys of the items without secrets, encoded; they must differ."""
     from dataflow.secrets.known import redacted  # most maps have no keys
 
     names: list[str] = []

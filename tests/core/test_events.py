@@ -36,8 +36,8 @@ async def read(stream: Stream[Event]) -> list[Event]:
 def test_the_names_of_the_kinds_are_stable() -> None:
     names = """
         run_started run_paused run_resumed run_finished node_started attempt_failed node_finished
-        branch_evaluated loop_round loop_exited map_opened ask_opened ask_answered ask_closed race_decided
-        timer_set memo_hit memo_missed memo_skipped warning piece pieces_void
+        branch_evaluated loop_round loop_tested loop_exited map_opened ask_opened ask_answered ask_closed
+        race_decided contexts_merged timer_set memo_hit memo_missed memo_skipped warning piece pieces_void
     """
     assert {kind.value for kind in EventKind} == {*names.split()}
 

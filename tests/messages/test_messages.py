@@ -100,6 +100,8 @@ def mask(pattern: str, text: str) -> str:
 SNAPSHOTS: Final = Path(__file__).with_name("__snapshots__") / "test_messages.ambr"
 #: Codes that no row shows, with the reason.
 UNSHOWN: Final = {
+    "DF0868": "needs a resumed run, in tests/faults/test_decisions.py",
+    "DF0869": "needs a resumed run, in tests/faults/test_decisions.py",
     "DF1109": "raised in a forked process, in tests/stores/test_sqlite_files.py",
     "DF1407": "needs a file of another system, in tests/cli/test_foreign.py",
     "DF1423": "needs a run of a flow without a file, in tests/cli/test_runs.py",
