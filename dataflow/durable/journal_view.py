@@ -287,6 +287,17 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             past.rounds[path] = data["round"] + 1
         case EventKind.LOOP_EXITED:
             past.exits[path] = data["reason"], data["iterations"]
+        case EventKind.WARNING:
+            past.warnings[path, data["code"], data["text"]] = None
+        case EventKind.RUN_STARTED | EventKind.RUN_RESUMED | EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
+            _of_run(past, kind, data, time)
+        case _:
+            _of_decision(past, kind, path, data)
+
+
+def _of_decision(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) -> None:
+    """Fold a record of what the engine or a function of the user has decided."""
+    match kind:
         case EventKind.MAP_OPENED:
             past.maps[path] = data["items"]
             if "keys" in data:
@@ -297,10 +308,6 @@ def _take(past: Past, kind: EventKind, path: str, data: Mapping[str, Any], time:
             past.merges[path] = data["value"], data["digest"]
         case EventKind.RACE_DECIDED:
             past.races[path] = data["edge"]
-        case EventKind.WARNING:
-            past.warnings[path, data["code"], data["text"]] = None
-        case EventKind.RUN_STARTED | EventKind.RUN_RESUMED | EventKind.RUN_PAUSED | EventKind.RUN_FINISHED:
-            _of_run(past, kind, data, time)
         case _:
             pass
 

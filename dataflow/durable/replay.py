@@ -148,7 +148,7 @@ class Replay:
         return number
 
     def keys(self, path: str, count: int, digest: str | None) -> list[str] | None:
-        """Return the recorded keys of the items of a map; None if they are of another list, or not recorded."""
+        """Return the recorded keys of a map; None if they are of another list, or not recorded."""
         written, before = self.past.keys.get(path, (None, None))
         if written is None or not (path in self.past.maps or (digest is not None and digest == before)):
             return None

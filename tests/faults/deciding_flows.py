@@ -1,4 +1,4 @@
-"""Flows in which a user's function decides something, and then stops: at an ask, or by the end of the process."""
+"""Flows in which a user's function decides something before they stop: at an ask, or with their process."""
 
 from __future__ import annotations
 
@@ -187,7 +187,8 @@ FLOWS: Final[dict[str, Callable[[], Flow]]] = {
     function.__name__: function
     for function in (
         keys_of_a_map, keys_of_a_map_in_a_map, keys_of_a_map_in_a_loop, keys_of_a_map_that_feeds_another,
-        test_of_until, test_of_while, predicate_of_a_branch, pick_of_a_switch, merge_of_contexts, hook_of_a_subflow,
+        test_of_until, test_of_while, predicate_of_a_branch, pick_of_a_switch, merge_of_contexts,
+        hook_of_a_subflow,
     )
 }  # fmt: skip
 
@@ -199,5 +200,5 @@ def made(name: str, *, kills: bool = False) -> Flow:
 
 
 def run_and_die() -> None:
-    """Run a flow in a store until its process ends; the arguments are the flow's name and the store's path."""
+    """Run a flow until its process ends; the arguments are its name and the path of its store."""
     made(sys.argv[1], kills=True).using(store=Store.sqlite(sys.argv[2])).run_sync(xs=[5, 1])
