@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -23,7 +22,9 @@ from dataflow.durable.journal_view import began, fold, unhandled_in
 from dataflow.durable.ownership import (
     Taken,
     acquire,
+    begin,
     configs_told,
+    discard,
     flow_of_run,
     go_on,
     inputs_of,
@@ -92,7 +93,11 @@ async def prepare_forked(
     assert store is not None, "the flow has a store"
     past, records = await call_in_thread(_read, (store, run))
     fork = _Forking(flow, store, past, records).fork(changes, edited)
-    taken = await acquire(partial(_write, store, flow.target, past, fork), lambda taken: taken.hold.release())
+
+    def give_up(taken: Taken) -> None:
+        discard(store, taken.past.run, taken.hold)
+
+    taken = await acquire(partial(_write, store, flow.target, past, fork), give_up)
     return await go_on(lambda _: fork.plan, flow.settings, taken, {})
 
 
@@ -268,18 +273,12 @@ def _configs_as_json(
 
 def _write(store: Store, target: str, past: Past, fork: _Fork) -> Taken:
     """Write a fork atomically, and own it."""
+    run, now = new_run_id(), datetime.now(UTC)
+    folded = fold(run, fork.records, str(store))
     with store_errors(store):
-        run, now = new_run_id(), datetime.now(UTC)
         target = target or store.find(past.run).target
-        hold = store.begin(StoredRun(run, fork.plan.name, target, RunStatus.RUNNING.value, now, now))
-        try:
-            store.commit(run, Batch(fork.records, fork.blobs))
-            return Taken(hold, fold(run, fork.records, str(store)))
-        except BaseException:
-            hold.release()
-            with suppress(StoreError):  # what is left has no record, so the run cannot be resumed
-                store.delete(run)
-            raise
+    noted = StoredRun(run, fork.plan.name, target, RunStatus.RUNNING.value, now, now)
+    return Taken(begin(store, noted, Batch(fork.records, fork.blobs)), folded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,14 @@ from dataflow.values.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from dataflow.base.backend import Event as Wakeup
     from dataflow.core.events import Event, Reporter
     from dataflow.stores.store import Answer, Hold, Store
     from dataflow.values.classes import Classes
 
-__all__ = ["Entry", "Journal", "JournalWriter"]
+__all__ = ["Entry", "Journal", "JournalWriter", "first_batch"]
 
 _TEXT: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 _NO_ANSWERS: Final[Sequence[Answer]] = ()
@@ -100,6 +101,12 @@ class JournalWriter:
             return digest(value).hex()
         except NoDigest:
             return None
+
+    def began(self, data: Mapping[str, Any], time: datetime) -> None:
+        """Report that the run has started; the store has added the run with this record."""
+        event = self._reporter.make(EventKind.RUN_STARTED, "", redacted(data))
+        self._committed = event.seq
+        self._later(event._replace(time=time))
 
     def begin_again(self, reported: ReportedBefore) -> None:
         """Hold back events that were not reported before, until `go_on`."""
@@ -228,6 +235,14 @@ class JournalWriter:
 
 def _escaped(port: str) -> str:
     return f"${port}" if port.startswith("$") else port
+
+
+def first_batch(classes: Classes, data: Mapping[str, Any], time: datetime) -> Batch:
+    """Encode the record that a run has started, with which it is stored; raises ValueRefused."""
+    blobs: dict[str, bytes] = {}
+    written = Writer(classes, blobs.__setitem__).write(dict(data), "run_started of the run")
+    written["time"] = time.isoformat()
+    return _batch([Entry(1, EventKind.RUN_STARTED.value, "", written, blobs)])
 
 
 class ReportedBefore(Protocol):

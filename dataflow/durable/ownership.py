@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
@@ -19,7 +19,7 @@ from dataflow.core.states import ENDED, NodeState, RunStatus
 from dataflow.core.threads import call_in_thread
 from dataflow.diagnostics.stores import ANSWER_PENDING, RECORD_CUT, RUN_ENDED, RUN_SUPERSEDED, STORE_FAILED
 from dataflow.durable.edits import invalidated_by
-from dataflow.durable.journal import Journal, JournalWriter
+from dataflow.durable.journal import Journal, JournalWriter, first_batch
 from dataflow.durable.journal_view import began, fold, unhandled_in
 from dataflow.durable.replay import Replay, replay_run
 from dataflow.durable.storable import make_known, storable_of, throwaway_writer
@@ -46,8 +46,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Taken",
     "acquire",
+    "begin",
     "cancel_stored",
     "configs_told",
+    "discard",
     "flow_of_run",
     "go_on",
     "inputs_of",
@@ -84,11 +86,13 @@ async def prepare_stored(
     for name, value in inputs.items():
         writer.write(value, f"$in.{name}")
     now = datetime.now(UTC)
-    noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
-    hold = await acquire(partial(_begin, store, noted), lambda hold: hold.release())
-    scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
     told = {"target": target, **_flow_fields(storable), **({"pulled": pulled} if pulled else {})}
-    return PreparedRun(scheduler, FirstStart(inputs, told))
+    start = FirstStart(inputs, told, now)
+    noted = StoredRun(run_id, plan.name, target, RunStatus.RUNNING.value, now, now)
+    batch = first_batch(storable.classes, start.data(plan), now)
+    hold = await acquire(partial(begin, store, noted, batch), partial(discard, store, run_id))
+    scheduler = _scheduler(plan, settings, run_id, hold, storable, 0)
+    return PreparedRun(scheduler, start)
 
 
 def _flow_fields(storable: Storable) -> dict[str, Any]:
@@ -188,9 +192,17 @@ async def go_on(
         raise
 
 
-def _begin(store: Store, run: StoredRun) -> Hold:
+def begin(store: Store, run: StoredRun, batch: Batch) -> Hold:
+    """Store a new run with its first records, and own it; blocks."""
     with store_errors(store):
-        return store.begin(run)
+        return store.begin(run, batch)
+
+
+def discard(store: Store, run: str, hold: Hold) -> None:
+    """Delete a run that nothing was done of, since its caller was cancelled meanwhile; blocks."""
+    hold.release()
+    with suppress(DataflowError), store_errors(store):  # what is left can be resumed or cancelled
+        store.delete(run)
 
 
 def _take(store: Store, run: str) -> Taken:
@@ -280,8 +292,9 @@ async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
     except BaseException:
         with guard:
             is_left = True
-        for made in taken:
-            give_up(made)
+        with anyio.CancelScope(shield=True):
+            for made in taken:
+                await call_in_thread(give_up, (made,))
         raise
     return taken[0]
 

@@ -21,6 +21,7 @@ from dataflow.scheduler.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.policy import Settings
@@ -96,13 +97,19 @@ class FirstStart:
 
     inputs: dict[str, Any]
     told: Mapping[str, Any] = field(default_factory=dict)  # further data of the record of the start
+    written: datetime | None = None  # the time of that record, if the run was stored with it
 
     def announce(self, scheduler: Scheduler) -> None:
-        reporter, plan = scheduler.reporter, scheduler.plan
-        if reporter.is_listening:
-            data = {"flow": plan.name, "inputs": own_copy(dict(self.inputs)), **self.told}
-            reporter.emit(EventKind.RUN_STARTED, "", data)
+        reporter, writer = scheduler.reporter, scheduler.journal_writer
+        if writer is not None and self.written is not None:
+            writer.began(self.data(scheduler.plan), self.written)
+        elif reporter.is_listening:
+            reporter.emit(EventKind.RUN_STARTED, "", self.data(scheduler.plan))
         warn_of_settings(scheduler)
+
+    def data(self, plan: FlowPlan) -> dict[str, Any]:
+        """Return the data of the event of the start."""
+        return {"flow": plan.name, "inputs": own_copy(dict(self.inputs)), **self.told}
 
     def ready(self, scheduler: Scheduler) -> list[FiringId]:
         scheduler.timing.bound()

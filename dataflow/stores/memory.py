@@ -13,6 +13,7 @@ from dataflow.stores.outcomes import MemoUse, OutcomeTable, StoredOutcome, Store
 from dataflow.stores.store import (
     ASK_ENDED,
     ASK_KINDS,
+    NOTHING,
     Answer,
     Batch,
     Hold,
@@ -82,12 +83,15 @@ class MemoryStore(Store):
     def __str__(self) -> str:
         return _NAME
 
-    def begin(self, run: StoredRun) -> Hold:
-        """Add a new run and own it."""
+    def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
+        """Add a new run with its first batch, and own it."""
         with self._guard:
             if run.id in self._entries:
                 raise StoreError(_NAME, RUN_EXISTS(run=run.id))
-            entry = self._entries[run.id] = _Entry(run)
+            entry = _Entry(run)
+            if batch is not NOTHING:
+                _write(entry, batch)
+            self._entries[run.id] = entry
             return self._own(entry)
 
     def hold(self, run: str) -> Hold:
@@ -99,15 +103,10 @@ class MemoryStore(Store):
         """Write a batch atomically and return the answers that are pending then."""
         with self._guard:
             entry = self._entry(run)
-            inbox = {ask: answer for ask, answer in entry.inbox.items() if ask not in batch.taken}
-            if inbox and unless_answered:
-                return tuple(inbox.values())
-            records = _joined(entry, batch)
-            blobs = {**batch.blobs, **entry.blobs}
-            entry.inbox, entry.records, entry.blobs = inbox, records, blobs
-            status = entry.run.status if batch.status is None else batch.status
-            entry.run = replace(entry.run, status=status, updated=datetime.now(UTC))
-            return tuple(inbox.values())
+            left = [answer for ask, answer in entry.inbox.items() if ask not in batch.taken]
+            if not (left and unless_answered):
+                _write(entry, batch)
+            return tuple(left)
 
     def answer(self, run: str, *answers: Answer) -> None:
         """Add pending answers, all or none; raises AnswerRefused for an ask that has one or is closed."""
@@ -171,6 +170,15 @@ class MemoryStore(Store):
             raise RunTaken(_NAME, entry.run.id)
         entry.owned = True
         return _Held(entry, self._guard)
+
+
+def _write(entry: _Entry, batch: Batch) -> None:
+    """Apply a batch; raises StoreError, and then changes nothing."""
+    entry.records = _joined(entry, batch)
+    entry.blobs = {**batch.blobs, **entry.blobs}
+    entry.inbox = {ask: answer for ask, answer in entry.inbox.items() if ask not in batch.taken}
+    status = entry.run.status if batch.status is None else batch.status
+    entry.run = replace(entry.run, status=status, updated=datetime.now(UTC))
 
 
 def _joined(entry: _Entry, batch: Batch) -> dict[int, Record]:

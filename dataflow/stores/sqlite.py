@@ -41,6 +41,7 @@ from dataflow.stores.statements import (
     write_batch,
 )
 from dataflow.stores.store import (
+    NOTHING,
     Answer,
     Batch,
     Hold,
@@ -177,10 +178,16 @@ class SqliteStore(Store):
     def __str__(self) -> str:
         return self._name
 
-    def begin(self, run: StoredRun) -> Hold:
-        """Add a new run and own it."""
+    def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
+        """Add a new run with its first batch, and own it."""
         self._database.create()
-        return self._own(run.id, partial(add_run, run))
+
+        def add(connection: sqlite3.Connection, store: str) -> None:
+            add_run(run, connection, store)
+            if batch is not NOTHING:
+                write_batch(run.id, batch, connection, store)
+
+        return self._own(run.id, add)
 
     def hold(self, run: str) -> Hold:
         """Own an existing run; raises RunTaken if it is owned, also by this process."""

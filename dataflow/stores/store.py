@@ -27,6 +27,7 @@ __all__ = [
     "ASK_KINDS",
     "Answer",
     "Batch",
+    "NOTHING",
     "Hold",
     "Record",
     "Store",
@@ -98,6 +99,10 @@ class Batch:
     taken: Sequence[str] = ()  # asks whose pending answers the owner has taken
 
 
+#: A batch without changes.
+NOTHING: Final = Batch()
+
+
 class Hold(Protocol):
     """The ownership of a run; it ends with the process, however the process ends."""
 
@@ -115,8 +120,11 @@ class Store(ABC):
     outcomes: OutcomeTable | None = None
 
     @abstractmethod
-    def begin(self, run: StoredRun) -> Hold:
-        """Add a new run and own it."""
+    def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
+        """Add a new run with its first batch in one transaction, durable when this returns, and own it.
+
+        A method that fails leaves no run. The engine always passes a batch, with the record of the start.
+        """
 
     @abstractmethod
     def hold(self, run: str) -> Hold:

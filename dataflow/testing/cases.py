@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from dataflow.stores.store import NOTHING
 from dataflow.testing.samples import new_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dataflow.stores import Hold, Store, StoredRun
+    from dataflow.stores import Batch, Hold, Store, StoredRun
 
 __all__ = ["StoreCases"]
 
@@ -30,9 +31,9 @@ class StoreCases:
         """Release the runs that the test owns."""
         self._owned.close()
 
-    def begin(self, store: Store, run: StoredRun | None = None) -> Hold:
+    def begin(self, store: Store, run: StoredRun | None = None, batch: Batch = NOTHING) -> Hold:
         """Begin a run and own it until the end of the test."""
-        return self._until_end(store.begin(run or new_run()))
+        return self._until_end(store.begin(run or new_run(), batch))
 
     def hold(self, store: Store, run: str) -> Hold:
         """Own a run until the end of the test."""

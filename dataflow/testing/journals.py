@@ -143,6 +143,25 @@ class RunCases(StoreCases):
         assert store.find("run").status == "paused"
         self.hold(store, "run").release()
 
+    def test_a_run_is_begun_with_its_first_batch(self, tmp_path: Path) -> None:
+        store = self.make_store(tmp_path)
+        blobs = blob_of(b"of the start")
+        self.begin(store, None, Batch([record(1)], blobs, status="paused"))
+        assert (list(store.records("run")), store.find("run").status) == ([record(1)], "paused")
+        assert {name: store.blob(name) for name in blobs} == blobs
+        store.commit("run", batch_of(2))
+
+    def test_a_run_whose_first_batch_fails_is_not_there(self, tmp_path: Path) -> None:
+        store = self.make_store(tmp_path)
+        blobs = blob_of(b"of the start")
+        with refused(StoreError):
+            self.begin(store, None, Batch([record(1), record(1)], blobs))
+        assert not store.runs()
+        with refused(StoreError):
+            store.blob(*blobs)
+        self.begin(store, None, Batch([record(1)], blobs))
+        assert len(list(store.records("run"))) == 1
+
     def test_a_missing_run_is_told_with_some_that_are_there(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)
         self.begin(store, new_run("there")).release()

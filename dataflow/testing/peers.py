@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.errors import DataflowError
 from dataflow.stores import Batch, Record
+from dataflow.stores.store import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,8 +104,8 @@ def _serve(pipe: Connection, cases: type[StoreCases], place: Path) -> None:
 
 def _call(store: Store, owned: dict[str, Hold], what: str, *arguments: Any) -> object:
     match what, arguments:
-        case "begin", (run,):
-            owned[run.id] = store.begin(run)
+        case "begin", (run, *batch):
+            owned[run.id] = store.begin(run, *(batch or [NOTHING]))
         case "hold", (run,):
             owned[run] = store.hold(run)
         case "release", (run,):

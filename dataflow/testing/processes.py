@@ -73,6 +73,15 @@ class ProcessCases(StoreCases):
         store.commit("run", batch_of(2, 3))
         assert [found.seq for found in store.records("run")] == [1, 2, 3]
 
+    def test_a_run_in_whose_first_batch_its_process_dies_is_not_there(self, tmp_path: Path) -> None:
+        store = self.make_store(tmp_path)
+        with Peer(type(self), tmp_path) as peer:
+            peer.start("begin", new_run(), dying_batch(1, 2))
+            peer.wait()
+        assert not store.runs()
+        self.begin(store, None, batch_of(1))
+        assert [found.seq for found in store.records("run")] == [1]
+
     def test_a_process_starts_again_between_two_batches(self, tmp_path: Path) -> None:
         for first in (1, 3, 5):
             with Peer(type(self), tmp_path) as peer:

@@ -16,6 +16,7 @@ from dataflow import EventKind, Flow, StoreError, node
 from dataflow.base.backend import threadsafe_call
 from dataflow.durable.journal import Entry, Journal
 from dataflow.stores import Batch, Hold, Store, StoredRun
+from dataflow.stores.store import NOTHING
 from tests.support.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
 
 
@@ -222,8 +223,8 @@ class TestFailingStore:
 
     async def test_a_hold_that_cannot_be_given_up_is_told(self) -> None:
         class Stuck(Writes):
-            def begin(self, run: StoredRun) -> Hold:
-                hold = super().begin(run)
+            def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
+                hold = super().begin(run, batch)
 
                 class Held:
                     def release(self) -> None:

@@ -15,6 +15,7 @@ from dataflow import Flow, NodeOutput, Ports, RunFailed, node
 from dataflow.inspection.stored_run import firing_object, read_run
 from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
+from dataflow.stores.store import NOTHING
 from dataflow.testing.samples import new_run
 from tests.messages.telling import Row, Stimulus
 from tests.support.stored_runs import retold
@@ -185,7 +186,7 @@ def unwritten() -> list[str]:
 
 
 class Defective(MemoryStore):
-    def begin(self, run: StoredRun) -> Hold:
+    def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
         raise KeyError(run.flow)
 
 

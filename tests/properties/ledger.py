@@ -10,6 +10,7 @@ from threading import RLock
 from dataflow.errors import StoreError
 from dataflow.stores import Answer, Batch, Hold, Record, StoredRun
 from dataflow.stores.memory import MemoryStore
+from dataflow.stores.store import NOTHING
 
 _STATUSES = {"run_started": "running", "run_resumed": "running", "run_paused": "paused"}
 _TAKING = ("ask_answered", "ask_closed")
@@ -35,9 +36,10 @@ class Ledger(MemoryStore):
         self._came: list[_Written | Answer] = []
         self._order = RLock()
 
-    def begin(self, run: StoredRun) -> Hold:
+    def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
         self._noted, self.run = run, run.id
-        return super().begin(run)
+        self._came += [_Written(record, batch.blobs) for record in batch.records]
+        return super().begin(run, batch)
 
     def commit(self, run: str, batch: Batch, *, unless_answered: bool = False) -> Sequence[Answer]:
         with self._order:

@@ -14,6 +14,7 @@ import anyio
 from dataflow import Flow, Node, NodeOutput, Port, Ports, node
 from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
+from dataflow.stores.store import NOTHING
 
 PROMPT = "how many?"
 
@@ -97,9 +98,9 @@ class Gated(MemoryStore):
             self.entered.set()
             assert self.gate.wait(30), "the gate was opened"
 
-    def begin(self, run: StoredRun) -> Hold:
+    def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
         self._wait("begin")
-        return super().begin(run)
+        return super().begin(run, batch)
 
     def hold(self, run: str) -> Hold:
         self._wait("hold")
