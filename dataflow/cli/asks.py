@@ -19,12 +19,13 @@ from dataflow.diagnostics.commands import (
     SECRET_NOT_SET,
     STDIN_TWICE,
 )
+from dataflow.diagnostics.stores import ANSWER_TOO_LATE
 from dataflow.errors import ValueMismatch
 from dataflow.types.shapes import type_name
 from dataflow.types.validation import check_json, described
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.inspection.open_asks import OpenAsk
@@ -101,8 +102,13 @@ def answers_needed(asks: Iterable[OpenAsk]) -> Sequence[str]:
     return [f"{shlex.quote(ask.id)}=..." for ask in asks if not ask.is_answered]
 
 
-def read_answers(run: str, asks: Sequence[OpenAsk], given: Sequence[str]) -> dict[str, Any]:
-    """Parse answers to the open asks of a run; raises Refused, as a usage error, with all problems."""
+def read_answers(
+    run: str, asks: Sequence[OpenAsk], given: Sequence[str], ended: Callable[[], Mapping[str, str]] = dict
+) -> dict[str, Any]:
+    """Parse answers to the open asks of a run; raises Refused, as a usage error, with all problems.
+
+    `ended` returns the asks that no longer accept an answer, with the kind of the record that says so.
+    """
     open_asks = {ask.id: ask for ask in asks if not ask.is_answered}
     answered = {ask.id for ask in asks if ask.is_answered}
     problems: list[Diagnostic] = []
@@ -118,6 +124,9 @@ def read_answers(run: str, asks: Sequence[OpenAsk], given: Sequence[str]) -> dic
             problems.append(ALREADY_ANSWERED(f"ask {id!r} of run {run}", available=open_asks))
         elif id in open_asks and open_asks[id].has_expired:
             problems.append(ASK_EXPIRED(f"ask {id!r} of run {run}"))
+        elif id not in open_asks and (kind := ended().get(id)) is not None:
+            problem = ALREADY_ANSWERED if kind == "ask_answered" else ANSWER_TOO_LATE
+            problems.append(problem(f"ask {id!r} of run {run}", available=open_asks))
         elif id not in open_asks:
             problems.append(OPTION_UNKNOWN(f"run {run}", what="open ask", found=id, available=open_asks))
         elif id in taken:

@@ -163,6 +163,11 @@ class Past:
         reason, iterations = self.exits.get(path, (LoopEnd.FAILED, -1))
         return None if iterations != rounds or reason == LoopEnd.FAILED else reason != LoopEnd.CONDITION
 
+    def ask_at(self, path: str) -> PastAsk | None:
+        """Return the ask of a firing, None if it has not asked."""
+        known = self.firings.get(path)
+        return None if known is None else known.ask
+
     def has_settled_in(self, frame: str) -> bool:
         """Return whether a firing in a scope instance has settled, or was answered."""
         return any(

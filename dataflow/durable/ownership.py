@@ -244,6 +244,7 @@ async def _restore(
     past.failures = unhandled_in(plan, past)
     forgotten, changed_code = invalidated_by(plan, storable.shape, past, stored, edited)
     warnings = [ResumeWarning("code_changed", text) for text in changed_code]
+    asked_again = {path for path in forgotten if past.ask_at(path) is not None}
     inputs = inputs_of(plan, reader.read(past.told["inputs"], f"the inputs of run {past.run}"))
     replay = scheduler.replay = Replay(scheduler, past, forgotten, reader.read)
     writer.begin_again(replay.reported)
@@ -258,6 +259,9 @@ async def _restore(
     for id, value in answers.items():
         if id in read:
             raise AnswerRefused(id, ANSWER_PENDING())
+        if id in asked_again and id not in scheduler.asking.open:
+            scheduler.asking.expect(id, value, "resume")
+            continue
         read[id] = scheduler.asking.read(id, value, "resume")
     if past.is_torn:
         warnings.append(ResumeWarning("torn_record", str(RECORD_CUT())))

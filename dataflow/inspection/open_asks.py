@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.inspection.json_values import StoredValues, json_value
 from dataflow.secrets.known import redacted
+from dataflow.stores.store import ASK_ENDED, ASK_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from dataflow.core.inputs import Ask
     from dataflow.stores import Store, StoredAsk
 
-__all__ = ["OpenAsk", "asks_of", "of_event", "of_result", "of_store"]
+__all__ = ["OpenAsk", "asks_of", "ended_asks", "of_event", "of_result", "of_store"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,15 @@ def of_store(ask: StoredAsk, stored: StoredValues) -> OpenAsk:
     return OpenAsk(
         ask.run, ask.id, prompt, schema, stored.readable(data["show"]), expires, is_answered=ask.is_answered
     )
+
+
+def ended_asks(store: Store, run: str) -> dict[str, str]:
+    """Return the asks of a run that no longer accept an answer, with the kind of their last record.
+
+    Reads the whole journal; raises StoreError.
+    """
+    last = {record.path: record.kind for record in store.records(run) if record.kind in ASK_KINDS}
+    return {id: kind for id, kind in last.items() if kind in ASK_ENDED}
 
 
 def asks_of(store: Store, run: str | None = None) -> list[OpenAsk]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ class Engine:
         # the end of the execution session is decided, though it may not be written yet
         self.has_concluded = False
         self._is_left = False  # the task group has ended
+        self._takings: list[Taking] = []  # that are not done
 
     def begin(self) -> None:
         """Spawn the first worker, which starts the run; nothing has run when this returns."""
@@ -71,26 +73,43 @@ class Engine:
             self._conclude()
 
     async def answer(self, answers: Mapping[str, object]) -> None:
-        """Answer open asks; raises AnswerRefused, and then apply none of the answers."""
+        """Answer open asks, and wait until that is committed; raises AnswerRefused.
+
+        Then none of the answers was applied, unless one of them, or the run, has closed the ask of another.
+        """
         if self.stored_end is not None:
             await self.stored_end.decided()
         if self.has_concluded:
             what = "has paused, so resume it with the answer"
             reason = f"run {self.reporter.run} {what if self.status is RunStatus.PAUSED else 'has ended'}"
             raise AnswerRefused(next(iter(answers), ""), ASK_CLOSED(reason=reason))
-        self.take({id: self.scheduler.asking.read(id, value, "run") for id, value in answers.items()})
+        asking = self.scheduler.asking
+        taking = self.take({id: asking.read(id, value, "run") for id, value in answers.items()})
+        await taking.done.wait()
+        if self.stored_end is not None:
+            await self.stored_end.journal_writer.journal.committed()
+        for id in answers:
+            if id not in taking.applied:  # it was closed meanwhile, or the run has ended
+                raise AnswerRefused(id, asking.why_refused(id))
 
-    def take(self, answers: Mapping[str, ReadAnswer]) -> None:
+    def take(self, answers: Mapping[str, ReadAnswer]) -> Taking:
         """Have a worker fire the nodes that answers make ready; ignore asks closed meanwhile."""
-        self.scheduler.asking.promise(answers)
+        asking, taking = self.scheduler.asking, Taking()
+        asking.promise(answers)
+        self._takings.append(taking)
 
         def first() -> list[FiringId]:
             newly: list[FiringId] = []
             for id, answer in answers.items():
-                newly += self.scheduler.asking.take(id, answer)
+                if id in asking.open:
+                    taking.applied.add(id)
+                newly += asking.take(id, answer)
+            self._takings.remove(taking)
+            taking.done.set()
             return newly
 
         self.workers.begin(first)
+        return taking
 
     def leave(self, error: BaseException | None) -> None:
         """Cancel the run if its block is left by an error, else let it run to its end."""
@@ -144,6 +163,7 @@ class Engine:
         """Pause, unless an answer has arrived meanwhile: nothing else can run (S11.1)."""
         if self.has_concluded or (self.stored_end is not None and self.stored_end.is_pausing):
             return
+        self.scheduler.asking.warn_of_unused()
         self.scheduler.timing.stop()
         self.workers.act()
         data = pause_data(self.scheduler)
@@ -175,6 +195,7 @@ class Engine:
         if self.has_concluded:
             return
         self.has_concluded = True
+        self.scheduler.asking.warn_of_unused()
         self.scheduler.let_go()
         self.workers.act()
         self._check_time()
@@ -211,6 +232,16 @@ class Engine:
         self.reporter.ended(self.status)
         self.reporter.close()
         self.ended.set()
+        for taking in self._takings:
+            taking.done.set()
+
+
+@dataclass(slots=True, eq=False)
+class Taking:
+    """Answers that are being applied."""
+
+    done: Event = field(default_factory=new_event)  # set once they are applied, or the run has ended
+    applied: set[str] = field(default_factory=set)  # the asks among them that were open
 
 
 class StoredEnd:

@@ -112,14 +112,16 @@ class Run:
     async def answer(self, answers: Mapping[str, object]) -> None:
         """Answer open asks by their ids while the run is executed; raises AnswerRefused.
 
-        If one answer is refused, none of them is applied. Resume a paused run with its answers instead.
+        In a run with a store the answers are committed when this returns. If one answer is refused, none of
+        them is applied. Resume a paused run with its answers instead.
         """
         await self._engine.answer(answers)
 
     def cancel(self, reason: str = "cancelled") -> None:
         """Cancel the run: waiting nodes do not run, running ones are cancelled. Any thread may call it.
 
-        `result.why` reports the reason for each node. A run that has ended, or is failing, keeps its status.
+        This returns before anything has ended: await the run for that. `result.why` reports the reason for
+        each node. A run that has ended, or is failing, keeps its status.
         """
         self._engine.reporter.in_loop(partial(self._engine.cancel, reason))
 

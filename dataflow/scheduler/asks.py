@@ -63,6 +63,7 @@ class Asking:
         self.scheduler = scheduler
         self.open: dict[str, OpenAsk] = {}  # by id
         self._over: dict[str, Diagnostic] = {}  # asks that no longer accept answers, and why
+        self._expected: dict[str, tuple[object, str]] = {}  # answers for asks that will be opened again
         self._promised: set[str] = set()  # asks with an accepted answer that is about to be applied
 
     @property
@@ -104,6 +105,8 @@ class Asking:
         if scheduler.reporter.is_listening:
             self.report(one)
         self._watch(one)
+        if path in self._expected:
+            scheduler.opening.do_later(partial(self._take_expected, path))
 
     def report(self, one: OpenAsk) -> None:
         """Report that an ask is open, with all data needed to open it again."""
@@ -139,8 +142,7 @@ class Asking:
         """Read an answer to an open ask; raises AnswerRefused."""
         one = self.open.get(id)
         if one is None:
-            ids = [ask.id for ask in self.asks]
-            raise AnswerRefused(id, self._over.get(id) or ASK_UNKNOWN(available=ids))
+            raise AnswerRefused(id, self.why_refused(id))
         if id in self._promised:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
@@ -160,6 +162,40 @@ class Asking:
         except (ValueError, RecursionError) as error:
             raise AnswerRefused(id, ANSWER_NOT_JSON(error=error)) from error
         return self.read(id, value, by, is_json=True)
+
+    def why_refused(self, id: str) -> Diagnostic:
+        """Return why an ask that is not open takes no answer."""
+        over = self._over.get(id) or self._of_earlier(id)
+        return over or ASK_UNKNOWN(available=[ask.id for ask in self.asks])
+
+    def _of_earlier(self, id: str) -> Diagnostic | None:
+        """Return why an ask of an earlier execution session no longer accepts answers; None if unknown."""
+        replay = self.scheduler.replay
+        ask = None if replay is None else replay.past.ask_at(id)
+        if ask is None or (ask.values is None and ask.closed is None):
+            return None
+        return ANSWERED if ask.values is not None else ASK_CLOSED(reason=ask.closed)
+
+    def expect(self, id: str, value: object, by: str) -> None:
+        """Keep an answer for an ask that is about to be opened again, and read it then."""
+        self._expected[id] = value, by
+
+    def _take_expected(self, id: str) -> None:
+        value, by = self._expected.pop(id)
+        if id not in self.open:  # it was closed in the same step
+            return
+        try:
+            read = self.read(id, value, by)
+        except AnswerRefused as error:
+            self.scheduler.warn("", "answer_refused", str(error))
+        else:
+            self.answer(id, read)
+
+    def warn_of_unused(self) -> None:
+        """Warn of answers that were given for asks which were not opened again."""
+        for id in self._expected:
+            self.scheduler.warn("", "answer_refused", str(AnswerRefused(id, self.why_refused(id))))
+        self._expected.clear()
 
     def knows(self, id: str) -> bool:
         """Return whether an ask is open, or was in this execution session."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from dataflow.diagnostics.stores import (
     LATER_RELEASE,
 )
 from dataflow.errors import StoreError
-from dataflow.stores.locks import forget_in_children, may_stay_in_children, wait_for
+from dataflow.stores.locks import PRIVATE_FILE, forget_in_children, may_stay_in_children, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,9 @@ CREATE TABLE inbox (
 CREATE TABLE memo (fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE schedules (id TEXT PRIMARY KEY, data TEXT NOT NULL)
 """
+
+#: The permissions of a new folder: what a run has seen is for its user alone (S12.2).
+PRIVATE_FOLDER: Final = 0o700
 
 #: How long a process waits for the transaction of another process, in seconds.
 BUSY: Final = 30.0
@@ -94,7 +98,7 @@ class Database:
         if self.exists():
             return
         with self.store_errors():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             lock = wait_for(self.lock_file("creating"))
             try:
                 if not self.exists():
@@ -104,7 +108,7 @@ class Database:
 
     def lock_file(self, name: str) -> Path:
         """Return the path of a lock file, in a folder that is created on first use."""
-        self.locks.mkdir(exist_ok=True)
+        self.locks.mkdir(PRIVATE_FOLDER, exist_ok=True)
         return self.locks / name
 
     def keep(self) -> None:
@@ -234,6 +238,8 @@ def _write_empty(path: Path) -> None:
         _beside(left_over, "-wal").unlink(missing_ok=True)
         _beside(left_over, "-shm").unlink(missing_ok=True)
     unfinished.unlink(missing_ok=True)
+    # SQLite gives its log files the permissions of the file
+    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE))
     with closing(
         sqlite3.connect(f"{unfinished.as_uri()}?mode=rwc", uri=True, isolation_level=None)
     ) as connection:

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["FileLock", "forget_in_children", "is_taken", "may_stay_in_children", "take", "wait_for"]
+__all__ = ["PRIVATE_FILE", "FileLock", "forget_in_children", "is_taken", "may_stay_in_children", "take", "wait_for"]
 
 #: How long `take` retries while others only query the lock, and the pause between two tries, in seconds: the
 #: system cannot wait for a lock with a timeout. A query takes microseconds, but its process may be suspended.
 PATIENCE: Final = 10.0
 PAUSE: Final = 0.001
+#: The permissions of a new file.
+PRIVATE_FILE: Final = 0o600
 #: What has files open that a forked child must not use.
 _OPEN: Final[set[ForkSensitive]] = set()
 
@@ -94,7 +96,7 @@ def is_taken(path: Path) -> bool:
 @contextmanager
 def _opened(path: Path, flags: int) -> Iterator[int]:
     """Open a file; a duplicate of the descriptor keeps the lock that was taken through it."""
-    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE)
     try:
         yield descriptor
     finally:

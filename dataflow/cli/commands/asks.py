@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dataflow.base.wording import counted, listed, visible
@@ -64,7 +65,7 @@ def answer(
     A run that is being executed reads the answers when it writes its next step, any other when it is resumed.
     """
     from dataflow.cli.asks import read_answers  # loaded on first use
-    from dataflow.inspection.open_asks import asks_of
+    from dataflow.inspection.open_asks import asks_of, ended_asks
     from dataflow.stores import Answer
 
     place = open_store(store)
@@ -73,7 +74,7 @@ def answer(
         open_asks = asks_of(place, found.id)
     if not answers:
         raise Refused([_none_given(open_asks)], ExitCode.USAGE)
-    values = read_answers(found.id, open_asks, answers)
+    values = read_answers(found.id, open_asks, answers, partial(ended_asks, place, found.id))
     by = _user()
     with refusing_runs():
         place.answer(found.id, *(Answer(id, json.dumps(value), by) for id, value in values.items()))

@@ -132,12 +132,12 @@ def read_past(store: Store, run: StoredRun) -> PastRun:
 
 def _given(store: Store, run: StoredRun, answers: list[str]) -> dict[str, Any]:
     from dataflow.cli.asks import read_answers  # loaded on first use
-    from dataflow.inspection.open_asks import asks_of
+    from dataflow.inspection.open_asks import asks_of, ended_asks
 
     is_closed = run.status in ("failed", "cancelled")
     with refusing_runs():
         asks = _closed_asks(store, run) if is_closed else asks_of(store, run.id)
-    return read_answers(run.id, asks, answers)
+    return read_answers(run.id, asks, answers, partial(ended_asks, store, run.id))
 
 
 def _closed_asks(store: Store, run: StoredRun) -> list[OpenAsk]:

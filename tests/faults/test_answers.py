@@ -1,0 +1,158 @@
+"""F-C04, F-C05: an answer is committed when it is acknowledged, and a second one is refused as such."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+from dataflow import AnswerRefused, Flow, Store, collect, each
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import os, sys, anyio
+from dataflow import Flow, Store
+
+async def slow() -> int:
+    await anyio.sleep(60)
+    return 1
+
+with Flow("f") as flow:
+    flow.output("a", flow.ask(bool, "go on?", name="a").out)
+    flow.output("b", flow.add(slow).out)
+
+async def main():
+    async with flow.using(store=Store.sqlite(sys.argv[1])).start() as run:
+        async for event in run.events():
+            if event.kind == "ask_opened":
+                await run.answer({"a": True})
+                os._exit(9)
+
+anyio.run(main)
+"""
+
+
+async def test_an_answer_survives_the_end_of_the_process(tmp_path: Path) -> None:
+    place = tmp_path / "runs.db"
+    ended = await anyio.run_process([sys.executable, "-c", SCRIPT, str(place)], check=False)
+    assert ended.returncode == 9
+    store = Store.sqlite(place)
+    [run] = store.runs()
+    assert "ask_answered" in [record.kind for record in store.records(run.id)]
+
+
+async def same(x: Any) -> Any:
+    return x
+
+
+def plain() -> Flow:
+    with Flow("plain") as flow:
+        flow.output("first", flow.ask(bool, "?", name="first").out)
+        flow.output("second", flow.ask(bool, "?", name="second").out)
+    return flow
+
+
+def looped() -> Flow:
+    with Flow("looped") as flow:
+        with flow.loop(limit=2) as loop:
+            carried = loop.carry(True)
+            carried.next(flow.ask(bool, "?", name="q", show=carried.out).out)
+        flow.output("o", carried.final)
+    return flow
+
+
+def mapped() -> Flow:
+    with Flow("mapped") as flow:
+        item = each([True, False])
+        flow.output("o", collect(flow.ask(bool, "?", name="q", show=flow.add(same, x=item).out).out))
+    return flow
+
+
+@pytest.mark.parametrize("is_stored", [True, False], ids=["store", "no store"])
+@pytest.mark.parametrize("made", [plain, looped, mapped])
+async def test_a_second_answer_is_refused_as_one(made: Any, is_stored: bool) -> None:
+    flow = made().using(store=Store.memory()) if is_stored else made()
+    result = await flow.run()
+    first = result.asks[0].id
+    result = await flow.resume(result.run_id if is_stored else result, {first: True})
+    for id, code in ((first, "DF0829"), ("other", "DF0828")):
+        with pytest.raises(AnswerRefused) as refused:
+            await flow.resume(result.run_id if is_stored else result, {id: False})
+        assert refused.value.problem.code == code
+
+
+async def test_an_ask_that_has_expired_says_so_in_a_resumed_run() -> None:
+    with Flow("late") as flow:
+        flow.output("first", flow.ask(bool, "?", name="first", expires=0.001, default=True).out)
+        flow.output("second", flow.ask(bool, "?", name="second").out)
+    kept = flow.using(store=Store.memory())
+    result = await kept.run()
+    while "first" not in result.outputs:
+        result = await kept.resume(result.run_id)
+    with pytest.raises(AnswerRefused) as refused:
+        await kept.resume(result.run_id, {"first": False})
+    assert refused.value.problem.code == "DF0829"
+
+
+@pytest.mark.parametrize("store", [Store.memory, None], ids=["store", "no store"])
+async def test_an_answer_is_applied_when_it_is_acknowledged(store: Any) -> None:
+    gate = anyio.Event()
+
+    async def waits() -> int:
+        await gate.wait()
+        return 1
+
+    with Flow("f") as flow:
+        flow.output("a", flow.ask(bool, "?", name="a").out)
+        flow.output("b", flow.add(waits).out)
+    async with flow.using(store=store() if store else None).start() as run:
+        async for event in run.events():
+            if event.kind == "ask_opened":
+                await run.answer({"a": True})
+                with pytest.raises(AnswerRefused) as refused:
+                    await run.answer({"a": True})
+                assert refused.value.problem.code == "DF0829"
+                gate.set()
+        assert (await run).outputs == {"a": True, "b": 1}
+
+
+@pytest.mark.parametrize("given", [7, "seven"])
+async def test_an_answer_to_an_ask_that_is_asked_again_takes_one_call(given: Any) -> None:
+    store = Store.memory()
+    result = await constants(1).using(store=store).run()
+    result = await constants(2).using(store=store).resume(result.run_id, {"q": given}, edited="recompute")
+    if given == 7:
+        assert (result.status, dict(result.outputs)) == ("completed", {"o": 7})
+    else:  # what the new ask takes is known once it is open
+        assert [ask.show for ask in result.asks] == [2]
+        assert ["DF0601" in text for text in result.warnings] == [True]
+
+
+def constants(number: int) -> Flow:
+    with Flow("asking") as flow:
+        flow.output("o", flow.ask(int, "?", name="q", show=flow.add(same, x=number).out).out)
+    return flow
+
+
+async def test_an_answer_to_an_ask_that_is_not_asked_again_is_warned_of() -> None:
+    store = Store.memory()
+    first = chosen(1).using(store=store)
+    result = await first.run()
+    result = await chosen(2).using(store=store).resume(result.run_id, {"q": 7}, edited="recompute")
+    assert result.status == "completed"
+    assert any("DF0828" in text or "DF0829" in text for text in result.warnings)
+
+
+def is_one(x: int) -> bool:
+    return x == 1
+
+
+def chosen(number: int) -> Flow:
+    with Flow("chosen") as flow:
+        way = flow.when(flow.add(same, x=number).out, is_one)
+        flow.output("o", flow.ask(int, "?", name="q", show=way.yes).out)
+    return flow
