@@ -169,3 +169,11 @@ NODE_NOT_BEGUN: Final = Kind(
     example="dataflow runs show RUN last   # of a run that has paused before",
     cure="Resume the run, or ask `dataflow why` what the node waits for.",
 )
+RECORD_DAMAGED: Final = Kind(
+    "DF1168",
+    "record {seq} is damaged: {error}",
+    hint="restore the store from a backup",
+    meaning="The bytes of a record of the journal of a run are not text.",
+    example="dataflow runs show RUN   # after the file was changed by something else",
+    cure="Restore the store from a backup, or start the run again.",
+)

@@ -32,7 +32,7 @@ from dataflow.durable.ownership import (
     store_errors,
 )
 from dataflow.durable.storable import make_known, storable_of
-from dataflow.errors import AnswerRefused, FlowInvalid, StoreError, ValueRefused
+from dataflow.errors import AnswerRefused, FlowInvalid, ValueRefused
 from dataflow.runtime.run import new_run_id
 from dataflow.stores import Batch, StoredRun
 from dataflow.stores.store import Record

@@ -13,6 +13,7 @@ from dataflow.base.wording import counted, visible
 from dataflow.compiler.addresses import address_of
 from dataflow.core.events import EventKind
 from dataflow.core.former_names import former_names
+from dataflow.core.states import RunStatus
 from dataflow.core.threads import call_in_thread
 from dataflow.core.wiring import INPUT
 from dataflow.durable.edits import CODE, compare, current_types, in_names_of
@@ -260,7 +261,8 @@ class _Side:
             return None
         if firing.state is not None:
             return firing.state.value
-        return "paused" if firing.ask is not None and firing.ask.values is None else "running"
+        is_paused = self.past.status is RunStatus.PAUSED  # so are the loops, maps and subflows around asks
+        return "paused" if is_paused or (firing.ask is not None and firing.ask.values is None) else "running"
 
     def reason_of(self, path: str) -> str:
         return self.past.firings[path].reason

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from dataflow.base.wording import moment
 from dataflow.compiler.plan import JoinOf
-from dataflow.core.states import RELEASED, STATES, UNSETTLED, Errored, NodeState, Skip
+from dataflow.core.states import RELEASED, UNSETTLED, Errored, NodeState, Skip
+from dataflow.scheduler.timers import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -181,9 +182,11 @@ def ask_text(id: str, prompt: str, since: str = "", until: str = "") -> str:
     return f"ask {id!r} waits for an answer{times}" + (f": {prompt}" if prompt else "")
 
 
-def explain_firing(frame: Frame, node: PlanNode, asks: Sequence[Ask]) -> Explanation:
-    """Explain the state of a firing."""
-    return explain((frame, node.index), _Finder(asks).look)
+def explain_firing(
+    frame: Frame, node: PlanNode, asks: Sequence[Ask], *, is_paused: bool = False
+) -> Explanation:
+    """Explain the state of a firing, in a run that may have paused."""
+    return explain((frame, node.index), _Finder(asks, is_paused=is_paused).look)
 
 
 def explain_token(
@@ -203,7 +206,7 @@ def explain_token(
         head = RawReason(ReasonKind.VALUE, name, f"{name} had a value, which was let go")
     else:
         head = RawReason(ReasonKind.VALUE, name, f"{name} has a value")
-    finder = _Finder(asks)
+    finder = _Finder(asks, is_paused=status == "paused")
     return explain("", lambda thing: head if thing == "" else finder.look(thing))
 
 
@@ -216,7 +219,8 @@ def explain_earlier(path: str, state: NodeState) -> Explanation:
 class _Finder:
     """Finds the explanation of one thing."""
 
-    def __init__(self, asks: Sequence[Ask]) -> None:
+    def __init__(self, asks: Sequence[Ask], *, is_paused: bool) -> None:
+        self._is_paused = is_paused
         self._asks: Mapping[str, Ask] = {ask.id: ask for ask in asks}
 
     def look(self, thing: Thing) -> RawReason:
@@ -236,7 +240,7 @@ class _Finder:
         return RawReason(ReasonKind.ASK, id, ask_text(id, ask.prompt, until=until))
 
     def _of_firing(self, frame: Frame, node: PlanNode) -> RawReason:
-        path, state = frame.path_of(node), STATES[frame.states[node.index]]
+        path, state = frame.path_of(node), state_of(frame, node, is_paused=self._is_paused)
         memo = f", {frame.memos[node.index]}" if node.index in frame.memos else ""
         kind, head = KINDS[state], f"{path} is {state.value}{memo}"
         reason = frame.reasons.get(node.index)

@@ -24,6 +24,7 @@ from dataflow.core.states import (
 )
 from dataflow.diagnostics.runs import OUTPUT_UNKNOWN, RUN_RESUMED, VALUE_MISSING
 from dataflow.errors import DataflowError, NameUnknown, RunTaken
+from dataflow.scheduler.timers import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -80,7 +81,8 @@ class Result:
     @cached_property
     def states(self) -> Mapping[str, NodeState]:
         """The state of every node by its path, including nodes inside maps and loops."""
-        found = {path: STATES[frame.states[node.index]] for path, frame, node in self._firings()}
+        paused = self.status == "paused"
+        found = {path: state_of(frame, node, is_paused=paused) for path, frame, node in self._firings()}
         return MappingProxyType({**found, **self._earlier})
 
     @cached_property
@@ -128,7 +130,7 @@ class Result:
 
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
-            return explain_firing(frame, node, self.asks)
+            return explain_firing(frame, node, self.asks, is_paused=self.status == "paused")
         if isinstance(port, str) and port in self._earlier:
             return explain_earlier(port, self._earlier[port])
         output = self._addresses.output(port)

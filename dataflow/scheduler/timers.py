@@ -7,15 +7,16 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dataflow.compiler.plan import Call
-from dataflow.core.states import PAUSED, READY, RUNNING
+from dataflow.core.states import PAUSED, READY, RUNNING, STATES, NodeState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from dataflow.compiler.plan import PlanNode
     from dataflow.scheduler.frames import Frame, OpenedFlow
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["Clock", "Standing", "Timer", "Timers", "Timing"]
+__all__ = ["Clock", "Standing", "Timer", "Timers", "Timing", "state_of"]
 
 
 class Timer:
@@ -227,7 +228,7 @@ class Standing:
     def look(self) -> None:
         """Stop the time of attempts that only wait for answers, and continue that of the others."""
         for inner, bound in self.bounds.items():
-            is_waiting = bool(self.scheduler.asking.open) and _only_waits(inner)
+            is_waiting = bool(self.scheduler.asking.open) and _only_waits([inner])
             if is_waiting and bound.timer is not None:
                 self.scheduler.timers.drop(bound.timer)
                 bound.timer, bound.since = None, self.scheduler.clock()
@@ -246,10 +247,21 @@ class Standing:
         bound.timer = self.scheduler.timers.set(left, bound.end, inner, is_awaited=False)
 
 
-def _only_waits(frame: Frame) -> bool:
-    """Return whether asks are open in a scope instance, or inside it, and nothing else is running."""
+def state_of(frame: Frame, node: PlanNode, *, is_paused: bool = False) -> NodeState:
+    """Return the state of a node as users see it, in a run that may have paused.
+
+    A loop, map or subflow in which nothing but open asks is left has paused.
+    """
+    state, opened = STATES[frame.states[node.index]], frame.opened.get(node.index)
+    if state is NodeState.RUNNING and opened is not None:
+        return NodeState.PAUSED if is_paused or _only_waits(opened.live.values()) else state
+    return state
+
+
+def _only_waits(frames: Iterable[Frame]) -> bool:
+    """Return whether asks are open in scope instances, or inside them, and nothing else is running."""
     has_ask = False
-    todo = [frame]
+    todo = [*frames]
     while todo:
         inner = todo.pop()
         for node in inner.plan.nodes:

@@ -16,7 +16,7 @@ from dataflow.diagnostics.stores import (
     FILE_UNUSABLE,
     LATER_RELEASE,
 )
-from dataflow.errors import StoreError
+from dataflow.errors import DataflowError, StoreError
 from dataflow.stores.locks import PRIVATE_FILE, forget_in_children, may_stay_in_children, wait_for
 
 if TYPE_CHECKING:
@@ -154,9 +154,14 @@ class Database:
 
     @contextmanager
     def store_errors(self) -> Iterator[None]:
-        """Raise errors of SQLite and of the operating system as StoreError."""
+        """Raise errors of SQLite and of the operating system, and of damaged entries, as StoreError."""
         try:
             yield
+        except DataflowError:
+            raise
+        except ValueError as error:  # a text or time that cannot be decoded
+            problem = FILE_UNUSABLE(error=error, advice=_ADVICE[sqlite3.SQLITE_CORRUPT])
+            raise StoreError(str(self.path), problem) from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             problem = FILE_UNUSABLE(error=error, advice=_ADVICE.get(code, ""))

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["PRIVATE_FILE", "FileLock", "forget_in_children", "is_taken", "may_stay_in_children", "take", "wait_for"]
+__all__ = [
+    "PRIVATE_FILE",
+    "FileLock",
+    "forget_in_children",
+    "is_taken",
+    "may_stay_in_children",
+    "take",
+    "wait_for",
+]
 
 #: How long `take` retries while others only query the lock, and the pause between two tries, in seconds: the
 #: system cannot wait for a lock with a timeout. A query takes microseconds, but its process may be suspended.

@@ -242,7 +242,7 @@ class SqliteStore(Store):
     def records(self, run: str, after: int = 0) -> Iterator[Record]:
         """Read the journal of a run in order, page by page: a slow reader blocks no writer."""
         with self._reading(run) as connection:
-            page = page_of(run, after, PAGE, connection)
+            page = page_of(run, after, PAGE, connection, self._name)
         return self._from_page(run, page)
 
     def blob(self, sha256: str) -> bytes:
@@ -317,7 +317,7 @@ class SqliteStore(Store):
         while page:
             yield from page
             with self._database.reading() as connection:
-                page = page_of(run, page[-1].seq, PAGE, connection)
+                page = page_of(run, page[-1].seq, PAGE, connection, self._name)
 
 
 def _lock_name(run: str) -> str:

@@ -6,7 +6,7 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from dataflow.diagnostics.stores import RECORD_EXISTS, RUN_EXISTS
+from dataflow.diagnostics.stores import RECORD_DAMAGED, RECORD_EXISTS, RUN_EXISTS
 from dataflow.errors import StoreError
 from dataflow.stores.store import (
     ASK_ENDED,
@@ -58,6 +58,11 @@ AND NOT EXISTS (
     AND later.kind IN ('ask_opened', 'ask_answered', 'ask_closed') AND later.seq > opened.seq
 )
 ORDER BY runs.created DESC, runs.id DESC, opened.seq
+"""
+# As bytes: SQLite itself would not name the record that cannot be decoded.
+_PAGE: Final = """
+SELECT seq, CAST(kind AS BLOB), CAST(path AS BLOB), CAST(data AS BLOB) FROM records
+WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?
 """
 _ADD_RECORD: Final = "INSERT INTO records (run, seq, kind, path, data) VALUES (?, ?, ?, ?, ?)"
 # Deletes the blobs that only this holder references.
@@ -127,13 +132,17 @@ def write_batch(run: str, batch: Batch, connection: sqlite3.Connection, store: s
         raise StoreError(store, RECORD_EXISTS(f"run {run}")) from error
 
 
-def page_of(run: str, after: int, size: int, connection: sqlite3.Connection) -> list[Record]:
-    """Read the next `size` records of a journal."""
-    rows = connection.execute(
-        "SELECT seq, kind, path, data FROM records WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (written_text(run), after, size),
-    )
-    return [Record(seq, kind, read_text(path), read_text(data)) for seq, kind, path, data in rows]
+def page_of(run: str, after: int, size: int, connection: sqlite3.Connection, store: str) -> list[Record]:
+    """Read the next `size` records of a journal; raises StoreError for one that is not text."""
+    return [_record(row, run, store) for row in connection.execute(_PAGE, (written_text(run), after, size))]
+
+
+def _record(row: tuple[int, bytes, bytes, bytes], run: str, store: str) -> Record:
+    seq, *texts = row
+    try:
+        return Record(seq, *map(read_text, texts))
+    except UnicodeDecodeError as error:
+        raise StoreError(store, RECORD_DAMAGED(f"run {run}", seq=seq, error=error)) from error
 
 
 def read_blob(sha256: str, connection: sqlite3.Connection) -> bytes | None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ASK_ENDED",
     "ASK_KINDS",
+    "NOTHING",
     "Answer",
     "Batch",
-    "NOTHING",
     "Hold",
     "Record",
     "Store",

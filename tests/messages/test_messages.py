@@ -103,6 +103,7 @@ UNSHOWN: Final = {
     "DF0868": "needs a resumed run, in tests/faults/test_decisions.py",
     "DF0869": "needs a resumed run, in tests/faults/test_decisions.py",
     "DF1109": "raised in a forked process, in tests/stores/test_sqlite_files.py",
+    "DF1168": "needs a damaged file, in tests/faults/test_stores.py",
     "DF1407": "needs a file of another system, in tests/cli/test_foreign.py",
     "DF1423": "needs a run of a flow without a file, in tests/cli/test_runs.py",
     "DF1425": "needs an edited file, in tests/cli/test_runs.py",
