@@ -1,4 +1,4 @@
-"""F-C06: a loop, map or subflow in which nothing but open asks is left has paused, wherever states are shown."""
+"""F-C06: a loop, map or subflow in which nothing but open asks is left has paused, in every report."""
 
 from __future__ import annotations
 
