@@ -175,10 +175,9 @@ class Past:
             for path, firing in self.firings.items()
         )
 
-    def has_begun(self, path: str, attempt: int) -> bool:
-        """Return whether an attempt at a subflow has begun."""
-        known = self.firings.get(path)
-        return known is not None and known.is_opener and known.attempt >= attempt and known.next_at is None
+    def has_begun_in(self, frame: str) -> bool:
+        """Return whether anything in a scope instance has begun."""
+        return any(is_within(path, frame) for path in self.firings)
 
     def state_of(self, path: str) -> NodeState | None:
         """Return the state that a firing has ended in, None if it has not."""

@@ -126,17 +126,12 @@ class Nesting:
         """Open a scope instance of the subflow, which begins with the values of the node's ports."""
         frame.states[node.index] = RUNNING
         number = frame.attempt_of(node.index)
-        broken: BaseException | None = None
-        values: list[tuple[int, Any]] = []
+        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="flow", attempt=number)
         try:
             self._before(frame, node, action, number)
             values = [(slot, argument(frame, node, given)) for slot, given in action.inputs.items()]
         except BaseException as error:  # noqa: BLE001 - `before` is the user's function
-            broken = error
-        # reported after the hook: an attempt that is recorded does not need it again
-        self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="flow", attempt=number)
-        if broken is not None:
-            self.scheduler.failing.failed(frame, node, broken)
+            self.scheduler.failing.failed(frame, node, error)
             return
         name = "" if number == 1 else f"~{number}"
         inner = self.scheduler.opening.new_frame(action.plan.root, frame, node.index, name)
@@ -148,10 +143,12 @@ class Nesting:
         self.scheduler.opening.begin(inner, values)
 
     def _before(self, frame: Frame, node: PlanNode, action: FlowOf, number: int) -> None:
-        """Run the `before` hook of an extra attempt (S9.1), unless the attempt has begun before a resume."""
+        """Run the `before` hook of an extra attempt (S9.1), unless a resumed run goes on inside it."""
         before = action.bounds.retry.before if action.bounds is not None and action.bounds.retry else None
         path, replay = frame.path_of(node), self.scheduler.replay
-        if number > 1 and before is not None and (replay is None or not replay.past.has_begun(path, number)):
+        if number > 1 and before is not None:
+            if replay is not None and replay.past.has_begun_in(f"{path}~{number}"):
+                return
             before(Firing(self.scheduler.reporter.run, path, number))
 
     def _bound(self, frame: Frame, node: PlanNode, action: FlowOf, inner: Frame) -> None:

@@ -19,6 +19,7 @@ class State:
 
     session = 1
     kills = False
+    hook_fails_in = 2
     sent: Final[list[Any]] = []
 
 
@@ -46,7 +47,7 @@ def by_session(contexts: list[ExecutionContext]) -> ExecutionContext:
 
 
 def prepares(_: object) -> None:
-    if STATE.session > 1:
+    if STATE.session == STATE.hook_fails_in:
         raise ValueError("not again")
 
 

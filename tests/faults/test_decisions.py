@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 
-from dataflow import Flow, Store, collect, each, node
+from dataflow import Flow, RunFailed, Store, collect, each, node
 from dataflow.stores.memory import MemoryStore
 from tests.faults.deciding_flows import FLOWS, STATE, key_of, made, send
 
@@ -27,7 +27,7 @@ XS = [5, 1]
 @pytest.fixture(autouse=True)
 def first_session() -> Iterator[None]:
     yield
-    STATE.session, STATE.kills = 1, False
+    STATE.session, STATE.kills, STATE.hook_fails_in = 1, False, 2
     STATE.sent.clear()
 
 
@@ -65,6 +65,18 @@ async def test_a_run_whose_process_was_killed_does_not_decide_again(name: str, t
     STATE.session = 2
     result = await made(name, kills=True).using(store=store).resume(run.id)
     assert (dict(result.outputs), result.warnings != ()) == (expected, name.startswith("keys"))
+
+
+async def test_a_hook_that_failed_is_called_again() -> None:
+    flow = made("hook_of_a_subflow").using(store=Store.memory())
+    STATE.hook_fails_in = 1
+    with pytest.raises(RunFailed) as failed:
+        await flow.run(xs=XS)
+    with pytest.raises(RunFailed):
+        await flow.resume(failed.value.result.run_id)
+    STATE.hook_fails_in = 2
+    result = await flow.resume(failed.value.result.run_id)
+    assert [ask.id for ask in result.asks] == ["inner~2/stop"]
 
 
 class Earlier(MemoryStore):
