@@ -198,7 +198,7 @@ def test_a_paused_run_is_cancelled_and_may_be_resumed(cli: Cli) -> None:
     assert nodes_of(cli, run)["publish"]["state"] == "cancelled"
     assert cli("asks", "--json").json == {"asks": []}
     refused = cli("answer", run, "title=x")
-    assert (refused.code, refused.codes) == (2, ["DF1406"])
+    assert (refused.code, refused.codes) == (2, ["DF1119"])
     cli("resume", run)
     assert "(cancelled)" not in cli("runs", "show", run).out
     assert cli("cancel", run, "--json").json == {"run": run, "status": "cancelled"}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from dataflow import AnswerRefused, Flow, Store, collect, each
+from dataflow.cli.asks import read_answers
+from dataflow.cli.output import Refused
+from dataflow.inspection.open_asks import asks_of, ended_asks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,6 +122,17 @@ async def test_an_answer_is_applied_when_it_is_acknowledged(store: Any) -> None:
                 assert refused.value.problem.code == "DF0829"
                 gate.set()
         assert (await run).outputs == {"a": True, "b": 1}
+
+
+async def test_a_command_says_so_too() -> None:
+    store = Store.memory()
+    flow = plain().using(store=store)
+    run = (await flow.run()).run_id
+    await flow.resume(run, {"first": True})
+    for id, code in (("first", "DF1429"), ("other", "DF1406")):
+        with pytest.raises(Refused) as refused:
+            read_answers(run, asks_of(store, run), [f"{id}=true"], partial(ended_asks, store, run))
+        assert [problem.code for problem in refused.value.problems] == [code]
 
 
 @pytest.mark.parametrize("given", [7, "seven"])
