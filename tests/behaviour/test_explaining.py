@@ -79,10 +79,10 @@ async def test_asks_inside_a_block_hold_up_what_reads_it() -> None:
     result = await f.run()
     assert told(result, "add")[1:] == [
         "  because it waits for rounds.said",
-        "  because rounds is running",
+        "  because rounds is paused",
         "  because ask 'rounds[0]/said' waits for an answer: In a round?",
         "  because it waits for inner.a",
-        "  because inner is running",
+        "  because inner is paused",
         "  because ask 'inner/asked' waits for an answer: Inside?",
     ]
 
