@@ -11,7 +11,7 @@ from dataflow.core.inputs import read_inputs
 from dataflow.core.policy import CLEANUP, Edited, Settings, one_of, telemetry_of
 from dataflow.core.wiring import flows_within
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID, STORE_REQUIRED
-from dataflow.errors import ArgumentInvalid, DataflowError, Paused
+from dataflow.errors import ArgumentInvalid, DataflowError, FlowInvalid, Paused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dataflow.core.limits import Limit
     from dataflow.core.policy import Errors, Telemetry
     from dataflow.core.wiring import Remark, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.inspection.diff import Differences
     from dataflow.live.session import Live
     from dataflow.memo.table import ProcessMemo
@@ -83,6 +84,22 @@ class Flow(Definition):
         spans = telemetry_of(telemetry)
         other.settings = Settings(errors, max_concurrency, limits, timeout, cleanup, keep, store, memo, spans)
         return other
+
+    def check(self) -> list[Diagnostic]:
+        """List every problem of the flow without raising; an empty list means that it can run.
+
+        With a `store` they include ports whose values cannot be stored, as far as their types show.
+        """
+        problems = super().check()
+        if problems or self.settings.store is None:
+            return problems
+        from dataflow.durable.storable import storable_of  # most flows have no store
+
+        try:
+            storable_of(self.compile())
+        except FlowInvalid as error:
+            return list(error.problems)
+        return []
 
     async def __call__(self, /, **inputs: Any) -> Any:
         """Run the flow and return its outputs by name, without those that were skipped.

@@ -24,7 +24,7 @@ from dataflow.compiler.graph import (
 )
 from dataflow.compiler.inference import Certainty, Exclusion, Types, list_of, or_failure, passed_on
 from dataflow.compiler.scopes import scope_of, wires_within
-from dataflow.core.inputs import ASK_ID, USER_INPUT_ID
+from dataflow.core.inputs import ASK_ID, USER_INPUT_ID, note_secrets
 from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
 from dataflow.diagnostics.graphs import (
     DEFAULT_WITHOUT_OUT,
@@ -86,6 +86,8 @@ class _Checker:
             for given in vertex.inputs.values():
                 if given.port is not None:
                     self.check_input(vertex, given, given.port)
+            if vertex.action.config is not None:
+                note_secrets({"config": vertex.action.config})
             if vertex.action.policy.default is not MISSING:
                 self.check_default(vertex, vertex.action)
             if vertex.action.memo is not None:
@@ -124,6 +126,8 @@ class _Checker:
             constant.value = convert(constant.value, port.type)
         except ValueMismatch as mismatch:
             self.graph.problem(mismatch.problem, where)
+            return
+        note_secrets({port.name: constant.value})
 
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that replaces the result of a failed node (S9.3)."""

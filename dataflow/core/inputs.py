@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -36,6 +37,7 @@ __all__ = [
     "Ask",
     "Request",
     "metadata_without_ask",
+    "note_secrets",
     "ports_left",
     "read_answer",
     "read_inputs",
@@ -208,4 +210,13 @@ def _read_input(
             problems.append(mismatch.diagnostics[0].within(f"input {name!r}"))
     if problems:
         raise FlowInvalid(flow, problems)
+    note_secrets(values)
     return values
+
+
+def note_secrets(values: Mapping[str, Any]) -> None:
+    """Have the secrets of pydantic among named values masked from now on; loads nothing if there are none."""
+    if "pydantic.types" in sys.modules:
+        from dataflow.secrets.foreign import make_known
+
+        make_known(values.items())

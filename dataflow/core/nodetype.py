@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from dataflow.base.failure import text_of_error
+from dataflow.base.scalars import plain_number
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import DONE, ERROR, MISSING, InPort, OutPort, Port, Ports, in_port, out_port
 from dataflow.core.signature import (
@@ -295,7 +296,13 @@ async def never_called() -> None:
 
 
 def checked_answer(answer: object, node: str, source: str) -> bool:
-    """Return the result of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3)."""
-    if not isinstance(answer, bool):
+    """Return the result of a node's predicate or test; raises NodeFailed for anything but a bool (S16.3).
+
+    A bool of another library, such as `numpy.bool`, is one.
+    """
+    if isinstance(answer, bool):
+        return answer
+    found = plain_number(answer)
+    if not isinstance(found, bool):
         raise NodeFailed(node, ANSWER_MISMATCH(function=source, expected="bool", found=described(answer)))
-    return answer
+    return found

@@ -124,3 +124,28 @@ DIGEST_FIXED: Final = Kind(
     example="digester(dict, repr)",
     cure="Derive a class, use it for the values in question, and register that.",
 )
+
+# Codecs, and secrets of other libraries.
+CODEC_INVALID: Final = Kind(
+    "DF0676",
+    "the {what} of a codec cannot be used",
+    meaning="`register_codec` takes a class, and plain functions that write, read and show its instances.",
+    example='register_codec("shapely.Point", to_wkb, from_wkb)',
+    cure="Pass the class itself and functions that are not async.",
+)
+CODEC_TWICE: Final = Kind(
+    "DF0677",
+    "values are stored in another way as {found} already",
+    hint="give the codec another name",
+    meaning="Stored values are recognised by the name of their codec, which another class has.",
+    example='register_codec(Point, astuple, make, name="tuple")',
+    cure="Pass another `name`; the values of built-in types cannot be stored in another way.",
+)
+SECRET_NOT_STORED: Final = Kind(
+    "DF0678",
+    "{found} is a secret, which is not stored",
+    hint="use `Secret`, which is stored as its name, or run the flow without a store",
+    meaning="A secret of pydantic holds its value, which must not be written to a store.",
+    example="async def log_in(password: SecretStr) -> SecretStr: ...   # in a flow that has a store",
+    cure="Declare the port as `Secret`, which only names the secret, or pass it in a config.",
+)

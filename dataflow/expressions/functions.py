@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from dataflow.base.scalars import plain_number
 from dataflow.diagnostics.expressions import TEXT_IMPOSSIBLE
 from dataflow.expressions.limits import (
     LONGEST,
@@ -40,6 +41,9 @@ def _json_default(value: object) -> object:
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
+    number = plain_number(value)
+    if number is not None and not isinstance(number, complex):
+        return number
     raise Refused(TEXT_IMPOSSIBLE(value=described(value)))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, assert_never
 
+from dataflow.base.scalars import plain_number
 from dataflow.base.wording import MOST_CHOICES, shortened
 from dataflow.diagnostics.expressions import (
     INTEGER_TOO_LARGE,
@@ -24,6 +25,7 @@ __all__ = [
     "MOST_QUOTED",
     "Evaluation",
     "Refused",
+    "as_number",
     "boolean",
     "checked_number",
     "described",
@@ -194,6 +196,12 @@ def boolean(value: object) -> bool:
 def is_number(value: object) -> TypeGuard[int | float]:
     """Return whether a value is a number, which a boolean is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def as_number(value: Any) -> Any:
+    """Return the number of Python that a scalar of another library is, any other value unchanged."""
+    number = plain_number(value)
+    return value if number is None else number
 
 
 def checked_number(value: object) -> Any:

@@ -30,6 +30,7 @@ from dataflow.expressions.lexer import (
 from dataflow.expressions.limits import (
     Evaluation,
     Refused,
+    as_number,
     boolean,
     checked_number,
     integer_too_large,
@@ -129,7 +130,7 @@ class _Compiler:
         def look_up(evaluation: Evaluation) -> Any:
             if name not in evaluation.names:
                 raise Refused(NAME_UNKNOWN(names=short(name), available=names_among(evaluation.names)))
-            return evaluation.names[name]
+            return as_number(evaluation.names[name])
 
         return look_up
 
@@ -227,7 +228,7 @@ class _Compiler:
         def take(evaluation: Evaluation) -> Any:
             value = begin(evaluation)
             for key in keys:
-                value = item_of(value, key(evaluation))
+                value = as_number(item_of(value, key(evaluation)))
             return value
 
         return take

@@ -1,7 +1,8 @@
 """Convert values to JSON: values of a run in memory, and stored ones without importing a class of the flow.
 
 JSON values are kept; tuples, sets and histories become lists; named tuples, dataclasses and pydantic models
-objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs strings.
+objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs strings; numbers of
+other libraries numbers, and other values of theirs what their codec shows.
 Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, values nested
 too deeply) becomes its repr, shortened.
 """
@@ -21,11 +22,13 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from dataflow.base.history import History
+from dataflow.base.scalars import plain_number
 from dataflow.core.context import Variables
 from dataflow.errors import DataflowError
+from dataflow.secrets.foreign import is_secret
 from dataflow.secrets.known import redacted
 from dataflow.secrets.secret import Secret
-from dataflow.values.kinds import BY_NAME
+from dataflow.values.codecs import kind_named, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -81,7 +84,15 @@ def _json_value(value: Any, around: tuple[int, ...]) -> Any:
         case Secret():
             return value.name
         case _:
-            pass
+            return _json_of_other(value, around)
+
+
+def _json_of_other(value: Any, around: tuple[int, ...]) -> Any:
+    number = plain_number(value)
+    if number is not None and type(number) is not complex:
+        return json_value(number, around)
+    if is_secret(type(value)):
+        return str(value)  # asterisks
     if id(value) in around or len(around) >= MOST_LEVELS:
         return shortened_repr(value)
     inside = (*around, id(value))
@@ -91,7 +102,10 @@ def _json_value(value: Any, around: tuple[int, ...]) -> Any:
         return [json_value(part, inside) for part in value]
     fields = _fields(value)
     if fields is None:
-        return shortened_repr(value)
+        kind = kind_of(type(value))
+        if kind is None or kind.shown is None:
+            return shortened_repr(value)
+        return json_value(kind.shown(value), inside)
     return {name: json_value(part, inside) for name, part in fields.items()}
 
 
@@ -146,8 +160,8 @@ class StoredValues:
                 return {key if isinstance(key, str) else str(key): item for key, item in pairs}
             case _ if name in _SHOWN_AS_LISTS:
                 return self._plain(value)
-            case _ if name in BY_NAME:
-                return BY_NAME[name].together(self._plain(value))
+            case _ if (kind := kind_named(name)) is not None:
+                return kind.together(self._plain(value))
             case _:
                 return self._plain(value)  # the fields of a class
 

@@ -25,6 +25,7 @@ from typing import Any, Final, Literal, Never, NewType, NoReturn, TypeVar, get_a
 
 from pydantic import BaseModel
 
+from dataflow.base.scalars import number_type
 from dataflow.types.shapes import (
     Shape,
     alternatives,
@@ -81,7 +82,8 @@ class _Walk:
 def agrees(source: object, target: object) -> bool:
     """Return whether a port whose values have type `source` may feed a port of type `target`.
 
-    Never raises. A bool is accepted as an int, and both are accepted as a float.
+    Never raises. A bool is accepted as an int, and both are accepted as a float; a class of numbers of
+    another library as the number of Python that they are.
     """
     try:
         return _compare(source, target, _Walk())
@@ -218,7 +220,10 @@ def _compare_typed_dict(source: object, found: Shape, target: object, walk: _Wal
 
 
 def _compare_shapes(found: Shape, wanted: Shape, walk: _Walk) -> bool:
-    if wanted.origin is float and issubclass(found.origin, int):
+    number = number_type(found.origin) or found.origin
+    if wanted.origin is float and issubclass(number, int):
+        return True
+    if number is not found.origin and issubclass(number, wanted.origin):
         return True
     members = protocol_members(wanted.origin)
     if members is not None:

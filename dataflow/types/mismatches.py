@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, ForwardRef, Literal, NewType, get_args
 
 from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError, WrapValidator
 
+from dataflow.base.scalars import plain_number
 from dataflow.types.agreement import agrees
 from dataflow.types.shapes import (
     Shape,
@@ -82,7 +83,10 @@ class _Walk:
 
 
 def find_mismatch(value: object, expected: object) -> Mismatch | None:
-    """Return the first part of a value that does not match a type, or None."""
+    """Return the first part of a value that does not match a type, or None.
+
+    A number of another library, such as `numpy.int64`, matches as the number of Python that it is.
+    """
     return _find(value, expected, _Walk())
 
 
@@ -98,6 +102,14 @@ def step_into(key: object) -> str:
 
 
 def _find(value: object, expected: object, walk: _Walk) -> Mismatch | None:
+    found = _find_as_given(value, expected, walk)
+    if found is None or found.value is not value:
+        return found
+    number = plain_number(value)
+    return found if number is None else _find_as_given(number, expected, walk) and found
+
+
+def _find_as_given(value: object, expected: object, walk: _Walk) -> Mismatch | None:
     found = _find_bare(value, bare(expected), walk)
     return found if found is not None else _find_constraint(value, unqualified(expected))
 

@@ -11,6 +11,7 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.base.markers import Marker
+from dataflow.base.scalars import plain_number
 from dataflow.base.wording import shortened
 from dataflow.errors import ValueMismatch
 from dataflow.types.mismatches import ABSENT, PREFIX, adapter_of, find_mismatch, requirement, step_into
@@ -42,7 +43,10 @@ class _QuietSchema(GenerateJsonSchema):
 
 
 def check_value(value: object, expected: object) -> object:
-    """Check a value from Python and return the same object; only an int given for a float becomes a float.
+    """Check a value from Python and return the same object; only numbers are converted.
+
+    A number of another library becomes the number of Python that is expected, an int given for a float a
+    float.
 
     The rules of `agrees` apply: a bool passes where an int is expected, and becomes 0.0 or 1.0 where a float
     is. Ints inside containers of floats remain ints, since containers are not copied. Models, dataclasses and
@@ -60,6 +64,7 @@ def check_value(value: object, expected: object) -> object:
         more = mismatch.requirement or _made_by(mismatch.expected)
         wanted = f"{named} ({more})" if more else named
         raise ValueMismatch(described(mismatch.value), wanted, mismatch.place)
+    value = _as_number(value, expected)
     if isinstance(value, int) and _takes_float_only(value, expected):
         try:
             return float(value)
@@ -133,6 +138,16 @@ def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[
         "additionalProperties": False,
     }
     return {**schema, "$defs": shared["$defs"]} if "$defs" in shared else schema
+
+
+def _as_number(value: object, expected: object) -> object:
+    """Return the number of Python that a scalar is, unless its own class or any value is expected."""
+    number = plain_number(value)
+    if number is None:
+        return value
+    options = [shape(bare(option)) for option in flattened(expected)]
+    is_own = any(one is None or issubclass(type(value), one.origin) for one in options)
+    return value if is_own else number
 
 
 def _takes_float_only(value: int, expected: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType, NoneType
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NewType, TypeVar, get_args, get_origin
@@ -16,7 +16,8 @@ from dataflow.core.context import ExecutionContext, Tools, Variables
 from dataflow.core.functions import module_name
 from dataflow.core.ports import Signal
 from dataflow.core.turns import Image, Message, ToolCall
-from dataflow.diagnostics.values import CLASS_AMBIGUOUS
+from dataflow.diagnostics.values import CLASS_AMBIGUOUS, SECRET_NOT_STORED
+from dataflow.secrets.foreign import is_secret
 from dataflow.secrets.secret import Secret
 from dataflow.types.shapes import (
     alternatives,
@@ -32,6 +33,7 @@ from dataflow.types.shapes import (
     shape,
     type_name,
 )
+from dataflow.values.codecs import kind_of
 from dataflow.values.forms import field_types, form_of, has_fields
 from dataflow.values.kinds import BY_TYPE
 from dataflow.values.refusals import not_storable
@@ -62,6 +64,40 @@ class Classes:
     forms: Mapping[str, Form]
     names: Mapping[type, str]
     twice: frozenset[str] = frozenset()
+    _derived_names: dict[type, str] = field(default_factory=dict, compare=False)
+    _derived_forms: dict[str, Form] = field(default_factory=dict, compare=False)
+
+    def name_of(self, kind: type) -> str | None:
+        """Return the name of a class; also of one that is derived from these, or in the fields of such."""
+        if kind not in self._derived_names and self._is_derived(kind):
+            self._include(kind)
+        return self._derived_names.get(kind)
+
+    def form_named(self, name: str) -> Form | None:
+        """Return the form of a name; also of a loaded class that is derived from these."""
+        found = self.forms.get(name) or self._derived_forms.get(name)
+        if found is None and name not in self.twice:
+            bases = [kind for kind in self.names if kind not in OWN]
+            derived = [kind for base in bases for kind in _derived(base) if class_name(kind) == name]
+            for kind in derived[-1:]:  # a notebook may have defined it several times
+                self._include(kind)
+            found = self._derived_forms.get(name)
+        return found
+
+    def form_of(self, name: str) -> Form | None:
+        """Return the form that instances are written in."""
+        return self.forms.get(name) or self._derived_forms.get(name)
+
+    def _is_derived(self, kind: type) -> bool:
+        return has_fields(kind) and any(base in self.names and base not in OWN for base in kind.__mro__[1:])
+
+    def _include(self, derived: type) -> None:
+        """Include a derived class and the classes in its fields."""
+        for kind in _reachable([derived]):
+            name = class_name(kind)
+            if kind not in self.names and name not in self.forms and name not in self.twice:
+                self._derived_forms[name] = form_of(kind)
+                self._derived_names[kind] = name
 
     def clash(self, name: str) -> Diagnostic:
         """Return the problem that several classes have a name, with their modules if these differ."""
@@ -161,7 +197,8 @@ class _Inspection:
             return None
         if options := alternatives(plain):
             reasons = [self.at(option, levels - 1) for option in options]
-            return reasons[0] if all(reasons) else None
+            secret = (one for one in reasons if one is not None and one.kind is SECRET_NOT_STORED)
+            return reasons[0] if all(reasons) else next(secret, None)
         return self._at_class(plain, levels - 1)
 
     def _at_class(self, plain: Any, levels: int) -> Diagnostic | None:
@@ -171,8 +208,12 @@ class _Inspection:
         if known is None:
             return None
         kind = known.origin
+        if is_secret(kind):
+            return SECRET_NOT_STORED(found=type_name(plain))
         if kind in _STORED:
             return self._at_items(known, levels)
+        if kind_of(kind) is not None:
+            return None
         if has_fields(kind):
             self.seen.add(id(plain))
             reason = None if issubclass(kind, Enum) else self._first(field_types(kind), levels)
@@ -216,4 +257,4 @@ def _derived(kind: type) -> Iterator[type]:
 
 
 def _is_stored(kind: type) -> bool:
-    return kind in _STORED or has_fields(kind)
+    return kind in _STORED or has_fields(kind) or kind_of(kind) is not None

@@ -42,12 +42,15 @@ from dataflow.base.history import History, Part
 from dataflow.core.context import ExecutionContext
 from dataflow.core.signature import qualified_id
 from dataflow.diagnostics.values import DIGESTER_FAILED, NO_CONTENT_HASH
+from dataflow.secrets.foreign import is_secret
 from dataflow.types.shapes import ALIASES, type_name
 from dataflow.values.classes import class_name
+from dataflow.values.codecs import kind_of
 from dataflow.values.digest_leaves import LEAVES, Digested, hashed, listed, named
 from dataflow.values.forms import ABSENT, NOTED, caches_of, slots_of
 from dataflow.values.functions import FUNCTIONS, FunctionGraph
-from dataflow.values.refusals import NO_FIELDS, reason_against, step_into
+from dataflow.values.kinds import BY_TYPE
+from dataflow.values.refusals import NO_FIELDS, Refused, reason_against, step_into
 
 if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Diagnostic
@@ -271,6 +274,10 @@ def _chosen(kind: type) -> Taking:
         return partial(_registered_parts, head, function)
     if issubclass(kind, Enum):
         return partial(_member, head)
+    if is_secret(kind):
+        return partial(_secret, head)
+    if kind not in BY_TYPE and kind_of(kind) is not None:
+        return partial(_stored, head)
     base = next(base for base in kind.__mro__ if base in LEAVES or base in TAKINGS or base is object)
     between = kind.__mro__[: kind.__mro__.index(base)]
     if base is type:
@@ -292,6 +299,22 @@ def _registered_parts(head: bytes, function: Callable[[Any], object], value: obj
     if type(content) is type(value):
         failed = "returned a value of the same type"
         raise NotDigestible(DIGESTER_FAILED(found=type_of(value), name=qualified_id(function), failed=failed))
+    return Apart([content], partial(listed, head), lambda _: "")
+
+
+def _secret(head: bytes, value: Any) -> Apart:
+    """Take a secret of pydantic apart; its content hash is one even if the value is short."""
+    return Apart([value.get_secret_value()], lambda digests: hashed(head, digests[0]), lambda _: "")
+
+
+def _stored(head: bytes, value: Any) -> Apart:
+    """Take a value apart as its codec does to store it."""
+    kind = kind_of(type(value))
+    assert kind is not None, "its class has a codec"
+    try:
+        content = (kind.content or kind.apart)(value)
+    except Refused as refused:
+        raise NotDigestible(refused.problem) from refused
     return Apart([content], partial(listed, head), lambda _: "")
 
 

@@ -1,13 +1,20 @@
-"""The kinds of values that JSON does not have, and the simpler value that each is stored as (S12.3)."""
+"""The kinds of values that JSON does not have, and the simpler value that each is stored as (S12.3).
+
+Here are those of Python itself; those of other libraries are in the modules `library_*`, and found by `codecs`.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from base64 import b64decode, b64encode
+from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
+from fractions import Fraction
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from operator import attrgetter
 from pathlib import PosixPath, PurePath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -27,19 +34,32 @@ __all__ = ["BY_NAME", "BY_TYPE", "KINDS", "NUMBER_BITS", "Kind", "escaped", "is_
 
 #: Longer integers are written in hexadecimal: Python may be configured to read only 640 decimal digits.
 NUMBER_BITS: Final = 2_000
+#: The factories that a `defaultdict` may have to be stored, by name.
+_FACTORIES: Final[dict[str, Any]] = {
+    kind.__name__: kind for kind in (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+}
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ESCAPED: Final = re.compile(r"\\(\\|ud[89a-f][0-9a-f]{2})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How a type is stored: as {"$": name, "v": the simpler value, encoded}."""
+    """How a type is stored: as {"$": name, "v": the simpler value, encoded}.
+
+    simpler: the type of the simpler value; `object` for any
+    content: returns what the content hash is made of; None for the simpler value
+    shown: returns what stands for a value in JSON; None for its repr
+    is_inherited: whether values of derived classes are stored too, and read as values of this type
+    """
 
     name: str
     of: type
-    simpler: type | tuple[type, ...]  # the type of the simpler value
+    simpler: type | tuple[type, ...]
     apart: Callable[[Any], Any]
     together: Callable[[Any], Any]
+    content: Callable[[Any], object] | None = None
+    shown: Callable[[Any], object] | None = None
+    is_inherited: bool = False
 
 
 def escaped(text: str) -> str:
@@ -145,11 +165,38 @@ def _set_of(kind: type) -> Callable[[list[Any]], Any]:
 
 
 def _by_text(kind: type) -> Kind:
-    return Kind(kind.__name__, kind, str, str, kind)
+    return Kind(kind.__name__, kind, str, str, kind, shown=str)
 
 
 def _path(kind: type[PurePath]) -> Kind:
     return Kind(kind.__name__, kind, str, _path_apart, kind)
+
+
+def _pairs(mapping: dict[Any, Any]) -> list[list[Any]]:
+    return [[key, value] for key, value in dict.items(mapping)]
+
+
+def _factory_apart(value: defaultdict[Any, Any]) -> list[Any]:
+    factory: Any = value.default_factory
+    name = None if factory is None else getattr(factory, "__name__", "")
+    if name is not None and _FACTORIES.get(name) is not factory:
+        why = f"its factory is not one of {', '.join(_FACTORIES)}"
+        raise Refused(not_storable(defaultdict, why, "make a dict of it"))
+    return [name, _pairs(value)]
+
+
+def _with_factory(stored: list[Any]) -> defaultdict[Any, Any]:
+    name, pairs = stored
+    return defaultdict(None if name is None else _FACTORIES[name], _dict(pairs))
+
+
+def _pattern_apart(pattern: re.Pattern[Any]) -> list[Any]:
+    return [pattern.pattern, int(pattern.flags)]
+
+
+def _pattern(stored: list[Any]) -> re.Pattern[Any]:
+    text, flags = stored
+    return re.compile(text, flags)
 
 
 #: In the order of the documentation of stored values.
@@ -180,6 +227,15 @@ KINDS: Final = (
     _path(PurePosixPath),
     _path(PureWindowsPath),
     Kind("variables", Variables, dict, dict, Variables),
+    Kind("complex", complex, list, lambda v: [v.real, v.imag], lambda v: complex(*v), shown=str),
+    _by_text(Fraction),
+    Kind("range", range, list, lambda v: [v.start, v.stop, v.step], lambda v: range(*v), shown=list),
+    Kind("deque", deque, list, lambda v: [v.maxlen, list(v)], lambda v: deque(v[1], v[0]), shown=list),
+    Kind("OrderedDict", OrderedDict, list, _pairs, lambda pairs: OrderedDict(_dict(pairs))),
+    Kind("defaultdict", defaultdict, list, _factory_apart, _with_factory),
+    Kind("Counter", Counter, list, _pairs, lambda pairs: Counter(_dict(pairs))),
+    Kind("Pattern", re.Pattern, list, _pattern_apart, _pattern, shown=attrgetter("pattern")),
+    *map(_by_text, (IPv4Address, IPv6Address, IPv4Interface, IPv6Interface, IPv4Network, IPv6Network)),
 )
 
 BY_NAME: Final = {kind.name: kind for kind in KINDS}

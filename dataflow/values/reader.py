@@ -13,7 +13,7 @@ from dataflow.diagnostics.values import CLASS_NOT_NAMED, DATA_MALFORMED, NESTED_
 from dataflow.errors import SecretMissing, StoreError
 from dataflow.secrets.known import filled, filled_bytes
 from dataflow.secrets.secret import look_up
-from dataflow.values.kinds import BY_NAME
+from dataflow.values.codecs import kind_named
 from dataflow.values.refusals import LEVELS, UnknownClass, Unreadable, malformed
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Reader:
         name = data["$"]
         if type(name) is not str:
             raise malformed("a string under `$`", name)
-        special, kind = self._readers.get(name), BY_NAME.get(name)
+        special = self._readers.get(name)
+        kind = None if special else self._kind(name)
         if special is None and kind is None:
             return self._instance(name, data)
         if data.keys() != _TAGGED:
@@ -100,10 +101,14 @@ class Reader:
         except Exception as error:
             raise Unreadable(VALUE_NOT_MADE(f"a stored {name}", error=line_of_error(error))) from error
 
+    def _kind(self, name: str) -> Kind | None:
+        """Return the kind of a name, unless it is that of a class of the flow."""
+        return None if name in self._classes.forms else kind_named(name)
+
     def _of_kind(self, kind: Kind | None, simpler: object) -> object:
         assert kind is not None, "the caller has found a special reader or a kind"
         allowed = kind.simpler if isinstance(kind.simpler, tuple) else (kind.simpler,)
-        if type(simpler) not in allowed:
+        if type(simpler) not in allowed and kind.simpler is not object:
             expected = " or ".join(one.__name__ for one in allowed)
             raise malformed(expected, simpler, f"a stored {kind.name}")
         try:
@@ -125,10 +130,10 @@ class Reader:
             raise Unreadable(VALUE_NOT_MADE(f"a stored {name}", error=line_of_error(error))) from error
 
     def _form(self, name: str) -> Form:
-        form = self._classes.forms.get(name) or self._former.get(name)
+        form = self._classes.form_named(name) or self._former.get(name)
         if form is not None:
             return form
-        form = self._classes.forms.get(current_name(name))
+        form = self._classes.form_named(current_name(name))
         if form is not None:
             return self._former.setdefault(name, form)
         if name in self._classes.twice:

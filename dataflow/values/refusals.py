@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import typing
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import date, datetime, time, timedelta, tzinfo
@@ -47,7 +46,7 @@ LEVELS: Final = f"at most {MOST_LEVELS} levels of containers and objects"
 #: Why instances of most other classes cannot be stored, and a remedy.
 NO_FIELDS: Final = (
     "its class has no fields that could be read",
-    "make it a dataclass, NamedTuple or pydantic model",
+    "make it a dataclass, NamedTuple or pydantic model, or register a codec for its class",
 )
 #: The maximum number of characters of a key, and of steps of a location, in a message.
 MOST_OF_KEY: Final = 60
@@ -107,7 +106,6 @@ _REASONS: Final[Sequence[tuple[type | tuple[type, ...], str, str]]] = (
         "it is neither a fixed `timezone` nor a `ZoneInfo` of a datetime",
         "pass the name of the zone",
     ),
-    (deque, "it is a deque", "make a list of it"),
 )
 
 

@@ -11,11 +11,13 @@ from weakref import WeakKeyDictionary
 
 from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
-from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART
+from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART, SECRET_NOT_STORED
 from dataflow.errors import ValueRefused
+from dataflow.secrets.foreign import is_secret
 from dataflow.secrets.known import known
 from dataflow.types.shapes import type_name
 from dataflow.values.classes import class_name
+from dataflow.values.codecs import kind_of
 from dataflow.values.forms import has_fields
 from dataflow.values.kinds import BY_TYPE, escaped, is_plain_number
 from dataflow.values.refusals import (
@@ -51,9 +53,10 @@ class Writer:
     Not thread-safe. Parts of a history that were encoded before are not encoded again.
     """
 
-    __slots__ = ("_alike", "_clash", "_digests", "_forms", "_leaves", "_names", "_secrets")
+    __slots__ = ("_alike", "_clash", "_classes", "_digests", "_forms", "_leaves", "_names", "_secrets")
 
     def __init__(self, classes: Classes, put_blob: Callable[[str, bytes], None]) -> None:
+        self._classes = classes
         self._names = classes.names
         self._forms = classes.forms
         self._clash = classes.clash
@@ -165,14 +168,17 @@ class Writer:
             return {"$": kind.__name__, "v": sorted(items, key=json.dumps)}
         if kind is History:
             return {"$": "history", "v": self._history(value, levels - 1)}
-        known_kind = BY_TYPE.get(kind)
+        known_kind = kind_of(kind)
         if known_kind is None:
+            name = self._classes.name_of(kind)
+            if name is not None:
+                return self._instance(value, name, levels)
             _refuse(value, kind)
         simpler = _taken_apart(known_kind.apart, value)
         return {"$": known_kind.name, "v": self._value(simpler, levels - 1)}
 
     def _instance(self, value: object, name: str, levels: int) -> Json:
-        form = self._forms.get(name)
+        form = self._classes.form_of(name)
         if form is None:
             raise Refused(self._clash(name), value)
         written = {"$": name}
@@ -246,6 +252,8 @@ def _are_plain(items: list[Any], has_secrets: bool) -> bool:
 
 
 def _refuse(value: object, kind: type) -> NoReturn:
+    if is_secret(kind):
+        raise Refused(SECRET_NOT_STORED(found=type_name(kind)), value)
     if not has_fields(kind) or issubclass(kind, BaseException):
         raise Refused(not_storable(kind), value)
     raise Refused(CLASS_NOT_NAMED(name=class_name(kind)), value)
