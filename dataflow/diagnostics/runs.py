@@ -389,3 +389,11 @@ OUTCOME_DROPPED: Final = Kind(
     example="a store whose file was damaged",
     cure="Run the flow again: the node is then called.",
 )
+
+MEMO_IMPOSSIBLE: Final = Kind(
+    "DF0876",
+    "its outcome cannot be cached, so it is called each time: {reason}",
+    meaning="A node has a memo, and an input or an outcome for which none can be kept.",
+    example='flow.add(count, lines=open("data.csv"))   # where `count` has memo="process"',
+    cure="Pass or return what the value is made of, register a codec for its class, or remove `memo`.",
+)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dataflow.base.backend import new_event
 from dataflow.base.copies import own_copy
-from dataflow.compiler.addresses import classes_in
+from dataflow.compiler.addresses import address_of, classes_in
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
 from dataflow.core.ports import SKIP
 from dataflow.core.signature import Shape
 from dataflow.core.states import RUNNING, Remembered
 from dataflow.core.threads import call_in_thread
+from dataflow.diagnostics.runs import MEMO_IMPOSSIBLE
 from dataflow.errors import NodeFailed, StoreError
 from dataflow.memo.fingerprints import fingerprint, input_digests
 from dataflow.memo.storage import StoredMemo, problem_in
@@ -68,6 +69,7 @@ class Memos:
         self._store = store
         # by the scope that was requested: the scope that applies, and its table
         self._tables: dict[Reach, tuple[Reach, ProcessMemo | StoredMemo]] = {}
+        self._failing: set[str] = set()  # the addresses of nodes that were warned of
         self._queued: dict[FiringId, Wakeup] = {}  # firings that missed, and wait for their slots
 
     @property
@@ -129,12 +131,12 @@ class Memos:
             return None
         reach, table = self._tables.get(memo.reach) or self._table(memo.reach)
         if isinstance(table, StoredMemo) and (reason := table.reason_against(call.type)):
-            self.skip(frame, node, reach, reason)
+            self.fail(frame, node, reach, reason)
             return self._uncached(frame, node)
         try:
             cache_key = fingerprint(call, *input_digests(frame, node, call), memo.environment)
         except NoDigest as refused:
-            self.skip(frame, node, reach, str(refused))
+            self.fail(frame, node, reach, str(refused))
             return self._uncached(frame, node)
         except NodeFailed:  # an input does not fit: the call fails with that
             return self._uncached(frame, node)
@@ -181,6 +183,15 @@ class Memos:
     def skip(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
         """Report that an outcome is not cached, or not looked up."""
         self._report(EventKind.MEMO_SKIPPED, frame, node, reach, reason)
+
+    def fail(self, frame: Frame, node: PlanNode, reach: Reach, reason: str) -> None:
+        """Report that an outcome cannot be cached, and warn of that once for each node of the flow."""
+        self.skip(frame, node, reach, reason)
+        path = frame.path_of(node)
+        address = address_of(path)
+        if address not in self._failing:
+            self._failing.add(address)
+            self.scheduler.warn(path, "memo_impossible", str(MEMO_IMPOSSIBLE(address, reason=reason)))
 
     def miss(self, lookup: MemoLookup, reason: str) -> None:
         """Report a miss."""
@@ -390,7 +401,7 @@ class _Leader:
         used_up = next((port for port, value in outcome.outputs.items() if isinstance(value, Iterator)), None)
         if used_up is not None:
             reason = f"output {used_up!r} is used up by the first who reads it"
-            self.memos.skip(lookup.frame, lookup.node, lookup.reach, reason)
+            self.memos.fail(lookup.frame, lookup.node, lookup.reach, reason)
             return
         digests = self.memos.digests_read(lookup.frame, lookup.node, outcome.outputs)
         self._note(outcome, digests)
@@ -413,7 +424,7 @@ class _Leader:
             digests, reason = {}, ""
             self._warn(problem_in(error))
         if reason:
-            self.memos.skip(lookup.frame, lookup.node, lookup.reach, reason)
+            self.memos.fail(lookup.frame, lookup.node, lookup.reach, reason)
         self._note(outcome, digests)  # waiters receive it even if it could not be stored
 
     def _note(self, outcome: Outcome, digests: Mapping[str, bytes]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import dis
 import functools
 import sys
 from enum import Enum
@@ -29,6 +28,16 @@ from dataflow.core.functions import module_name
 from dataflow.types.shapes import type_name
 from dataflow.values.canonical import NO_NAMES, canonical_text
 from dataflow.values.digest_leaves import Digested, hashed, text
+from dataflow.values.projects import (
+    OWN_PACKAGES,
+    Origin,
+    Reference,
+    imported,
+    module_of,
+    origin_of,
+    references_in,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,10 +55,6 @@ __all__ = [
 ]
 
 PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
-#: The packages of this distribution.
-OWN_PACKAGES: Final = frozenset(
-    {"dataflow", "dataflow_agent", "dataflow_control", "dataflow_desktop", "dataflow_formats"}
-)
 #: The maximum length of a chain of wrapped functions; a longer one is a cycle.
 MOST_WRAPPED: Final = 1_000
 #: The types of values that are searched for code.
@@ -73,7 +78,6 @@ CODE: Final = "code"
 #: The value of an unbound variable.
 ABSENT: Final = Digested(b"-")
 _PLAIN: Final = frozenset({NoneType, bool, int, float, complex, str, bytes})
-_LOADS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 
 
 def digest_of(text: str) -> str:
@@ -190,29 +194,123 @@ class FunctionGraph:
     """A function, the functions it wraps or refers to, and the values they depend on; each is listed once.
 
     Values of a function in a closure or in an argument belong to the part of that closure or argument.
+    Functions and classes of the same project that code reads as global variables, or imports, are its helpers:
+    each is a part of its own, of which only what cannot change by itself counts. Libraries count by version.
     """
 
-    __slots__ = ("functions", "held", "seen")
+    __slots__ = ("functions", "held", "links", "seen", "_helpers", "_libraries")
 
     def __init__(self, root: object) -> None:
-        self.functions: list[Any] = [root]
+        self.functions: list[Any] = []
         self.held: list[Held] = []
-        numbers, parts = {id(root): 0}, [""]
-        for one, part in zip(self.functions, parts, strict=True):  # both grow while they are walked
+        self.links: list[tuple[dict[str, Any], str, object]] = []  # attributes of modules, with their values
+        self._libraries: set[str] = set()
+        self._helpers: dict[int, tuple[str, Any]] = {id(root): ("", root)}  # by id, with their parts
+        todo = [("", root)]
+        for part, one in todo:  # grows while it is walked
+            known = len(self._helpers)
+            for function in self._walk(part, one):
+                self._refer(function)
+            todo += list(self._helpers.values())[known:]
+        self.held += [
+            Held(f"library {name!r}", "library", version_of(name)) for name in sorted(self._libraries)
+        ]
+        self.seen = [_Seen(one) for one in self.functions]
+
+    def _walk(self, start: str, root: object) -> list[Any]:
+        """List what a function holds; returns it with the functions that it wraps or holds."""
+        functions, numbers, parts = [root], {id(root): 0}, [start]
+        for one, part in zip(functions, parts, strict=True):  # both grow while they are walked
             for label, value in _held(one):
                 content = value
                 if is_function(value):
                     number = numbers.setdefault(id(value), len(parts))
                     if number == len(parts):
-                        self.functions.append(value)
+                        functions.append(value)
                         parts.append(part or ("" if label == CODE else label))
                     content = Digested(b"@%d" % number)
+                elif start and type(value) is not Digested and not is_plain(value):
+                    if label != CODE:  # state of a helper, which may change with each call
+                        continue
+                    content = Digested(hashed(b"x", text(canonical_text(value))))
                 self.held.append(Held(part or label, label, content))
-        self.seen = [_Seen(one) for one in self.functions]
+        self.functions += functions
+        return functions
+
+    def _refer(self, one: Any) -> None:
+        """Note the helpers and libraries that a function, or a class by its bases, refers to."""
+        if type(one) is FunctionType:
+            module = one.__globals__.get("__name__")
+        else:
+            module = module_of(one)
+        origin = origin_of(module) if isinstance(module, str) else Origin.FIXED
+        if origin is Origin.LIBRARY:
+            self._libraries.add(str(module).partition(".")[0])
+        elif origin is Origin.PROJECT and type(one) is FunctionType:
+            for reference in references_in(one.__code__):
+                self._follow(reference, one.__globals__)
+        elif origin is Origin.PROJECT and isinstance(one, type):
+            for base in one.__bases__:
+                self._include(base, base.__qualname__)
+
+    def _follow(self, reference: Reference, variables: dict[str, Any]) -> None:
+        """Note what code reads as a global variable, as an attribute of a module, or imports."""
+        if reference.module is None:
+            value = variables.get(reference.names[0], ABSENT)
+            self._read(value, reference.names[0], reference.names[1:])
+            return
+        found = imported(reference, variables)
+        if isinstance(found, ModuleType):
+            for name in reference.names or _defined_in(found):
+                self._read(found, found.__name__, (name,))
+        elif isinstance(found, str) and origin_of(found) is Origin.LIBRARY:
+            self._libraries.add(found.partition(".")[0])
+
+    def _read(self, value: Any, name: str, attributes: Sequence[str]) -> None:
+        """Note a value, or what is read of it if it is a module of the project."""
+        for attribute in attributes:
+            if type(value) is not ModuleType or origin_of(value.__name__) is not Origin.PROJECT:
+                break
+            module, name = vars(value), f"{name}.{attribute}"
+            value = module.get(attribute, ABSENT)
+            self.links.append((module, attribute, value))
+            if value is not ABSENT and is_plain(value):
+                self.held.append(Held(f"global {name!r}", "global", value))
+        if value is not ABSENT and not is_plain(value):
+            self._include(value, name)
+
+    def _include(self, value: Any, name: str) -> None:
+        """Note a function, a class, or the class of another object."""
+        if type(value) is not ModuleType and not is_function(value):
+            wrapped = getattr(value, "__wrapped__", None)
+            value = wrapped if is_function(wrapped) else type(value)
+        inner = value
+        while isinstance(inner, partial):
+            inner = inner.func
+        module = module_of(inner)
+        match origin_of(module) if module else Origin.FIXED:
+            case Origin.LIBRARY:
+                self._libraries.add(module.partition(".")[0])
+            case Origin.PROJECT if type(value) is not ModuleType:
+                shown = _name(value) if hasattr(value, "__qualname__") else f"{module_name(module)}:{name}"
+                self._helpers.setdefault(id(value), (f"helper {shown!r}", value))
+            case _:
+                pass
 
     def is_same(self) -> bool:
         """Return whether all functions still refer to the same objects."""
-        return all(map(_Seen.is_same, self.seen))
+        if not all(map(_Seen.is_same, self.seen)):
+            return False
+        return all(variables.get(name, ABSENT) is value for variables, name, value in self.links)
+
+
+def _defined_in(module: ModuleType) -> list[str]:
+    """List the variables of a module but for those that it has imported from elsewhere."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("__") and (is_plain(value) or module_of(value) == module.__name__)
+    ]
 
 
 class _Seen:
@@ -373,10 +471,5 @@ def _code(code: CodeType) -> bytes:
 @lru_cache(maxsize=10_000)
 def _global_names(code: CodeType) -> tuple[str, ...]:
     """List the global variables that a code object and its inner code objects read."""
-    found: dict[str, None] = {}
-    codes = [code]
-    for one in codes:  # grows while it is walked
-        codes += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
-        loads = (each for each in dis.get_instructions(one) if each.opname in _LOADS)
-        found |= dict.fromkeys(each.argval for each in loads)
+    found = {reference.names[0] for reference in references_in(code) if reference.module is None}
     return tuple(sorted(found))
