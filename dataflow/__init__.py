@@ -79,6 +79,7 @@ _find, __dir__, __all__ = _attach(
         "secrets.secret": ["Secret"],
         "stores": ["Store"],
         "typed_flows": ["TypedFlow", "flow"],
+        "values.codecs": ["register_codec"],
         "values.digests": ["digester"],
     },
 )

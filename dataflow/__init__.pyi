@@ -53,6 +53,7 @@ from .runtime.shared import Shared
 from .secrets.secret import Secret
 from .stores import Store
 from .typed_flows import TypedFlow, flow
+from .values.codecs import register_codec
 from .values.digests import digester
 
 __all__ = [

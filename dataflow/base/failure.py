@@ -9,7 +9,7 @@ import traceback as traceback_module
 from types import UnionType
 from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
 
-from dataflow.base.wording import conceal
+from dataflow.base.wording import conceal, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,11 @@ class Failure(NamedTuple):
     type: str
     message: str
     traceback: str
+
+    def __repr__(self) -> str:
+        """Return the fields, with a long message or traceback shortened."""
+        fields = (f"{name}={short_repr(value)}" for name, value in zip(self._fields, self, strict=True))
+        return f"Failure({', '.join(fields)})"
 
     @property
     def code(self) -> str:

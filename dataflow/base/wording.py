@@ -6,6 +6,7 @@ import difflib
 import re
 from datetime import UTC
 from itertools import chain, islice
+from reprlib import Repr
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "nearest",
     "on_one_line",
     "read_place",
+    "short_repr",
     "shortened",
     "visible",
     "within_file",
@@ -34,6 +36,10 @@ MOST_CHOICES: Final = 12
 
 #: The maximum number of characters of one problem in a message: a name may be as long as a document.
 LONGEST_PROBLEM: Final = 2_000
+
+#: The maximum number of characters of a value in the repr of what holds it, and of items of a container.
+LONGEST_PART: Final = 500
+MOST_ITEMS: Final = 50
 
 # Characters that control a terminal or change how the text around them is read: control characters, line
 # separators, lone surrogates and bidirectional marks.
@@ -79,6 +85,38 @@ def shortened(text: str, most: int, *, in_clear: bool = False) -> str:
     kept = max(most - len(_left_out(len(text))), 0)
     head, tail = -(-kept // 2), kept // 2
     return f"{text[:head]}{_left_out(len(text) - kept)}{text[len(text) - tail :]}"
+
+
+class _Brief(Repr):
+    """The repr of a value without most of its items; dicts keep their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = (
+            MOST_ITEMS
+        )
+        self.maxdict, self.maxstring, self.maxother, self.maxlong = (
+            MOST_ITEMS,
+            LONGEST_PART,
+            LONGEST_PART,
+            100,
+        )
+
+    def repr_dict(self, x: dict[object, object], level: int) -> str:
+        pairs = [
+            f"{self.repr1(key, level - 1)}: {self.repr1(x[key], level - 1)}" for key in islice(x, MOST_ITEMS)
+        ]
+        return f"{{{', '.join([*pairs, *(['...'] if len(x) > MOST_ITEMS else [])])}}}"
+
+
+def short_repr(value: object, most: int = LONGEST_PART) -> str:
+    """Return the repr of a value; of a large one the first items of each container, and how many it has.
+
+    Secrets are masked in the text alone: mask them in the value before.
+    """
+    text = shortened(_Brief().repr(value), most)
+    has_more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MOST_ITEMS
+    return f"{text} ({len(value):,} items)" if has_more else text  # type: ignore[arg-type]  # as just checked
 
 
 def _left_out(count: int) -> str:

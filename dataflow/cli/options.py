@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EventsOption",
+    "FullOption",
     "InputOption",
     "JsonOption",
     "LogFormatOption",
@@ -76,6 +77,9 @@ TraceOption: TypeAlias = Annotated[
 TracebackOption: TypeAlias = Annotated[
     bool, typer.Option("--traceback", help="Show the tracebacks of failures.")
 ]
+FullOption: TypeAlias = Annotated[
+    bool, typer.Option("--full", help="Write long values in full, also to a terminal.")
+]
 NoStoreOption: TypeAlias = Annotated[
     bool,
     typer.Option("--no-store", help="Do not store the run: it can hold any value, and cannot be resumed."),
@@ -100,6 +104,7 @@ class Options:
     events: bool = False
     trace: bool = False
     tracebacks: bool = False
+    full: bool = False  # long values are not shortened
     outputs: Sequence[str] = ()
     pulled: Sequence[str] = ()
     max_concurrency: int | None = None

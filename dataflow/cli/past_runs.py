@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.wording import counted, moment, visible
+from dataflow.base.wording import counted, moment, shortened, visible
 from dataflow.cli.asks import ask_lines
 from dataflow.cli.output import MOST_REASON, ExitCode, Refused, duration, one_line, problems_in
-from dataflow.cli.report import output_text
+from dataflow.cli.report import MOST_CHARACTERS, MOST_TRACEBACK, output_text
 from dataflow.cli.storage import refusing_runs
 from dataflow.core.states import ENDED, NodeState
 from dataflow.errors import NameUnknown
@@ -28,8 +28,8 @@ MOST_ITEMS: Final = 10  # of one loop or map that are done, and shown one by one
 MOST_ODD: Final = 50  # of one loop or map that are not done, and shown one by one
 
 
-def run_text(found: PastRun, asks: Sequence[OpenAsk]) -> str:
-    """Format a run as text."""
+def run_text(found: PastRun, asks: Sequence[OpenAsk], *, full: bool = False) -> str:
+    """Format a run as text; long values are shortened unless `full` is set."""
     run, past = found.run, found.past
     where = f"  ({run.target})" if run.target else ""
     lines = [
@@ -42,7 +42,7 @@ def run_text(found: PastRun, asks: Sequence[OpenAsk]) -> str:
     ]
     inputs = found.inputs
     if inputs:
-        lines += ["inputs", *_indented(_values_text(inputs))]
+        lines += ["inputs", *_indented(_values_text(inputs, full=full))]
     lines += ["nodes", *(f"  {line}" for line in _tree_lines(node_tree(past, run.status)))]
     state = "not_run" if run.status in ENDED else "waiting"
     lines += [f"  {name.ljust(24)}  {state}" for name in found.not_begun]
@@ -60,8 +60,8 @@ def _forked_lines(found: PastRun) -> Iterator[str]:
         yield from (f"  {key} = {shortened_repr(value)}" for key, value in forked["changes"].items())
 
 
-def _values_text(values: Mapping[str, Any]) -> str:
-    return "\n".join(output_text(name, value, shorten=False) for name, value in values.items())
+def _values_text(values: Mapping[str, Any], *, full: bool) -> str:
+    return "\n".join(output_text(name, value, shorten=not full) for name, value in values.items())
 
 
 def _indented(text: str) -> Iterator[str]:
@@ -128,8 +128,8 @@ def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
             raise Refused(problems_in(error), ExitCode.USAGE) from error
 
 
-def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
-    """Format one firing as text."""
+def firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = False) -> str:
+    """Format one firing as text; long values are shortened unless `full` is set."""
     firing = found.past.firings[described["path"]]
     lines = [
         f"node    {described['path']}",
@@ -140,33 +140,39 @@ def firing_text(found: PastRun, described: Mapping[str, Any]) -> str:
         took = f", {duration((firing.ended - firing.started).total_seconds())}" if firing.ended else ""
         lines.append(f"began   {moment(firing.started)}{took}, attempt {firing.attempt}")
     if described["inputs"] is not None:
-        lines += ["inputs", *_indented(_values_text(described["inputs"]))]
+        lines += ["inputs", *_indented(_values_text(described["inputs"], full=full))]
     if described["outputs"]:
         lines += [
             "outputs",
-            *_indented("\n".join(_port_text(*port) for port in described["outputs"].items())),
+            *_indented("\n".join(_port_text(*port, full=full) for port in described["outputs"].items())),
         ]
     if described["metadata"]:
-        lines += ["metadata", *_indented(_values_text(described["metadata"]))]
+        lines += ["metadata", *_indented(_values_text(described["metadata"], full=full))]
     if described["ask"] is not None:
         known = {name: value for name, value in described["ask"].items() if value not in (None, "")}
-        lines += ["ask", *_indented(_values_text(known))]
+        lines += ["ask", *_indented(_values_text(known, full=full))]
     for earlier in described["attempts"]:
-        lines += [f"attempt {earlier['attempt']} failed", *_indented(_failure_text(earlier["error"]))]
+        lines += [
+            f"attempt {earlier['attempt']} failed",
+            *_indented(_failure_text(earlier["error"], full=full)),
+        ]
     if described["failure"] is not None:
-        lines += ["failure", *_indented(_failure_text(described["failure"]))]
+        lines += ["failure", *_indented(_failure_text(described["failure"], full=full))]
     return visible("\n".join(lines))
 
 
-def _port_text(name: str, token: Mapping[str, Any]) -> str:
+def _port_text(name: str, token: Mapping[str, Any], *, full: bool) -> str:
     if "value" in token:
-        return output_text(name, token["value"], shorten=False)
+        return output_text(name, token["value"], shorten=not full)
     if "skip" in token:
         return f"{name}: skipped: {token['skip']}"
-    return f"{name}: failed: {_failure_text(token['error']).splitlines()[0]}"
+    return f"{name}: failed: {_failure_text(token['error'], full=full).splitlines()[0]}"
 
 
-def _failure_text(failure: Any) -> str:
+def _failure_text(failure: Any, *, full: bool) -> str:
     if not isinstance(failure, dict) or "message" not in failure:
-        return str(failure)
-    return f"{failure['type']}: {failure['message']}\n{failure['traceback']}".rstrip()
+        return str(failure) if full else shortened(str(failure), MOST_CHARACTERS)
+    message, trace = failure["message"], failure["traceback"]
+    if not full:
+        message, trace = shortened(message, MOST_CHARACTERS), shortened(trace, MOST_TRACEBACK)
+    return f"{failure['type']}: {message}\n{trace}".rstrip()

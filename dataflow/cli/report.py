@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from dataflow.base.wording import counted, listed, on_one_line, visible
+from dataflow.base.wording import counted, listed, on_one_line, shortened, visible
 from dataflow.cli.asks import answers_needed, tell_ask
 from dataflow.cli.json_output import write_json
 from dataflow.cli.output import ExitCode, code_of_signal, duration, is_terminal, one_line, tell, write
@@ -38,7 +38,8 @@ __all__ = [
 
 MOST_TOLD: Final = 20  # warnings and failures
 MOST_LINES: Final = 20  # of an output on a terminal
-MOST_CHARACTERS: Final = 2_000  # of an output on a terminal
+MOST_CHARACTERS: Final = 2_000  # of an output on a terminal, and of the message of a failure
+MOST_TRACEBACK: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +127,17 @@ def _without_value(result: Result, wanted: Iterable[str]) -> dict[str, str]:
 
 
 def write_outputs(out: TextIO | None, result: Result, wanted: Sequence[str], options: Options) -> None:
-    """Write the outputs for people: shortened on a terminal, else in full; a single one without its name."""
-    bare, shorten = options.is_bare, is_terminal(out)
+    """Write the outputs for people: shortened on a terminal, else in full; a single one without its name.
+
+    `--full` writes them in full on a terminal, too.
+    """
+    bare, shorten = options.is_bare, is_terminal(out) and not options.full
     values = _values(result, wanted)
     for name, value in values:
         text = bare_text(value) if bare else output_text(name, value, shorten=shorten)
-        write(out, visible(text) if bare and shorten else text)
+        if bare and is_terminal(out):
+            text = "".join(_cut(text, value)) if shorten else visible(text)
+        write(out, text)
     reasons = _without_value(result, wanted) if result.status == "completed" else {}
     if values and len(reasons) > 1:  # as behind the branch outputs that were not taken
         tell(_left_out(result.run_id, [*reasons], options))
@@ -156,13 +162,9 @@ def bare_text(value: object) -> str:
 
 def output_text(name: str, value: object, *, shorten: bool) -> str:
     """Format an output: on one line with its name, or indented below it."""
-    text = bare_text(value)
-    note = ""
+    text, note = bare_text(value), ""
     if shorten:
-        kept = "\n".join(text[:MOST_CHARACTERS].splitlines()[:MOST_LINES])
-        if len(kept) < len(text.rstrip()):
-            note = f"\n  ... ({len(text):,} characters; a pipe or --json gives them all)"
-        name, text = visible(name), visible(kept)
+        name, (text, note) = visible(name), _cut(text, value)
     text = text.rstrip("\n")
     if "\n" not in text and not note:
         return f"{name}: {text}"
@@ -170,19 +172,31 @@ def output_text(name: str, value: object, *, shorten: bool) -> str:
     return f"{name}:\n{lines}{note}"
 
 
+def _cut(text: str, value: object) -> tuple[str, str]:
+    """Return the first lines of a text, made visible, and a note with the size of a longer one."""
+    kept = "\n".join(text[:MOST_CHARACTERS].splitlines()[:MOST_LINES])
+    if len(kept) >= len(text.rstrip()):
+        return visible(kept), ""
+    count = f"{counted(len(value), 'item')}, " if isinstance(value, list | tuple | dict | set) else ""
+    return visible(kept), f"\n  ... ({count}{len(text):,} characters; --full or --json gives them all)"
+
+
 def tell_outcome(outcome: Outcome, options: Options, asked: Collection[str] = (), used: str = "") -> None:
     """Print warnings, failures, open asks and usage to standard error, and last how the run ended.
 
     `asked` are the asks that were printed when they opened.
     """
-    tracebacks = options.tracebacks
     warnings = outcome.result.warnings
     for warning in warnings[:MOST_TOLD]:
         tell(f"warning: {visible(warning)}")
     if len(warnings) > MOST_TOLD:
         tell(f"warning: and {len(warnings) - MOST_TOLD} more")
-    if tracebacks or len(outcome.failures) > 1 or any("\n" in one.message for one in outcome.failures):
-        _tell_failures(outcome.failures, tracebacks=tracebacks)
+    if (
+        options.tracebacks
+        or len(outcome.failures) > 1
+        or any("\n" in one.message for one in outcome.failures)
+    ):
+        _tell_failures(outcome.failures, options)
     if outcome.result.status == "paused":
         _tell_asks(outcome.result, options, asked)
     if options.is_kept and any(failure.type == ValueRefused.__name__ for failure in outcome.failures):
@@ -208,11 +222,14 @@ def _tell_asks(result: Result, options: Options, asked: Collection[str]) -> None
         tell("the run is not kept, so it cannot go on: run it without --no-store to answer")
 
 
-def _tell_failures(failures: Sequence[Failure], *, tracebacks: bool) -> None:
+def _tell_failures(failures: Sequence[Failure], options: Options) -> None:
     for failure in failures[:MOST_TOLD]:
-        tell(f"{_place(failure)}: {failure.type}: {visible(failure.message)}")
-        if tracebacks:
-            tell(visible(failure.traceback.rstrip()))
+        message, trace = failure.message, failure.traceback.rstrip()
+        if not options.full:
+            message, trace = shortened(message, MOST_CHARACTERS), shortened(trace, MOST_TRACEBACK)
+        tell(f"{_place(failure)}: {failure.type}: {visible(message)}")
+        if options.tracebacks:
+            tell(visible(trace))
     if len(failures) > MOST_TOLD:
         tell(f"and {len(failures) - MOST_TOLD} more failures")
 

@@ -13,6 +13,7 @@ from weakref import ref
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from dataflow.base.backend import new_event
+from dataflow.base.wording import LONGEST_PROBLEM, short_repr, shortened
 from dataflow.core.firing import NO_SPAN, no_span
 
 if TYPE_CHECKING:
@@ -72,6 +73,14 @@ class Event(NamedTuple):
     kind: EventKind
     path: str
     data: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        """Return the fields, with large values in the data shortened and secrets masked."""
+        from dataflow.secrets.known import redacted  # most processes have no secret
+
+        data = ", ".join(f"{key!r}: {short_repr(value)}" for key, value in redacted(dict(self.data)).items())
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields[:-1])
+        return shortened(f"Event({fields}, data={{{data}}})", LONGEST_PROBLEM)
 
 
 class Listener(Protocol):

@@ -1,8 +1,8 @@
 """Convert values to JSON: values of a run in memory, and stored ones without importing a class of the flow.
 
 JSON values are kept; tuples, sets and histories become lists; named tuples, dataclasses and pydantic models
-objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs strings; numbers of
-other libraries numbers, and other values of theirs what their codec shows.
+objects of their fields; enums their value; secrets their name; dates, times, paths and UUIDs strings. Numbers
+of other libraries become numbers, and other values of theirs what their codec shows.
 Anything else (other objects, bytes, nan, dicts with other keys, integers beyond 4,000 digits, values nested
 too deeply) becomes its repr, shortened.
 """

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from dataflow.base.copies import own_copy
+from dataflow.base.wording import LONGEST_PROBLEM, short_repr, shortened
 from dataflow.compiler.addresses import Addresses, RootPort, name_of, released_error
 from dataflow.compiler.plan import LoopOf
 from dataflow.core.ports import DONE, MISSING, Signal
@@ -41,7 +42,7 @@ __all__ = ["PausedRun", "Result", "no_value", "special_token", "value_missing"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The result of a run. Skipped outputs are not in `outputs`; `why` explains them.
 
@@ -58,6 +59,16 @@ class Result:
     _root: Frame = field(kw_only=True, repr=False)
     _earlier: Mapping[str, NodeState] = field(kw_only=True, repr=False, default_factory=dict)
     _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
+
+    def __repr__(self) -> str:
+        """Return the fields, with large values shortened and secrets masked."""
+        from dataflow.secrets.known import redacted  # most processes have no secret
+
+        shown = redacted([self.outputs, self.warnings, self.asks])
+        outputs = ", ".join(f"{name!r}: {short_repr(value)}" for name, value in shown[0].items())
+        warnings, asks = (short_repr(tuple(one)) for one in shown[1:])
+        start = f"Result(run_id={self.run_id!r}, status={self.status!r}, outputs="
+        return shortened(f"{start}{{{outputs}}}, warnings={warnings}, asks={asks})", LONGEST_PROBLEM)
 
     def __getitem__(self, output: str) -> Any:
         """Return an output; raises a KeyError that explains why it has no value, or lists the outputs."""

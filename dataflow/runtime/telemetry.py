@@ -11,6 +11,7 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 
 from dataflow.base.failure import Failure, text_of_error
+from dataflow.base.wording import LONGEST_PROBLEM, shortened
 from dataflow.compiler.plan import FlowOf, LoopOf, MapOf
 from dataflow.core.events import EventKind, Reporter
 from dataflow.core.firing import NO_SPAN, Span
@@ -209,7 +210,7 @@ class TracedReporter(Reporter):
         """Mark a span as failed; the message may be content."""
         span.set_attribute("error.type", type)
         text = f"{type}: {message}" if self.telemetry.content and message else type
-        span.set_status(trace.StatusCode.ERROR, redacted(text))
+        span.set_status(trace.StatusCode.ERROR, shortened(redacted(text), LONGEST_PROBLEM))
 
 
 @dataclass(slots=True, eq=False)

@@ -1,7 +1,7 @@
 """Codecs: how values of the classes of other libraries are stored, found by class and by stored name.
 
-What the engine has for a library is loaded when a value of one of its classes is met, or a stored name of one;
-until then the library is not imported. More come by `register_codec`, or by entry points of the group
+What the engine has for a library is loaded when a value of one of its classes is met, or a stored name of
+one; until then the library is not imported. More come by `register_codec`, or by entry points of the group
 `dataflow.codecs`, each named after its library.
 """
 
@@ -48,7 +48,7 @@ def register_codec(
     """Register how values of a class of another library are stored, and thereby how they are told apart.
 
     `write` returns a value that can be stored and has everything that matters, `read` makes an equal value of
-    it. Stored values have the `name`, `module:qualname` of the class by default, and are found under it later.
+    it. Stored values have the `name`, by default `module:qualname` of the class, and are read by it later.
     `shown` returns what stands for a value in JSON. Values of derived classes are not included. A class may
     be registered again. Raises TypeError for what is not a class or a function, and ValueError for a class or
     name that is stored in another way already.

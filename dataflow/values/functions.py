@@ -194,11 +194,11 @@ class FunctionGraph:
     """A function, the functions it wraps or refers to, and the values they depend on; each is listed once.
 
     Values of a function in a closure or in an argument belong to the part of that closure or argument.
-    Functions and classes of the same project that code reads as global variables, or imports, are its helpers:
-    each is a part of its own, of which only what cannot change by itself counts. Libraries count by version.
+    Functions and classes of the same project that code reads as global variables, or imports, are its
+    helpers: each is a separate part, of which only immutable values count. Libraries count by version.
     """
 
-    __slots__ = ("functions", "held", "links", "seen", "_helpers", "_libraries")
+    __slots__ = ("_helpers", "_libraries", "functions", "held", "links", "seen")
 
     def __init__(self, root: object) -> None:
         self.functions: list[Any] = []
@@ -239,10 +239,7 @@ class FunctionGraph:
 
     def _refer(self, one: Any) -> None:
         """Note the helpers and libraries that a function, or a class by its bases, refers to."""
-        if type(one) is FunctionType:
-            module = one.__globals__.get("__name__")
-        else:
-            module = module_of(one)
+        module = one.__globals__.get("__name__") if type(one) is FunctionType else module_of(one)
         origin = origin_of(module) if isinstance(module, str) else Origin.FIXED
         if origin is Origin.LIBRARY:
             self._libraries.add(str(module).partition(".")[0])

@@ -1,6 +1,6 @@
 """The kinds of values that JSON does not have, and the simpler value that each is stored as (S12.3).
 
-Here are those of Python itself; those of other libraries are in the modules `library_*`, and found by `codecs`.
+Here are those of Python itself; those of other libraries are in the modules `library_*`, found by `codecs`.
 """
 
 from __future__ import annotations

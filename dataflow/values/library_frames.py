@@ -77,7 +77,7 @@ def kinds_of_pandas() -> Iterable[Kind]:
 
 
 def _frame_apart(frame: Any) -> list[Any]:
-    """Take a frame apart: into Arrow IPC if pyarrow is installed and gives an equal frame, else into columns."""
+    """Take a frame apart: into Arrow IPC if pyarrow gives an equal frame, else into its columns."""
     data = _arrow(frame) if find_spec("pyarrow") is not None else None
     return ["columns", _columns_of(frame)] if data is None else ["arrow", data]
 
@@ -172,7 +172,7 @@ def _values(stored: Any) -> Any:
     pandas = import_module("pandas")
     if not isinstance(stored, list):
         return stored
-    if len(stored) == 3:  # noqa: PLR2004 - a categorical
+    if len(stored) == 3:
         codes, categories, is_ordered = stored
         return pandas.Categorical.from_codes(codes, _index(categories), is_ordered)
     name, items = stored

@@ -1,8 +1,8 @@
 """Tell the modules of the project of a function from libraries, and find what its code refers to there.
 
-A module is of a library if its top-level package lies in a folder of installed distributions: `site-packages`,
-`dist-packages`, or one with a `*.dist-info`. Python's own modules, the engine and its packs are neither. All
-others are of the project: scripts, notebooks, and packages that are installed to be edited.
+A module is of a library if its top-level package lies in a folder of installed distributions:
+`site-packages`, `dist-packages`, or one with a `*.dist-info`. Python's own modules, the engine and its packs
+are neither. All others are of the project: scripts, notebooks, and packages that are installed to be edited.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Origin(Enum):
 
 
 class Reference(NamedTuple):
-    """What code refers to: a global variable and attributes of it, or a name that it imports from a module."""
+    """What code refers to: a global variable with attributes of it, or a name that it imports."""
 
     names: tuple[str, ...]  # empty for a module that is imported as a whole
     module: str | None = None  # what is imported inside a function

@@ -10,6 +10,7 @@ import typer
 from dataflow.cli.commands.resume import EditedOption, check_edited, check_options, read_past
 from dataflow.cli.options import (
     EventsOption,
+    FullOption,
     JsonOption,
     LogFormatOption,
     MaxConcurrencyOption,
@@ -58,6 +59,7 @@ def fork(
     max_concurrency: MaxConcurrencyOption = None,
     trace: TraceOption = False,
     tracebacks: TracebackOption = False,
+    full: FullOption = False,
     log_format: LogFormatOption = None,
     store: StoreOption = None,
 ) -> None:
@@ -71,6 +73,7 @@ def fork(
         events=events,
         trace=trace,
         tracebacks=tracebacks,
+        full=full,
         outputs=tuple(dict.fromkeys(outputs or ())),
         max_concurrency=max_concurrency,
         store=store,

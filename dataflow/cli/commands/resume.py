@@ -11,6 +11,7 @@ import typer
 
 from dataflow.cli.options import (
     EventsOption,
+    FullOption,
     JsonOption,
     LogFormatOption,
     MaxConcurrencyOption,
@@ -67,6 +68,7 @@ def resume(
     max_concurrency: MaxConcurrencyOption = None,
     trace: TraceOption = False,
     tracebacks: TracebackOption = False,
+    full: FullOption = False,
     log_format: LogFormatOption = None,
     store: StoreOption = None,
 ) -> None:
@@ -80,6 +82,7 @@ def resume(
         events=events,
         trace=trace,
         tracebacks=tracebacks,
+        full=full,
         outputs=tuple(dict.fromkeys(outputs or ())),
         max_concurrency=max_concurrency,
         store=store,

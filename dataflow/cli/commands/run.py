@@ -8,6 +8,7 @@ import typer
 
 from dataflow.cli.options import (
     EventsOption,
+    FullOption,
     InputOption,
     JsonOption,
     LogFormatOption,
@@ -53,6 +54,7 @@ def run(
     max_concurrency: MaxConcurrencyOption = None,
     trace: TraceOption = False,
     tracebacks: TracebackOption = False,
+    full: FullOption = False,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
     branch: BranchOption = None,
@@ -73,6 +75,7 @@ def run(
         events=events,
         trace=trace,
         tracebacks=tracebacks,
+        full=full,
         outputs=tuple(dict.fromkeys(outputs or ())),
         pulled=tuple(dict.fromkeys(pull or ())),
         max_concurrency=max_concurrency,

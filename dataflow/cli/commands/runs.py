@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dataflow.base.wording import counted, moment, visible
+from dataflow.cli.options import FullOption  # noqa: TC001 - typer reads annotations
 from dataflow.cli.output import ExitCode, Refused, duration, table, tell, write
 from dataflow.cli.storage import (
     JsonObjectOption,
@@ -81,11 +82,12 @@ def show(
         str | None, typer.Argument(metavar="PATH", help="The path of a node in it.", show_default=False)
     ] = None,
     as_json: JsonObjectOption = False,
+    full: FullOption = False,
     store: StoreOption = None,
 ) -> None:
     """Show a run with its nodes and asks, or everything that is stored about one firing.
 
-    Everything is read from the store; the flow is not imported.
+    Everything is read from the store; the flow is not imported. Long values are shortened.
     """
     from dataflow.cli.json_output import write_json  # loaded on first use
     from dataflow.cli.past_runs import find_firing, firing_text, run_text
@@ -96,13 +98,17 @@ def show(
         found = read_run(place, find_run(place, run, store))
     if path is not None:
         described = find_firing(found, place, path)
-        write_json(sys.stdout, described) if as_json else write(sys.stdout, firing_text(found, described))
+        write_json(sys.stdout, described) if as_json else write(
+            sys.stdout, firing_text(found, described, full=full)
+        )
         return
     from dataflow.inspection.open_asks import asks_of  # loaded on first use
 
     with refusing_runs():
         asks = asks_of(place, found.run.id)
-    write_json(sys.stdout, run_object(found, asks)) if as_json else write(sys.stdout, run_text(found, asks))
+    write_json(sys.stdout, run_object(found, asks)) if as_json else write(
+        sys.stdout, run_text(found, asks, full=full)
+    )
 
 
 @runs.command()
