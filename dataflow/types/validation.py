@@ -145,8 +145,9 @@ def _as_number(value: object, expected: object) -> object:
     number = plain_number(value)
     if number is None:
         return value
-    options = [shape(bare(option)) for option in flattened(expected)]
-    is_own = any(one is None or issubclass(type(value), one.origin) for one in options)
+    options = [bare(option) for option in flattened(expected)]
+    kinds = [shape(option) for option in options if option is not Any]
+    is_own = Any in options or any(one is None or issubclass(type(value), one.origin) for one in kinds)
     return value if is_own else number
 
 

@@ -130,14 +130,14 @@ class TestWhatDecides:
             assert await told(by_place.using(memo=where), x=1) == (11, [])
             assert await told(one_node(where, placed, x=1)) == (11, [])
 
-    async def test_a_helper_is_not_followed_and_the_version_stands_for_it(
+    async def test_a_helper_and_the_version_count(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for reach, where in places(tmp_path):
             assert await told(one_node(where, node(memo=reach)(helped), x=1)) == (2, ["helped"])
             with monkeypatch.context() as patched:
                 patched.setitem(globals(), "helper", lambda x: x + 100)  # what an editor does to it
-                assert await told(one_node(where, node(memo=reach)(helped), x=1)) == (2, [])
+                assert await told(one_node(where, node(memo=reach)(helped), x=1)) == (101, ["helped"])
                 later = node(memo=reach, version="2")(helped)
                 assert await told(one_node(where, later, x=1)) == (101, ["helped"])
 

@@ -80,14 +80,14 @@ Nested = TypeAliasType("Nested", "list[Nested] | int")
 TELLING = [
     Callable, Callable[[int], str], Plain, list[Plain], dict[str, Plain], tuple[int, Plain], Plain | Text,
     Job, Model, Must, Text, TextIO, IO[str], io.StringIO, io.TextIOWrapper, Generator[int, None, None],
-    Iterator[int], AsyncIterator[int], Awaitable[int], tzinfo, re.Pattern[str], type[int], type, ValueError,
-    OrderedDict[str, int], deque[int], complex, range, memoryview,
+    Iterator[int], AsyncIterator[int], Awaitable[int], tzinfo, type[int], type, ValueError, memoryview,
 ]  # fmt: skip
 OPEN = [
     Any, object, T, Reads, int, str, None, list, list[int], list[Any], dict, dict[str, int], tuple[()],
     set[str], Plain | None, int | Plain, Iterable[int], Sequence[int], Mapping[str, int], Shape, Circle, Node,
     Nested, Keys, Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Image, Message, Secret,
-    Signal, ToolCall, Tools, Item, Note, "Unknown", *TYPES,
+    Signal, ToolCall, Tools, Item, Note, "Unknown", re.Pattern[str], OrderedDict[str, int], deque[int], complex,
+    range, *TYPES,
 ]  # fmt: skip
 
 

@@ -1,0 +1,220 @@
+"""F-C14: helpers of the same project are part of a node's version, and a memo that can never hit is a warning."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, Memo, collect, each, node, process_memo
+from dataflow.stores import Store
+from dataflow.values import projects
+
+#: The modules of a project: a node, and what it calls.
+NODES: Final = """
+from dataflow import node
+import numbers_lib
+import helpers
+from helpers import doubled, Rates, CLIENT, MOST, shown
+from sub import deep as deeper
+
+CALLS = []
+RATE = 2
+
+def rate():
+    return RATE
+
+@node(memo="process")
+async def price(x: int) -> int:
+    from late import offset
+    import later
+    CALLS.append(x)
+    made = doubled(x) * rate() + Rates().of(x) + helpers.base.BASE + CLIENT.get() + deeper.value()
+    return made + offset() + later.more() + numbers_lib.ONE + helpers.nested(x)
+"""
+HELPERS: Final = """
+import base
+from functools import lru_cache
+
+MOST = 9
+
+def twice(x):
+    return 2 * x
+
+def doubled(x):
+    return twice(x)
+
+def nested(x):
+    return inner(x, lambda y: y + 1)
+
+@lru_cache
+def inner(x, f):
+    return f(x)
+
+class Basis:
+    factor = 1
+
+    def of(self, x):
+        return x * self.factor
+
+class Rates(Basis):
+    pass
+
+class Client:
+    def __init__(self):
+        self.seen = []
+
+    def get(self):
+        self.seen.append(1)
+        return 5
+
+CLIENT = Client()
+
+def shown():
+    return "not called"
+"""
+FILES: Final = {
+    "nodes_of.py": NODES,
+    "helpers.py": HELPERS,
+    "base.py": "BASE = 3\n",
+    "sub/__init__.py": "",
+    "sub/deep.py": "from . import own\n\ndef value():\n    return own.OWN\n",
+    "sub/own.py": "OWN = 1\n",
+    "late.py": "def offset():\n    return 0\n",
+    "later.py": "def more():\n    return less()\n\ndef less():\n    return 0\n",
+    "lib/numbers_lib.py": "ONE = 1\n\ndef changed():\n    return 1\n",
+    "lib/numbers_lib-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: numbers-lib\nVersion: 1.0\n",
+}
+#: An edit: the file, what is replaced, and the part that `why` names; None where nothing is computed again.
+EDITS: Final[list[tuple[str, str, str, str | None]]] = [
+    ("nodes_of.py", "return RATE", "return RATE + 1", "helper 'nodes_of:rate'"),
+    ("nodes_of.py", "RATE = 2", "RATE = 3", "helper 'nodes_of:rate'"),
+    ("helpers.py", "return 2 * x", "return 3 * x", "helper 'helpers:twice'"),
+    ("helpers.py", "return twice(x)", "return twice(x + 1)", "helper 'helpers:doubled'"),
+    ("helpers.py", "factor = 1", "factor = 2", "helper 'helpers:Basis'"),
+    ("helpers.py", "return x * self.factor", "return x + self.factor", "helper 'helpers:Basis'"),
+    ("helpers.py", "    pass", "    factor = 4", "helper 'helpers:Rates'"),
+    ("helpers.py", "return 5", "return 6", "helper 'helpers:Client'"),
+    ("helpers.py", "return f(x)", "return f(x + 1)", "helper 'helpers:inner'"),
+    ("helpers.py", "y + 1", "y + 2", "helper 'helpers:nested'"),
+    ("base.py", "BASE = 3", "BASE = 4", "global 'helpers.base.BASE'"),
+    ("sub/deep.py", "own.OWN", "own.OWN + 1", "helper 'sub.deep:value'"),
+    ("sub/own.py", "OWN = 1", "OWN = 2", "global 'own.OWN'"),
+    ("late.py", "return 0", "return 1", "helper 'late:offset'"),
+    ("later.py", "return less()", "return less() + 1", "helper 'later:more'"),
+    ("later.py", "    return 0", "    return 1", "helper 'later:less'"),
+    ("lib/numbers_lib-1.0.dist-info/METADATA", "Version: 1.0", "Version: 1.1", "library 'numbers_lib'"),
+    ("helpers.py", "not called", "still not called", None),
+    ("helpers.py", "import base", "import base  # a comment", None),
+    ("lib/numbers_lib.py", "return 1", "return 2", None),
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
+    """Write a project, and return a function that imports it again after an edit."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(
+        sys, "dont_write_bytecode", True
+    )  # an edit may take less than the clock of a file shows
+    names = {name.split("/")[-2 if name.endswith("__init__.py") else 0].removesuffix(".py") for name in FILES}
+
+    def forget() -> None:
+        for name in list(sys.modules):
+            if name.partition(".")[0] in {*names, "numbers_lib"}:
+                del sys.modules[name]
+        importlib.invalidate_caches()
+        for cached in (projects.origin_of, projects.version_of, projects._is_installed):
+            cached.cache_clear()
+
+    def load() -> Any:
+        forget()
+        return importlib.import_module("nodes_of")
+
+    yield load
+    forget()
+
+
+def flow_of(module: Any) -> Flow:
+    with Flow("prices") as flow:
+        flow.output("out", flow.add(module.price, x=3).out)
+    return flow
+
+
+async def test_an_edit_of_a_helper_computes_again_and_why_names_it(
+    project: Callable[[], Any], tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    for file, old, new, part in EDITS:
+        with subtests.test(f"{file}: {new}"):
+            process_memo.clear()
+            (tmp_path / file).write_text(FILES[file])
+            module = project()
+            first, again = [await flow_of(module).run() for _ in range(2)]
+            assert (module.CALLS, first.warnings, again["out"]) == ([3], (), first["out"])
+            assert old in FILES[file]
+            (tmp_path / file).write_text(FILES[file].replace(old, new))
+            module = project()
+            edited = await flow_of(module).run()
+            assert len(module.CALLS) == (part is not None)
+            if part is not None:
+                assert edited.why("price").endswith(f": {part} differs from what is known")
+            (tmp_path / file).write_text(FILES[file])
+
+
+TRIES: Final[list[int]] = []
+
+
+def step() -> int:
+    return 1
+
+
+async def stepped(x: int) -> int:
+    TRIES.append(x)
+    return x + step()
+
+
+async def test_a_helper_that_is_defined_again_is_seen_by_the_next_firing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    TRIES.clear()
+    with Flow("steps") as flow:
+        flow.output("out", flow.add(node(memo=Memo("process"))(stepped), x=3).out)
+    assert [(await flow.run())["out"] for _ in range(2)] == [4, 4]
+    monkeypatch.setitem(globals(), "step", lambda: 5)
+    assert [(await flow.run())["out"] for _ in range(2)] == [8, 8]
+    assert TRIES == [3, 3]
+
+
+async def echo(x: Any) -> Any:
+    return x
+
+
+async def test_a_memo_that_never_hits_is_a_warning_once_for_each_node() -> None:
+    values: list[tuple[str, Any]] = [("process", object()), ("process", Exception()), ("store", Exception())]
+    for reach, value in values:
+        with Flow("never") as flow:
+            step = flow.add(node(memo=reach)(echo), x=each(flow.input("xs", list[Any])))
+            flow.output("out", collect(step.out))
+        result = await flow.using(memo=Store.memory()).run(xs=[value] * 3)
+        assert [text.partition(" ")[0] for text in result.warnings] == ["DF0876"]
+
+
+async def giving(x: int) -> Any:
+    return (x for x in range(x))
+
+
+async def test_an_outcome_that_cannot_be_kept_is_a_warning() -> None:
+    for reach in ("process", "store"):
+        with Flow("never") as flow:
+            flow.output("out", flow.add(node(memo=reach)(giving), x=3).out)
+        result = await flow.using(memo=Store.memory() if reach == "store" else None).run()
+        assert [text.partition(" ")[0] for text in result.warnings] == ["DF0876"]
