@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from numbers import Complex, Integral, Real
 from operator import index
+from types import NoneType
 from typing import Any, Final
 
 __all__ = ["number_type", "plain_number"]
 
 _OWN: Final = frozenset({bool, int, float, complex})
+_OTHERS: Final = _OWN | {NoneType, str, bytes, list, tuple, dict}  # which are frequent
 #: What numpy registers as an integer, and is none.
 _SPAN: Final = "timedelta64"
 
@@ -19,8 +21,8 @@ def plain_number(value: Any) -> bool | int | float | complex | None:
     An integer is one by `numbers.Integral` and `__index__`; a bool, a float and a complex number by `item()`
     of a scalar without dimensions. No library is imported.
     """
-    kind = type(value)
-    if kind in _OWN:
+    kind: Any = type(value)
+    if kind in _OTHERS:
         return None
     if isinstance(value, Integral) and kind.__name__ != _SPAN:
         return None if isinstance(value, int) else index(value)

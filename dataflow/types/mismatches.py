@@ -102,16 +102,12 @@ def step_into(key: object) -> str:
 
 
 def _find(value: object, expected: object, walk: _Walk) -> Mismatch | None:
-    found = _find_as_given(value, expected, walk)
-    if found is None or found.value is not value:
-        return found
-    number = plain_number(value)
-    return found if number is None else _find_as_given(number, expected, walk) and found
-
-
-def _find_as_given(value: object, expected: object, walk: _Walk) -> Mismatch | None:
     found = _find_bare(value, bare(expected), walk)
-    return found if found is not None else _find_constraint(value, unqualified(expected))
+    if found is None:
+        return _find_constraint(value, unqualified(expected))
+    number = plain_number(value) if found.value is value else None
+    is_number = number is not None and _find(number, expected, walk) is None
+    return None if is_number else found
 
 
 def _find_bare(value: object, expected: object, walk: _Walk) -> Mismatch | None:

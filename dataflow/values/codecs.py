@@ -19,6 +19,7 @@ from dataflow.core.functions import module_name
 from dataflow.diagnostics.values import CODEC_INVALID, CODEC_TWICE
 from dataflow.errors import ArgumentInvalid
 from dataflow.types.validation import described
+from dataflow.values.forms import has_fields
 from dataflow.values.kinds import BY_NAME, BY_TYPE, Kind
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ def register_codec(
     `write` returns a value that can be stored and has everything that matters, `read` makes an equal value of
     it. Stored values have the `name`, by default `module:qualname` of the class, and are read by it later.
     `shown` returns what stands for a value in JSON. Values of derived classes are not included. A class may
-    be registered again. Raises TypeError for what is not a class or a function, and ValueError for a class or
-    name that is stored in another way already.
+    be registered again. Raises ArgumentInvalid for what is not a class or a function, and for a class or name
+    that is stored in another way already, as classes with fields are.
     """
     _check(type, {"write": write, "read": read, **({} if shown is None else {"shown": shown})})
     name = name or f"{module_name(type.__module__)}:{type.__qualname__}"
     with _changing:
         other = _by_name.get(name, BY_NAME.get(name))
-        if type in BY_TYPE or (other is not None and other.of is not type):
+        if type in BY_TYPE or has_fields(type) or (other is not None and other.of is not type):
             raise ArgumentInvalid(CODEC_TWICE(found=name))
         _add(Kind(name, type, object, write, read, None, shown))
 

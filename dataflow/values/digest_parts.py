@@ -47,7 +47,7 @@ from dataflow.types.shapes import ALIASES, type_name
 from dataflow.values.classes import class_name
 from dataflow.values.codecs import kind_of
 from dataflow.values.digest_leaves import LEAVES, Digested, hashed, listed, named
-from dataflow.values.forms import ABSENT, NOTED, caches_of, slots_of
+from dataflow.values.forms import ABSENT, NOTED, caches_of, has_fields, slots_of
 from dataflow.values.functions import FUNCTIONS, FunctionGraph
 from dataflow.values.kinds import BY_TYPE
 from dataflow.values.refusals import NO_FIELDS, Refused, reason_against, step_into
@@ -276,7 +276,7 @@ def _chosen(kind: type) -> Taking:
         return partial(_member, head)
     if is_secret(kind):
         return partial(_secret, head)
-    if kind not in BY_TYPE and kind_of(kind) is not None:
+    if kind not in BY_TYPE and not has_fields(kind) and kind_of(kind) is not None:
         return partial(_stored, head)
     base = next(base for base in kind.__mro__ if base in LEAVES or base in TAKINGS or base is object)
     between = kind.__mro__[: kind.__mro__.index(base)]
