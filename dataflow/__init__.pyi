@@ -144,6 +144,7 @@ __all__ = [
     "node",
     "process_memo",
     "race",
+    "register_codec",
     "this_firing",
     "threaded",
 ]

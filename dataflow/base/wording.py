@@ -7,7 +7,7 @@ import re
 from datetime import UTC
 from itertools import chain, islice
 from reprlib import Repr
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -48,15 +48,16 @@ _UNSEEN: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"(\d+):(\d+) ")
 
-_conceal: Callable[[str], str] | None = None
+T = TypeVar("T")
+_conceal: Callable[[Any], Any] | None = None
 
 
-def conceal(text: str) -> str:
-    """Return a text with the known secrets of the process masked (S12.4)."""
-    return text if _conceal is None else _conceal(text)
+def conceal(value: T) -> T:
+    """Return a text, or another value, with the known secrets of the process masked (S12.4)."""
+    return value if _conceal is None else _conceal(value)  # type: ignore[no-any-return]  # a T of a T
 
 
-def conceal_with(function: Callable[[str], str]) -> None:
+def conceal_with(function: Callable[[Any], Any]) -> None:
     """Set the function that masks secrets; called when the first secret of the process is revealed."""
     global _conceal  # noqa: PLW0603 - most processes know no secret, and import nothing for it
     _conceal = function
@@ -110,11 +111,8 @@ class _Brief(Repr):
 
 
 def short_repr(value: object, most: int = LONGEST_PART) -> str:
-    """Return the repr of a value; of a large one the first items of each container, and how many it has.
-
-    Secrets are masked in the text alone: mask them in the value before.
-    """
-    text = shortened(_Brief().repr(value), most)
+    """Return the repr of a value with secrets masked; of a large one the first items, and how many it has."""
+    text = shortened(_Brief().repr(conceal(value)), most)  # before it is cut, as in `shortened`
     has_more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MOST_ITEMS
     return f"{text} ({len(value):,} items)" if has_more else text  # type: ignore[arg-type]  # as just checked
 

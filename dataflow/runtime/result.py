@@ -62,11 +62,8 @@ class Result:
 
     def __repr__(self) -> str:
         """Return the fields, with large values shortened and secrets masked."""
-        from dataflow.secrets.known import redacted  # most processes have no secret
-
-        shown = redacted([self.outputs, self.warnings, self.asks])
-        outputs = ", ".join(f"{name!r}: {short_repr(value)}" for name, value in shown[0].items())
-        warnings, asks = (short_repr(tuple(one)) for one in shown[1:])
+        outputs = ", ".join(f"{name!r}: {short_repr(value)}" for name, value in self.outputs.items())
+        warnings, asks = (short_repr(tuple(one)) for one in (self.warnings, self.asks))
         start = f"Result(run_id={self.run_id!r}, status={self.status!r}, outputs="
         return shortened(f"{start}{{{outputs}}}, warnings={warnings}, asks={asks})", LONGEST_PROBLEM)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "kind_named", "kind_of", "register_codec"]
 
 T = TypeVar("T")
-LOG: Final = logging.getLogger("dataflow.values")
+LOG: Final = logging.getLogger("dataflow.codecs")
 GROUP: Final = "dataflow.codecs"
 
 _by_type: Final[dict[type, Kind]] = {}

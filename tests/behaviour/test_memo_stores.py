@@ -310,7 +310,11 @@ class TestPlaces:
 
         for is_named, calls in ((True, ["hidden"]), (False, ["hidden"]), (True, [])):
             result = await flow(is_named).run()
-            assert (result["out"], called(), len(result.warnings)) == (Point(1), calls, not is_named and bool(calls))
+            assert (result["out"], called(), len(result.warnings)) == (
+                Point(1),
+                calls,
+                not is_named and bool(calls),
+            )
 
     async def test_without_a_store_that_remembers_it_is_as_for_the_run(self) -> None:
         with Flow("twice") as twice:

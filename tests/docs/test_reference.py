@@ -65,7 +65,7 @@ def test_every_name_of_the_agent_pack_is_on_the_page_of_models_or_on_its_own() -
 
 
 def test_the_list_of_pages_names_what_each_has() -> None:
-    rows = re.findall(r"^\| \[.+\]\((\w+\.md)\) \| (.+) \|$", PAGES["index.md"], re.MULTILINE)
+    rows = re.findall(r"^\| \[.+\]\(([\w-]+\.md)\) \| (.+) \|$", PAGES["index.md"], re.MULTILINE)
     listed = {page: sorted(re.findall(r"`(\w+)`", names)) for page, names in rows}
     found = {
         page: sorted(name.removeprefix("authoring.") for name, _ in entries)

@@ -45,9 +45,9 @@ async def test_results_events_failures_and_errors_have_short_reprs() -> None:
         numbers = flow.add(many, n=MANY)
         flow.output("numbers", numbers.out)
         flow.output("sum", flow.add(bad, numbers=numbers.out).out)
-    with pytest.raises(RunFailed) as failed:
-        async with flow.start() as run:
-            events = [event async for event in run.events()]
+    async with flow.start() as run:
+        events = [event async for event in run.events()]
+        with pytest.raises(RunFailed) as failed:
             await run
     error = failed.value
     shown = [*map(repr, events), *map(repr, error.failures), repr(error.result), str(error), repr(error)]

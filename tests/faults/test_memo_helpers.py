@@ -1,4 +1,4 @@
-"""F-C14: helpers of the same project are part of a node's version, and a memo that can never hit is a warning."""
+"""F-C14: helpers of the same project are part of a node's version; a memo that can never hit is a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F-C17, F-C21: what is a number by protocol is one where a port, a branch or a loop wants a number or a bool."""
+"""F-C17, F-C21: a number or bool by protocol is one where a port, a branch or a loop wants one."""
 
 from __future__ import annotations
 

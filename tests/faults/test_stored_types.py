@@ -67,7 +67,7 @@ class Offered(Mark):
 
 #: A value, the type of its port, and what JSON shows of it.
 VALUES: list[tuple[Any, Any, Any]] = [
-    (Page(url=HttpUrl("https://example.org/a"), title="A"), Page, {"url": "https://example.org/a", "title": "A"}),
+    (Page(url=HttpUrl("https://a.org/a"), title="A"), Page, {"url": "https://a.org/a", "title": "A"}),
     (AnyUrl("ftp://example.org/"), AnyUrl, "ftp://example.org/"),
     (PostgresDsn("postgres://u@a:1,b:2/db"), Any, "postgres://u@a:1,b:2/db"),
     (ByteSize(3_000_000), ByteSize, 3_000_000),

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from dataflow import digester
+from dataflow import digester, register_codec
 from dataflow.memo.fingerprints import fingerprint
 from dataflow.values.digests import NoDigest, digest
 from tests.memo.test_fingerprints import call_of
@@ -95,5 +95,8 @@ ROWS: Final = [
     Row("a digester of no class", lambda: digester("numpy.ndarray", repr)),
     Row("a digester of what has one", lambda: digester(dict, repr)),
     Row("a digester that is no function", lambda: digester(Same, 5)),
+    Row("a codec of no class", lambda: register_codec("numpy.ndarray", str, int)),
+    Row("a codec that is no function", lambda: register_codec(Same, 5, Same)),
+    Row("a codec of what is stored in another way", lambda: register_codec(dict, list, dict)),
     Row("an async digester", lambda: digester(Same)(told)),
 ]

@@ -140,6 +140,7 @@ STORED: Final = rf"{RUN}|/\S*/(?=runs\.db)|\b[0-9a-f]{{40}}\b"
 
 # fmt: off
 ROWS: Final = [
+    Row("a memo that never hits", warned(placed(anything, "process", ProcessMemo(), x=object()))),
     Row("a reach that is none", lambda: Memo("ever")),
     Row("no time to live", lambda: Memo("run", ttl=0)),
     Row("an environment that is a text", lambda: Memo("run", environment="LANG")),

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any, Final
 
 import anyio
+from pydantic import SecretStr
 
 from dataflow import Flow, NodeOutput, Ports, RunFailed, node
 from dataflow.inspection.stored_run import firing_object, read_run
@@ -224,6 +225,7 @@ def failed_before() -> str:
 ROWS: Final = [
     Row("a port whose values cannot be stored", begun(lambda f: f.add(opens))),
     Row("an input whose values cannot be stored", begun(lambda f: f.input("made", type), made=int)),
+    Row("a secret of pydantic", begun(lambda f: f.input("key", SecretStr), key=SecretStr("key-12345"))),
     Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything)))),
     Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object())),
     Row("an output that cannot be stored", begun(lambda f: f.add(anything))),

@@ -86,8 +86,8 @@ OPEN = [
     Any, object, T, Reads, int, str, None, list, list[int], list[Any], dict, dict[str, int], tuple[()],
     set[str], Plain | None, int | Plain, Iterable[int], Sequence[int], Mapping[str, int], Shape, Circle, Node,
     Nested, Keys, Literal["a"], datetime, Path, EmailStr, ExecutionContext, Failure, Image, Message, Secret,
-    Signal, ToolCall, Tools, Item, Note, "Unknown", re.Pattern[str], OrderedDict[str, int], deque[int], complex,
-    range, *TYPES,
+    Signal, ToolCall, Tools, Item, Note, "Unknown", re.Pattern[str], OrderedDict[str, int], deque[int],
+    complex, range, *TYPES,
 ]  # fmt: skip
 
 

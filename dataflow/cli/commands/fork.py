@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["fork"]
 
 
+CHANGE_HELP: Final = (
+    "A change of $in.NAME, an ask, NODE.config.FIELD or model; plain text for the type str, else JSON; "
+    "KEY=@FILE takes the text of a file, KEY=- standard input."
+)
+
+
 def fork(
     context: typer.Context,
     run: RunArgument,
@@ -47,8 +53,7 @@ def fork(
         typer.Option(
             "--change",
             metavar="KEY=VALUE",
-            help="A change of $in.NAME, an ask, NODE.config.FIELD or model; plain text for the "
-            "type str, else JSON; KEY=@FILE takes the text of a file, KEY=- standard input.",
+            help=CHANGE_HELP,
         ),
     ] = None,
     file: FlowOption = None,
