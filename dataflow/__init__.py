@@ -39,7 +39,7 @@ _find, __dir__, __all__ = _attach(
         "core.policy": ["Memo", "Retry", "Telemetry"],
         "core.ports": ["Lazy", "Maybe", "NodeOutput", "Port", "Ports", "SKIP", "Signal"],
         "core.states": ["NodeState"],
-        "core.turns": ["Image", "Message", "ToolCall"],
+        "core.turns": ["Image", "Message", "ProviderParts", "ToolCall"],
         "durable.ownership": ["cancel_stored"],
         "diagnostics.diagnostic": ["Diagnostic", "Location"],
         "errors": [

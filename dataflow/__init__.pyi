@@ -13,7 +13,7 @@ from .core.limits import Limit
 from .core.policy import Memo, Retry, Telemetry
 from .core.ports import SKIP, Lazy, Maybe, NodeOutput, Port, Ports, Signal
 from .core.states import NodeState
-from .core.turns import Image, Message, ToolCall
+from .core.turns import Image, Message, ProviderParts, ToolCall
 from .diagnostics.diagnostic import Diagnostic, Location
 from .durable.ownership import cancel_stored
 from .errors import (
@@ -106,6 +106,7 @@ __all__ = [
     "Port",
     "PortMisuse",
     "Ports",
+    "ProviderParts",
     "ProcessMemo",
     "Reason",
     "ReasonKind",

@@ -26,6 +26,7 @@ __all__ = [
     "Fault",
     "Image",
     "Message",
+    "ProviderParts",
     "TooLarge",
     "ToolCall",
     "choose",
@@ -61,12 +62,25 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderParts:
+    """Parts of an answer that only the provider that gave them can read, such as signed thinking.
+
+    `provider` is the service that gave them, `data` is JSON. They are sent back to this service with their
+    message, and to no other.
+    """
+
+    provider: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation. It is shared by all its readers: do not modify its content.
 
     `content` is a string, or a sequence of strings and images. An assistant's message may have `tool_calls`;
     the message of a tool names the call that it answers in `tool_call_id`. A message with a `pin`, the name
-    under which it was added to the conversation, is kept when the conversation is trimmed.
+    under which it was added to the conversation, is kept when the conversation is trimmed. `provider_parts`
+    are what the provider of an answer wants back with it.
     """
 
     role: Role
@@ -74,6 +88,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     pin: str = ""
+    provider_parts: ProviderParts | None = None
 
 
 class Fault(NamedTuple):
@@ -157,12 +172,16 @@ def _is_of_a_turn(message: Message) -> bool:
 
 
 def estimated_tokens(message: Message) -> int:
-    """Estimate the tokens of a message: a quarter of its characters, plus 4, and 1,500 for each image."""
+    """Estimate the tokens of a message: a quarter of its characters, plus 4, and 1,500 for each image.
+
+    What only its provider can read counts as well, since it is sent.
+    """
     content = message.content
     parts = content if isinstance(content, list | tuple) else [content]
     images = sum(1 for part in parts if isinstance(part, Image))
     characters = sum(len(str(part)) for part in parts if not isinstance(part, Image))
     characters += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+    characters += len(message.provider_parts.data) if message.provider_parts else 0
     return AROUND + -(-characters // CHARACTERS) + IMAGE * images
 
 

@@ -15,7 +15,7 @@ from dataflow.base.history import History
 from dataflow.core.context import ExecutionContext, Tools, Variables
 from dataflow.core.functions import module_name
 from dataflow.core.ports import Signal
-from dataflow.core.turns import Image, Message, ToolCall
+from dataflow.core.turns import Image, Message, ProviderParts, ToolCall
 from dataflow.diagnostics.values import CLASS_AMBIGUOUS, SECRET_NOT_STORED
 from dataflow.secrets.foreign import is_secret
 from dataflow.secrets.secret import Secret
@@ -47,7 +47,7 @@ __all__ = ["OWN", "Classes", "class_name", "classes_of", "unstorable"]
 #: The maximum number of types: generic types that refer to themselves with new arguments are infinite.
 MOST_TYPES: Final = 100_000
 #: Classes of the engine that can always be decoded.
-OWN: Final = (ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall)
+OWN: Final = (ExecutionContext, Failure, Image, Message, ProviderParts, Secret, Signal, ToolCall)
 #: The depth to which types are inspected; deeper types are assumed to be storable.
 MOST_LEVELS: Final = 50
 _CALLABLE: Any = Callable  # to a type checker a special form, at run time a class

@@ -27,6 +27,8 @@ __getattr__, __dir__, __all__ = _attach(
         "listing": ["pack"],
         "models.errors": [
             "AnswerCut",
+            "AnswerEmpty",
+            "AnswerRefused",
             "AnswerUnfit",
             "ContextWindowExceeded",
             "KeyRefused",

@@ -17,6 +17,8 @@ from .conversations import (
 from .listing import pack
 from .models.errors import (
     AnswerCut,
+    AnswerEmpty,
+    AnswerRefused,
     AnswerUnfit,
     ContextWindowExceeded,
     KeyRefused,
@@ -55,6 +57,8 @@ __all__ = [
     "Agent",
     "AgentConfig",
     "AnswerCut",
+    "AnswerEmpty",
+    "AnswerRefused",
     "AnswerFunction",
     "AnswerUnfit",
     "CallTool",

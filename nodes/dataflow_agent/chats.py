@@ -30,6 +30,7 @@ __all__ = ["Chat", "Router", "chat", "intent_router"]
 
 TEXT: Final = "text"
 ANSWER: Final = "answer"
+FINISH: Final = "finish_reason"
 CONTEXT: Final = "context"
 #: The name of the port of a route that has the conversation.
 CONVERSATION: Final = "{}_context"
@@ -51,7 +52,8 @@ class Chat(ModelConfig):
 
 def _ports(config: Chat) -> Ports:
     typed = {} if config.typed is None else {ANSWER: config.typed.type}
-    return Ports({"prompt": str}, {TEXT: str, **typed})
+    reason = {FINISH: str} if config.accept_cut else {}
+    return Ports({"prompt": str}, {TEXT: str, **typed, **reason})
 
 
 @node(ports=_ports)
@@ -64,11 +66,13 @@ async def chat(
 
     `text` is the answer, and streams its pieces. `context` is the conversation with the whole turn, prompt
     and answer, and has a value only when the answer is complete. With a type as `answer` in the config the
-    model answers by its JSON Schema, and a port `answer` has the value. The metadata of the firing record the
-    model, its tokens and the cost in US dollars.
+    model answers by its JSON Schema, and a port `answer` has the value. With `accept_cut` the text of an
+    answer that a limit or a filter has cut counts as the answer, and a port `finish_reason` has `stop`,
+    `length` or `content_filter`. The metadata of the firing record the model, its tokens and the cost in US
+    dollars.
 
-    Raises ModelFailed, in particular AnswerUnfit for an answer that is not of the type, and
-    ConversationInvalid for a conversation that has calls without results.
+    Raises ModelFailed, in particular AnswerCut, AnswerRefused, AnswerEmpty, and AnswerUnfit for an answer that
+    is not of the type, and ConversationInvalid for a conversation that has calls without results.
     """
     firing = this_firing()
     conversation = context or ExecutionContext(firing.key or "chat")
@@ -81,9 +85,10 @@ async def chat(
     if answer.tool_calls:
         raise _call_found(request, answer, "an answer")
     typed = {} if config.typed is None else {ANSWER: config.typed.read(request.model, answer.text)}
-    turn = (prompt, Message("assistant", answer.text))
+    reason = {FINISH: answer.finish_reason} if config.accept_cut else {}
+    turn = (prompt, answer.message)
     return NodeOutput(
-        {TEXT: answer.text, **typed},
+        {TEXT: answer.text, **typed, **reason},
         context=replace(conversation.append_turn(*turn), current_output=answer.text),
         metadata=answer_metadata(answer, request),
         remembered=not answer.is_scripted,

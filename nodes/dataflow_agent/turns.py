@@ -125,7 +125,7 @@ def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn
         calls = ()
     has_notice = not answer.text and stopped_by != "answer"
     text = notice_of(stopped_by) if has_notice else answer.text
-    said = (*turn.said, Message("assistant", text, calls))
+    said = (*turn.said, replace(answer.message, content=text, tool_calls=calls))
     return replace(turn, said=said, rounds=rounds, stopped_by=stopped_by, has_notice=has_notice), [*calls]
 
 

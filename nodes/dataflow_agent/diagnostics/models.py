@@ -48,7 +48,7 @@ ASYNCIO_REQUIRED: Final = Kind(
 KEY_MISSING: Final = Kind(
     "DF2106",
     "a key is missing: {error}",
-    meaning="The provider of a model needs a key, and neither the environment nor the config has one.",
+    meaning="The provider of a model needs a key, and the library that calls it has found none to send.",
     example='Chat(model="openai/gpt-5")   # without OPENAI_API_KEY',
     cure="Set the environment variable, or name another one in `key`.",
 )
@@ -121,7 +121,7 @@ ANSWER_CUT: Final = Kind(
     "the answer is incomplete: {error}",
     meaning="An answer reached its maximum length, or a filter of the provider ended it.",
     example="Chat(max_tokens=5)",
-    cure="Raise `max_tokens`, or change the prompt.",
+    cure="Raise `max_tokens`, change the prompt, or accept such answers with `accept_cut=True`.",
 )
 MODEL_FAILED: Final = Kind(
     "DF2117",
@@ -232,6 +232,20 @@ SCRIPT_FIELD_INVALID: Final = Kind(
     meaning="A field of an answer in a file of scripted answers is missing, or has a wrong value.",
     example="- tool_calls: [{}]",
     cure="Correct the field at the place in the message.",
+)
+ANSWER_REFUSED: Final = Kind(
+    "DF2133",
+    "the model refuses to answer: {error}",
+    meaning="A model has refused the task; another attempt with the same prompt would be refused as well.",
+    example='Chat(model="openai/gpt-5")   # whose answer has only a `refusal`',
+    cure="Change the prompt, or choose another model.",
+)
+ANSWER_EMPTY: Final = Kind(
+    "DF2134",
+    "the answer is empty: {error}",
+    meaning="A model has answered without text and without calls of tools, or without calls it announced.",
+    example='Chat(model="ollama_chat/small")   # which ends its answer at once',
+    cure="Let the node retry, or choose another model.",
 )
 SCRIPT_ERROR_UNKNOWN: Final = Kind(
     "DF2132",

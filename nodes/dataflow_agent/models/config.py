@@ -63,6 +63,10 @@ class ModelConfig(StrictConfig):
     key: Annotated[Secret, AfterValidator(_check_key)] | None = Field(
         default=None, description="the secret in place of the provider's own variable"
     )
+    accept_cut: bool = Field(
+        default=False,
+        description="whether the text of an answer that a limit or a filter has cut counts as the answer",
+    )
     max_images: int | None = Field(
         default=2, ge=0, description="the most images of the conversation that are sent, the newest"
     )
@@ -77,7 +81,7 @@ class ModelConfig(StrictConfig):
         """The options of requests."""
         return Options(
             self.temperature, self.max_tokens, self.reasoning_effort, self.web_search, self.stream,
-            self.base_url, self.key,
+            self.base_url, self.key, self.accept_cut,
         )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 ModelFailed                the base of all of them; alone, an unknown failure
 ├── ModelUnknown           no model is named, or the provider is unknown
-├── MissingKey             the provider needs a key that is missing; raised before the call
+├── MissingKey             the provider needs a key, and none was sent
 ├── KeyRefused             the provider refuses the key
 ├── OptionUnsupported      the model does not support an option; raised before the call
 ├── RequestRefused         the provider refuses the request
@@ -12,6 +12,8 @@ ModelFailed                the base of all of them; alone, an unknown failure
 ├── ModelTimeout           the provider took too long; also a TimeoutError
 ├── StreamInterrupted      the stream of an answer ended early
 ├── AnswerCut              an answer is incomplete: it reached a limit or a filter
+├── AnswerRefused          the model refuses to answer
+├── AnswerEmpty            an answer has neither text nor calls
 └── AnswerUnfit            an answer is not of the requested type
 
 An error that another attempt would meet again is lasting: no retry repeats it unless it names it (S9.1).
@@ -24,6 +26,8 @@ from typing import TYPE_CHECKING, ClassVar
 from dataflow import DataflowError, Diagnostic
 from dataflow_agent.diagnostics.models import (
     ANSWER_CUT,
+    ANSWER_EMPTY,
+    ANSWER_REFUSED,
     CONTEXT_TOO_LONG,
     KEY_MISSING,
     KEY_REFUSED,
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerCut",
+    "AnswerEmpty",
+    "AnswerRefused",
     "AnswerUnfit",
     "ContextWindowExceeded",
     "KeyRefused",
@@ -86,7 +92,7 @@ class ModelUnknown(ModelFailed):
 
 
 class MissingKey(ModelFailed):
-    """Raised before a call that needs a missing key."""
+    """Raised when a provider needs a key and none was sent."""
 
     is_lasting = True
     kind = KEY_MISSING
@@ -144,9 +150,46 @@ class StreamInterrupted(ModelFailed):
 
 
 class AnswerCut(ModelFailed):
-    """Raised when an answer is incomplete: it reached the maximum length, or a filter ended it."""
+    """Raised when an answer is incomplete: it reached the maximum length, or a filter ended it.
 
+    `text` is what there is of it, and `finish_reason` is `length`, `content_filter`, or another of the
+    provider's. The same request would be cut again.
+    """
+
+    is_lasting = True
     kind = ANSWER_CUT
+
+    def __init__(
+        self,
+        model: str,
+        problem: Diagnostic | str,
+        retry_after: float | None = None,
+        *,
+        text: str = "",
+        finish_reason: str = "length",
+    ) -> None:
+        super().__init__(model, problem, retry_after)
+        self.text = text
+        self.finish_reason = finish_reason
+
+
+class AnswerRefused(ModelFailed):
+    """Raised when a model refuses to answer; `text` is its reason, in its own words."""
+
+    is_lasting = True
+    kind = ANSWER_REFUSED
+
+    def __init__(
+        self, model: str, problem: Diagnostic | str, retry_after: float | None = None, *, text: str = ""
+    ) -> None:
+        super().__init__(model, problem, retry_after)
+        self.text = text
+
+
+class AnswerEmpty(ModelFailed):
+    """Raised when an answer has neither text nor calls of tools, or not the calls that it announces."""
+
+    kind = ANSWER_EMPTY
 
 
 class AnswerUnfit(ModelFailed):

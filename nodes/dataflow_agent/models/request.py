@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from dataflow import ArgumentInvalid, ExecutionContext, Message, Secret, ToolCall
+from dataflow import ArgumentInvalid, ExecutionContext, Message, ProviderParts, Secret, ToolCall
 from dataflow_agent.diagnostics.models import MODEL_NAME_INVALID, MODEL_NOT_NAMED
 from dataflow_agent.models.errors import ModelUnknown
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high"]
-FinishReason: TypeAlias = Literal["stop", "tool_calls"]
+FinishReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter"]
 Emit: TypeAlias = Callable[[str], None]
 """Receives each piece of the text of an answer as it arrives."""
 _NAME: Final = re.compile(r"([\w.-]+)[/:](\S+)")
@@ -40,7 +40,8 @@ class Options:
 
     `max_tokens` limits the answer; `reasoning_effort` is `none`, `minimal`, `low`, `medium` or `high`. With
     `stream` false the answer arrives in one piece. `base_url` is the address of a server in place of the
-    provider's own, `key` a secret in place of the provider's own variable.
+    provider's own, `key` a secret in place of the provider's own variable. With `accept_cut` the text of an
+    answer that reached a limit or a filter counts as the answer, unless it has calls or a type.
     """
 
     temperature: float | None = None
@@ -50,6 +51,7 @@ class Options:
     stream: bool = True
     base_url: str = ""
     key: Secret | None = None
+    accept_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +93,9 @@ class Usage:
 class ModelAnswer:
     """A complete answer. `model` is the provider's name of the model that answered.
 
-    `finish_reason` is `stop`, or `tool_calls` if the model asks for calls of tools. The answer of a script is
-    never cached by the `memo` of a node.
+    `finish_reason` is `stop`, or `tool_calls` if the model asks for calls of tools; `length` and
+    `content_filter` are those of an accepted cut answer. The answer of a script is never cached by the `memo`
+    of a node. `provider_parts` are what the provider wants back with the message.
     """
 
     text: str
@@ -101,6 +104,12 @@ class ModelAnswer:
     finish_reason: FinishReason = "stop"
     model: str = ""
     is_scripted: bool = False
+    provider_parts: ProviderParts | None = None
+
+    @property
+    def message(self) -> Message:
+        """The answer as a message of a conversation."""
+        return Message("assistant", self.text, self.tool_calls, provider_parts=self.provider_parts)
 
 
 class Provider(Protocol):

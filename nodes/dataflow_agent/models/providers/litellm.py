@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from anyio import move_on_after, to_thread
 
-from dataflow import Secret, SecretMissing, ToolCall
+from dataflow import Secret, SecretMissing
 from dataflow.authoring import shortened
 from dataflow_agent.diagnostics.models import (
-    ANSWER_CUT,
     ASYNCIO_REQUIRED,
     KEY_MISSING,
     LIBRARY_MISSING,
@@ -29,7 +28,6 @@ from dataflow_agent.diagnostics.models import (
     STREAM_INTERRUPTED,
 )
 from dataflow_agent.models.errors import (
-    AnswerCut,
     ContextWindowExceeded,
     KeyRefused,
     MissingKey,
@@ -42,28 +40,25 @@ from dataflow_agent.models.errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from dataflow_agent.models.providers.litellm_requests import arguments_of, options_of, session_of
-from dataflow_agent.models.request import (
-    Emit,
-    FinishReason,
-    ModelAnswer,
-    ModelName,
-    ModelRequest,
-    Usage,
-    model_name,
+from dataflow_agent.models.providers.litellm_answers import Gathered, Watched
+from dataflow_agent.models.providers.litellm_requests import (
+    arguments_of,
+    options_of,
+    service_of,
+    session_of,
 )
+from dataflow_agent.models.request import Emit, ModelAnswer, ModelName, ModelRequest, model_name
 
 __all__ = [
     "LITELLM",
-    "answer_of",
     "check_event_loop",
-    "check_key",
     "check_options",
     "check_provider",
     "key_of",
     "key_variables",
     "load",
     "loaded",
+    "missing_key",
     "note_keys",
     "retry_after",
     "translated",
@@ -71,12 +66,6 @@ __all__ = [
 
 #: How long closing a connection may take, in seconds.
 CLOSING: Final = 2.0
-#: The finish reasons of complete answers; one of them also has an older name.
-WHOLE: Final[Mapping[str, FinishReason]] = {
-    "stop": "stop",
-    "tool_calls": "tool_calls",
-    "function_call": "tool_calls",
-}
 LOG: Final = logging.getLogger("dataflow.agent.litellm")
 #: Our errors by the classes of litellm; the first class that an error is an instance of counts.
 KINDS: Final[Mapping[str, type[ModelFailed]]] = {
@@ -109,27 +98,31 @@ class Litellm:
     """The provider that calls services through litellm, which is imported with the first call."""
 
     async def answer(self, request: ModelRequest, emit: Emit) -> ModelAnswer:
-        """Call the model; raises ModelFailed, before the call for a missing key or an unsupported option."""
+        """Call the model; raises ModelFailed, before the call for an unsupported option."""
         check_event_loop(request.model)
         litellm, name = await loaded(request.model), model_name(request.model)
         check_provider(litellm, name)
         check_options(litellm, request, name)
-        check_key(litellm, request)
         note_keys(keys_of_process())
         session = session_of(request, name, os.environ)
         arguments = {**arguments_of(request), **session, "api_key": key_of(request)}
         has_begun = False
+        gathered = Gathered()
         try:
             response = await litellm.acompletion(**arguments)
             has_begun = True
             if request.options.stream:
-                response = await _read(litellm, request, response, emit)
+                await _read(request, response, gathered, emit)
+            else:
+                gathered.add_whole(response)
         except Exception as error:
-            ours = translated(request.model, error, has_begun=has_begun, now=datetime.now(UTC))
+            ours = missing_key(litellm, request, error) or translated(
+                request.model, error, has_begun=has_begun, now=datetime.now(UTC)
+            )
             if ours is error:
                 raise
             raise ours from error
-        answer = answer_of(litellm, request, response)
+        answer = gathered.answer(request, service_of(request), partial(_cost, litellm, request, response))
         if not request.options.stream and answer.text:
             emit(answer.text)
         return answer
@@ -138,51 +131,30 @@ class Litellm:
 LITELLM: Final = Litellm()
 
 
-async def _read(litellm: Any, request: ModelRequest, response: Any, emit: Emit) -> Any:
-    """Read a stream to its end, always close its connection, and return the complete response."""
-    chunks = []
+async def _read(request: ModelRequest, response: Any, gathered: Gathered, emit: Emit) -> None:
+    """Read a stream to its end, and always close its connection."""
+    below = getattr(response, "completion_stream", None)
+    if hasattr(below, "__aiter__"):
+        response.completion_stream = Watched(below, gathered.watched)
     try:
         async for chunk in response:
-            chunks.append(chunk)
-            text = chunk.choices[0].delta.content if chunk.choices else None
-            if text:
+            if text := gathered.add_chunk(chunk):
                 emit(text)
     finally:
         with move_on_after(CLOSING, shield=True):
             await response.aclose()
-    if response.received_finish_reason is None:
+    if gathered.finish_reason is None:
         raise StreamInterrupted(request.model, STREAM_INTERRUPTED(error="it ended without a finish reason"))
-    return litellm.stream_chunk_builder(chunks)
 
 
-def answer_of(litellm: Any, request: ModelRequest, response: Any) -> ModelAnswer:
-    """Return the answer of a complete response; raises AnswerCut for an incomplete one."""
-    choice = response.choices[0]
-    finish_reason = WHOLE.get(choice.finish_reason)
-    if finish_reason is None:
-        raise AnswerCut(request.model, ANSWER_CUT(error=f"its finish reason is {choice.finish_reason!r}"))
-    calls = tuple(
-        ToolCall(call.id, call.function.name, call.function.arguments)
-        for call in choice.message.tool_calls or ()
-    )
-    model = response.model or request.model
-    usage = _usage(litellm, request, response)
-    return ModelAnswer(choice.message.content or "", calls, usage, finish_reason, model)
-
-
-def _usage(litellm: Any, request: ModelRequest, response: Any) -> Usage:
-    used = getattr(response, "usage", None)
-    if used is None:  # the provider does not report it
-        return Usage()
-    return Usage(used.prompt_tokens, used.completion_tokens, _cost(litellm, request, response))
-
-
-def _cost(litellm: Any, request: ModelRequest, response: Any) -> float | None:
-    computed = getattr(response, "_hidden_params", {}).get("response_cost")
-    if isinstance(computed, float):  # computing it again is slow
-        return computed
+def _cost(litellm: Any, request: ModelRequest, response: Any, used: Any) -> float | None:
+    hidden = {} if request.options.stream else getattr(response, "_hidden_params", {})
+    for computed in (hidden.get("response_cost"), getattr(used, "cost", None)):
+        if isinstance(computed, float):  # computing it again is slow
+            return computed
     try:
-        return float(litellm.completion_cost(response, model=request.model))
+        whole = litellm.ModelResponse(model=request.model, usage=used)
+        return float(litellm.completion_cost(whole, model=request.model))
     except Exception as error:  # noqa: BLE001 - it raises any error for a model without a price
         LOG.debug("%s has no price: %s", request.model, error)
         return None
@@ -206,17 +178,45 @@ def check_provider(litellm: Any, name: ModelName) -> None:
         raise ModelUnknown(str(name), problem)
 
 
-def check_key(litellm: Any, request: ModelRequest) -> None:
-    """Raise MissingKey if neither the request nor the environment has a key."""
-    options = request.options
-    if options.key is not None:
-        return
-    found = litellm.validate_environment(model=request.model, api_base=options.base_url or None)
-    missing = [variable for variable in found["missing_keys"] if not variable.endswith("_API_BASE")]
-    if missing:
-        among = " or " if all(one.endswith("_API_KEY") for one in missing) else ", "
-        advice = f"set {among.join(missing)} in the environment, or name a secret in `key`"
-        raise MissingKey(request.model, KEY_MISSING(error=advice))
+def missing_key(litellm: Any, request: ModelRequest, error: BaseException) -> MissingKey | None:
+    """Return the error of a call that failed because litellm has sent no key, None for another failure.
+
+    Before the call nobody knows: litellm forecasts which variables it reads, and reads others as well.
+    """
+    if request.options.key is not None or not _had_no_key(error):
+        return None
+    found = litellm.validate_environment(model=request.model, api_base=request.options.base_url or None)
+    missing = [variable for variable in found["missing_keys"] if variable.endswith(_ENDS)]
+    named = f"set {' or '.join(missing)} in the environment" if missing else "set its variable"
+    return MissingKey(request.model, KEY_MISSING(error=f"{named}, or name a secret in `key`"))
+
+
+#: How the names of variables end that litellm reports as missing for want of a key.
+_ENDS: Final = ("KEY", "KEY_ID", "TOKEN")
+#: The headers that have a key.
+_WITH_KEY: Final = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
+#: What libraries say that find no key to send.
+_NO_KEY: Final = re.compile(
+    r"missing credentials|missing [\w ]*key|no key is set|key (is )?not set|unable to locate credentials",
+    re.IGNORECASE,
+)
+
+
+def _had_no_key(error: BaseException) -> bool:
+    """Return whether a request without a key was refused, or was not sent for want of one."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    for one in reversed(causes):  # litellm makes up the responses of its own errors
+        response = getattr(one, "response", None)
+        if type(one).__module__.partition(".")[0] in ("httpx", "openai") and response is not None:
+            sent = {name.lower() for name, value in response.request.headers.items() if value}
+            return response.status_code == 401 and not sent.intersection(_WITH_KEY)
+    return not any(type(one).__module__.startswith("httpx") for one in causes) and any(
+        _NO_KEY.search(str(one)) for one in causes
+    )
 
 
 def key_of(request: ModelRequest) -> str | None:

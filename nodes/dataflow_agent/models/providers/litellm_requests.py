@@ -9,11 +9,11 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
-from dataflow import ArgumentInvalid, Image, Message
+from dataflow import ArgumentInvalid, Image, Message, ProviderParts
 from dataflow_agent.diagnostics.models import MESSAGE_PART_INVALID
-from dataflow_agent.models.request import ModelName, ModelRequest
+from dataflow_agent.models.request import ModelName, ModelRequest, model_name
 
-__all__ = ["arguments_of", "options_of", "session_of"]
+__all__ = ["arguments_of", "options_of", "service_of", "session_of"]
 
 #: Each call has a separate connection, which ends with it: the library would keep it open for the next call,
 #: whose event loop may differ.
@@ -21,6 +21,8 @@ HEADERS: Final = {"Connection": "close"}
 #: The providers that accept a cache key for conversations. Others may refuse an unknown field.
 WITH_SESSIONS: Final = frozenset({"fireworks_ai", "mistral", "openai"})
 LONGEST_KEY: Final = 64
+#: The providers whose signatures litellm would also put into the ids of calls, which other providers get too.
+WITH_SIGNED_IDS: Final = ("gemini/", "vertex_ai/")
 
 
 def arguments_of(request: ModelRequest) -> dict[str, Any]:
@@ -28,7 +30,7 @@ def arguments_of(request: ModelRequest) -> dict[str, Any]:
     options = request.options
     given: dict[str, Any] = {
         "model": request.model,
-        "messages": _messages(request.messages),
+        "messages": _messages(request.messages, service_of(request)),
         "extra_headers": HEADERS,
         "max_retries": 0,
         "num_retries": 0,
@@ -38,7 +40,14 @@ def arguments_of(request: ModelRequest) -> dict[str, Any]:
         given |= {"stream": True, "stream_options": {"include_usage": True}}
     if options.base_url:
         given["api_base"] = options.base_url
+    if request.model.replace(":", "/", 1).startswith(WITH_SIGNED_IDS):
+        given["thought_signature_in_tool_call_id"] = False
     return given
+
+
+def service_of(request: ModelRequest) -> str:
+    """Return which service answers a request: its provider, and the server if that is another."""
+    return " ".join(filter(None, (model_name(request.model).provider, request.options.base_url)))
 
 
 def session_of(request: ModelRequest, name: ModelName, environment: Mapping[str, str]) -> dict[str, str]:
@@ -79,7 +88,7 @@ def _format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": dict(schema)}}
 
 
-def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _messages(messages: Sequence[Message], service: str) -> list[dict[str, Any]]:
     """Return messages in the form of most providers: images of tools follow in a message of the user."""
     given: list[dict[str, Any]] = []
     shown: list[str | Image] = []
@@ -89,7 +98,7 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
             shown = []
         texts, images = _parted(message)
         shown += images
-        given.append(_message(texts))
+        given.append(_message(texts, service))
     if shown:
         given.append({"role": "user", "content": _content(shown)})
     return given
@@ -107,7 +116,7 @@ def _parted(message: Message) -> tuple[Message, list[str | Image]]:
     return replace(message, content=text), [f"The images of call {message.tool_call_id}:", *images]
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: Message, service: str) -> dict[str, Any]:
     given: dict[str, Any] = {"role": message.role, "content": _content(message.content)}
     if message.tool_calls:
         given["tool_calls"] = [
@@ -120,7 +129,17 @@ def _message(message: Message) -> dict[str, Any]:
         ]
     if message.role == "tool":
         given["tool_call_id"] = message.tool_call_id
-    return given
+    parts = message.provider_parts
+    return given if parts is None or parts.provider != service else _with_parts(given, parts)
+
+
+def _with_parts(given: dict[str, Any], parts: ProviderParts) -> dict[str, Any]:
+    """Return a message with the parts that its provider wants back, some of them with its calls."""
+    fields = json.loads(parts.data)
+    for call, specific in zip(given.get("tool_calls", ()), fields.pop("calls", ()), strict=False):
+        if specific:
+            call["provider_specific_fields"] = specific
+    return given | fields
 
 
 def _arguments(written: str) -> str:
