@@ -1,6 +1,5 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from ..base.history import History
 from ..base.wording import shortened
 from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
@@ -26,7 +25,6 @@ __all__ = [
     "FormatOptions",
     "Gate",
     "GraphLoop",
-    "History",
     "InstalledNode",
     "JsonDict",
     "Kind",

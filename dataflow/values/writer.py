@@ -41,7 +41,7 @@ __all__ = ["MOST_BYTES", "MOST_TEXT", "Json", "Writer"]
 
 #: What json.dumps takes: strings, numbers, booleans, None, and lists and dicts of them.
 Json: TypeAlias = Any
-MOST_TEXT: Final = 16_384  # bytes in UTF-8; a longer string is stored as a blob
+MOST_TEXT: Final = 4_096  # bytes in UTF-8; a longer string is stored as a blob, once for all its copies
 MOST_BYTES: Final = 1_024  # longer bytes are stored as a blob
 _FREE: Final = frozenset({bool, NoneType})  # types whose values are always written unchanged
 _TEXT: Final = frozenset({str})

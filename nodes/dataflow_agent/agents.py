@@ -39,7 +39,8 @@ def agent(
     `context` is the conversation with the whole turn, and has a value only when the turn has ended. The
     policy of a tool decides whether a call is made, needs an approval, or is denied; a subagent is called as
     a tool. The model gets a failure of a tool, invalid arguments and a denied call as results of its calls.
-    `stopped_by` is `answer`, or the limit that has ended the turn; `text` then has the texts so far.
+    `stopped_by` is `answer`, or the limit that has ended the turn; `text` then has the texts so far. With
+    `accept_cut` a cut answer ends the turn as well, by `length` or `content_filter`.
 
     Raises ModelFailed, FlowInvalid for tools that cannot be found, and ConversationInvalid for a conversation
     that has calls without results.

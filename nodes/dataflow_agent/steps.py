@@ -31,7 +31,16 @@ from dataflow_agent.subagents import RESULT, Begun, SubagentTask, conversation_i
 from dataflow_agent.tool_calls import CallUnfit, read_call, result_of
 from dataflow_agent.toolkit.functions import is_same_tool
 from dataflow_agent.toolkit.toolboxes import Toolbox
-from dataflow_agent.turns import Grant, StoppedBy, ToolResult, Turn, answered, note_answer, note_request
+from dataflow_agent.turns import (
+    Grant,
+    StoppedBy,
+    ToolResult,
+    Turn,
+    answered,
+    begun_with,
+    note_answer,
+    note_request,
+)
 
 __all__ = ["Reply", "ask", "begin", "finish", "go_on", "make"]
 
@@ -58,7 +67,7 @@ async def begin(prompt: str, context: ExecutionContext) -> Begun:
         key = conversation_id()
         context = replace(context, context_id=key, session_id=context.session_id or key)
     grants = _grants_in(context.variables, firing.run_id)
-    return Begun(Turn((Message("user", prompt),), granted=grants), context)
+    return Begun(Turn(begun_with(prompt), granted=grants), context)
 
 
 def _grants_in(variables: Mapping[str, Any], run: str) -> tuple[Grant, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 from dataflow import ExecutionContext, Failure, Message, NodeOutput, Ports, ToolCall, node, this_firing
 from dataflow_agent.config import AgentConfig, Subagent
 from dataflow_agent.models.providers.scripted import script_failure
-from dataflow_agent.turns import Grant, ToolResult, Turn, note_answer, notice_of
+from dataflow_agent.turns import Grant, ToolResult, Turn, begun_with, note_answer, notice_of
 
 __all__ = ["RESULT", "Begun", "SubagentTask", "begin_below", "conversation_id", "report", "task_for", "told"]
 
@@ -77,7 +77,7 @@ def conversation_id() -> str:
 async def begin_below(task: SubagentTask) -> Begun:
     """Begin a turn of a subagent, in a separate conversation."""
     turn = Turn(
-        (Message("user", task.prompt),),
+        begun_with(task.prompt),
         granted=task.granted,
         depth=task.depth,
         within=task.left,

@@ -10,7 +10,7 @@ from itertools import chain
 from math import inf
 from typing import Literal, TypeAlias
 
-from dataflow import Message, Span, ToolCall, this_firing
+from dataflow import ExecutionContext, Message, Span, ToolCall, this_firing
 from dataflow_agent.config import AgentConfig
 from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest
 from dataflow_agent.models.spans import conventional, written_message
@@ -20,6 +20,7 @@ __all__ = [
     "StoppedBy",
     "ToolResult",
     "Turn",
+    "begun_with",
     "answered",
     "note_answer",
     "note_request",
@@ -27,8 +28,10 @@ __all__ = [
     "tool_span",
 ]
 
-#: What has ended a turn: the answer of the model, or a limit.
-StoppedBy: TypeAlias = Literal["answer", "max_tool_calls", "max_turns", "time_limit"]
+#: What has ended a turn: the answer of the model, a limit, or the cut of an answer that is accepted (S10.3).
+StoppedBy: TypeAlias = Literal[
+    "answer", "max_tool_calls", "max_turns", "time_limit", "length", "content_filter"
+]
 INVOKE = "invoke_agent"
 
 
@@ -55,10 +58,10 @@ class Turn:
 
     `depth` is the number of agents above this one, and `within` the seconds that they have left for it.
     `model` is the model that has answered. `has_notice` says that the last message is a notice in place of an
-    answer.
+    answer. The messages are the history of a conversation, of which a journal stores each part once.
     """
 
-    said: tuple[Message, ...]
+    said: Sequence[Message]
     calls: int = 0
     rounds: int = 0
     seconds: float = 0.0
@@ -68,6 +71,10 @@ class Turn:
     within: float | None = None
     model: str = ""
     has_notice: bool = False
+
+    def saying(self, *messages: Message) -> Sequence[Message]:
+        """Return the messages so far with further ones, sharing the former."""
+        return ExecutionContext("turn", message_history=self.said).append(*messages).message_history
 
     @property
     def text(self) -> str:
@@ -97,15 +104,20 @@ class Turn:
     def ended(self, stopped_by: StoppedBy) -> Turn:
         """Return the turn as ended by a limit before a further answer."""
         notice = Message("assistant", notice_of(stopped_by))
-        return replace(self, said=(*self.said, notice), stopped_by=stopped_by, has_notice=True)
+        return replace(self, said=self.saying(notice), stopped_by=stopped_by, has_notice=True)
 
     def with_results(self, results: Sequence[ToolResult]) -> Turn:
         """Return the turn with the results of all calls of its last answer, which were made concurrently."""
-        said = (*self.said, *(result.message for result in results))
+        said = self.saying(*(result.message for result in results))
         granted = dict.fromkeys(chain(self.granted, *(result.granted for result in results)))
         longest = max(result.seconds for result in results)
         calls = self.calls + len(results)
         return replace(self, said=said, calls=calls, granted=tuple(granted)).longer(longest)
+
+
+def begun_with(prompt: str) -> Sequence[Message]:
+    """Return the messages of a turn that begins with a prompt."""
+    return ExecutionContext("turn", message_history=(Message("user", prompt),)).message_history
 
 
 def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn, list[ToolCall]]:
@@ -117,7 +129,9 @@ def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn
     calls = _with_unique_ids(answer.tool_calls)
     rounds = turn.rounds + 1
     stopped_by: StoppedBy = "answer"
-    if calls and not config.may_overshoot and turn.calls + len(calls) > config.max_tool_calls:
+    if answer.finish_reason in ("length", "content_filter"):
+        stopped_by = answer.finish_reason
+    elif calls and not config.may_overshoot and turn.calls + len(calls) > config.max_tool_calls:
         stopped_by = "max_tool_calls"
     elif calls and config.max_turns is not None and rounds >= config.max_turns:
         stopped_by = "max_turns"
@@ -125,7 +139,7 @@ def answered(turn: Turn, answer: ModelAnswer, config: AgentConfig) -> tuple[Turn
         calls = ()
     has_notice = not answer.text and stopped_by != "answer"
     text = notice_of(stopped_by) if has_notice else answer.text
-    said = (*turn.said, replace(answer.message, content=text, tool_calls=calls))
+    said = turn.saying(replace(answer.message, content=text, tool_calls=calls))
     return replace(turn, said=said, rounds=rounds, stopped_by=stopped_by, has_notice=has_notice), [*calls]
 
 

@@ -11,7 +11,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-__all__ = ["MODELS", "SHAPES", "Asked", "Said", "WireServer", "wire_server"]
+import pytest
+
+__all__ = [
+    "MODELS",
+    "SHAPES",
+    "SIGNATURE",
+    "Asked",
+    "Said",
+    "WireServer",
+    "model_keys",
+    "openai_chunk",
+    "openai_end",
+    "wire_server",
+]
 
 #: The model by which each wire format is asked for.
 MODELS: Final[Mapping[str, str]] = MappingProxyType(
@@ -70,31 +83,45 @@ def _openai_whole(said: Said) -> Any:
             "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}}  # fmt: skip
 
 
-def _openai_chunk(delta: Any, finish: str | None = None) -> bytes:
+def openai_chunk(delta: Any, finish: str | None = None) -> bytes:
+    """Return one piece of an answer in the format of OpenAI."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return _sse({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+    return _sse(
+        {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    )
 
 
 def _openai_streamed(said: Said) -> Iterator[bytes]:
-    yield _openai_chunk({"role": "assistant", "content": None})
+    yield openai_chunk({"role": "assistant", "content": None})
     for part in said.thinking:
-        yield _openai_chunk({"reasoning_content": part})
+        yield openai_chunk({"reasoning_content": part})
     for part in said.text:
-        yield _openai_chunk({"content": part})
+        yield openai_chunk({"content": part})
     if said.refusal:
-        yield _openai_chunk({"refusal": said.refusal[:5]})
-        yield _openai_chunk({"refusal": said.refusal[5:]})
+        yield openai_chunk({"refusal": said.refusal[:5]})
+        yield openai_chunk({"refusal": said.refusal[5:]})
     for n, (name, given) in enumerate(said.calls):
         call = {"index": n, "id": f"k{n}", "type": "function", "function": {"name": name, "arguments": ""}}
-        yield _openai_chunk({"tool_calls": [call]})
+        yield openai_chunk({"tool_calls": [call]})
         written = json.dumps(given)
         for part in (written[:4], written[4:]):
-            yield _openai_chunk({"tool_calls": [{"index": n, "function": {"arguments": part}}]})
+            yield openai_chunk({"tool_calls": [{"index": n, "function": {"arguments": part}}]})
     if said.finish:
-        yield _openai_chunk({}, FINISHED["openai"][said.finish])
-        yield _sse({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [],
-                    "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}})  # fmt: skip
-        yield _sse("[DONE]")
+        yield from openai_end(FINISHED["openai"][said.finish])
+
+
+def openai_end(finish: str) -> Events:
+    """Return the end of a stream: the finish reason, the usage, and the mark of the end."""
+    usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+    last = {
+        "id": "c",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": [],
+        "usage": usage,
+    }
+    return [openai_chunk({}, finish), _sse(last), _sse("[DONE]")]
 
 
 def _anthropic_blocks(said: Said) -> list[dict[str, Any]]:
@@ -168,7 +195,9 @@ def _gemini_answer(parts: list[dict[str, Any]], finish: str) -> dict[str, Any]:
 def _gemini_parts(said: Said) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = [{"text": part, "thought": True} for part in said.thinking]
     parts += [{"text": part} for part in said.text or filter(None, [said.refusal])]
-    calls: list[dict[str, Any]] = [{"functionCall": {"name": name, "args": given}} for name, given in said.calls]
+    calls: list[dict[str, Any]] = [
+        {"functionCall": {"name": name, "args": given}} for name, given in said.calls
+    ]
     if said.thinking:
         (calls or parts)[0 if calls else -1]["thoughtSignature"] = SIGNATURE
     return [*parts, *calls]
@@ -218,13 +247,15 @@ def _ollama_streamed(said: Said) -> Iterator[bytes]:
 
 
 #: Each wire format: an answer that is written whole, and one in pieces.
-SHAPES: Final[Mapping[str, tuple[Callable[[Said], Any], Callable[[Said], Iterator[bytes]]]]] = MappingProxyType(
-    {
-        "openai": (_openai_whole, _openai_streamed),
-        "anthropic": (_anthropic_whole, _anthropic_streamed),
-        "gemini": (_gemini_whole, _gemini_streamed),
-        "ollama": (_ollama_whole, _ollama_streamed),
-    }
+SHAPES: Final[Mapping[str, tuple[Callable[[Said], Any], Callable[[Said], Iterator[bytes]]]]] = (
+    MappingProxyType(
+        {
+            "openai": (_openai_whole, _openai_streamed),
+            "anthropic": (_anthropic_whole, _anthropic_streamed),
+            "gemini": (_gemini_whole, _gemini_streamed),
+            "ollama": (_ollama_whole, _ollama_streamed),
+        }
+    )
 )
 
 
@@ -294,6 +325,13 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
             self.close_connection = True
 
     return Handler
+
+
+def model_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set a key for each provider that the tests call, and no address."""
+    for provider in ("OPENAI", "ANTHROPIC", "GEMINI", "DEEPSEEK", "OPENROUTER"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "key-of-the-tests")
+        monkeypatch.delenv(f"{provider}_API_BASE", raising=False)
 
 
 @contextmanager

@@ -167,7 +167,7 @@ VALUES: Final[dict[str, Any]] = {
     "infinities": [math.inf, -math.inf],
     "texts": ["", "é🙂", "a\0b", "\n", "\u2028"],
     "half surrogates": ["\ud800", "\\ud800\udc00", "\ud83d\ude00", {"\udfff": 1}],
-    "long text": ["x" * 16_384, "x" * 16_385, "é" * 10_000, "\udc00" * 20_000],
+    "long text": ["x" * 4_096, "x" * 4_097, "é" * 10_000, "\udc00" * 20_000],
     "empty": ["", 0, False, [], {}, (), set()],
     "lists": [[1, "a", None], [[[]]], [1.5, 2.5], ["a", "b"]],
     "tuples": ((1, 2), (), ("a", (None,))),

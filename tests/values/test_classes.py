@@ -100,7 +100,7 @@ def test_classes_are_found_through_what_types_are_made_of() -> None:
 
 def test_the_engine_and_loaded_files_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     names = set(classes_of([Any, object, int]).forms)
-    own = ("ExecutionContext", "Failure", "Image", "Message", "Secret", "Signal", "ToolCall")
+    own = ("ExecutionContext", "Failure", "Image", "Message", "ProviderParts", "Secret", "Signal", "ToolCall")
     assert names == {f"dataflow:{name}" for name in own}
     monkeypatch.setitem(SHOWN_NAMES, __name__, "shown")
     assert class_name(Part) == "shown:Part"

@@ -142,6 +142,20 @@ SERVER_REFUSES: Final = Kind(
     example='mcp(url="https://here/mcp")   # of a server that needs a token',
     cure="Send the credentials in `headers`, or set the variable to a new token.",
 )
+LIST_ENDLESS: Final = Kind(
+    "DF2236",
+    "does not end: {error}",
+    meaning="A tool server lists its tools in pages, and gives the same page again or more than are read.",
+    example="a server whose `nextCursor` is always the same",
+    cure="Correct the server: the last page has no `nextCursor`.",
+)
+LINE_TOO_LONG: Final = Kind(
+    "DF2237",
+    "has written more than {most:,} bytes without the end of a line",
+    meaning="Each message of a tool server on standard output is one line, which is read into memory.",
+    example='mcp("cat", "/dev/zero")',
+    cure="Correct the server, or let the tool return less in one result.",
+)
 SERVER_DIED: Final = Kind(
     "DF2235",
     "has ended{during}: {error}",

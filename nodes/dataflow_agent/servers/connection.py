@@ -15,7 +15,7 @@ from anyio import to_thread
 from pydantic_core import to_json
 
 from dataflow_agent.diagnostics.models import LIBRARY_MISSING
-from dataflow_agent.diagnostics.servers import SERVER_DIED
+from dataflow_agent.diagnostics.servers import LIST_ENDLESS, SERVER_DIED
 from dataflow_agent.diagnostics.tools import (
     ARGUMENTS_NOT_JSON,
     CALL_FAILED,
@@ -41,8 +41,11 @@ __all__ = ["Connection", "ToolList", "connected", "load", "loaded"]
 STARTS: Final = 3
 WAIT_SECONDS: Final = 0.1
 LIST: Final = "the list of its tools"
+#: The most pages of a list that are read, and the most tools.
+MOST_PAGES: Final = 1_000
+MOST_TOOLS: Final = 10_000
 T = TypeVar("T")
-LOG: Final = logging.getLogger("dataflow_agent.servers")
+LOG: Final = logging.getLogger("dataflow.agent.servers")
 _loading: Final = threading.Lock()  # of two concurrent starts the first imports it
 _loaded: Final[list[Any]] = []
 
@@ -92,8 +95,9 @@ class Connection:
 
     async def tools(self, server: Server) -> tuple[ServerTool, ...]:
         """Return the tools of the server under a description of it; raises ServerFailed."""
+        hurried = replace(server, deadline=min(server.deadline, server.connect_deadline))
         try:
-            found = await self._list.known(partial(self._answer, server, LIST, self._list.asked))
+            found = await self._list.known(partial(self._answer, hurried, LIST, self._list.asked))
         except ToolFailed as error:
             raise ServerFailed(server.label, error.problem.within(LIST)) from error
         return tuple(replace(tool, server=server) for tool in found)
@@ -268,10 +272,12 @@ class ToolList:
         return found
 
     async def asked(self, client: Any) -> tuple[ServerTool, ...]:
-        """Request the list, page by page."""
+        """Request the list, page by page; raises ServerFailed for a list that does not end."""
         found: list[ServerTool] = []
+        cursors: dict[str | None, None] = {}  # those of the pages so far
         cursor: str | None = None
-        while True:
+        while cursor not in cursors:
+            cursors[cursor] = None
             page = await client.list_tools(cursor=cursor)
             found += (
                 ServerTool(self._server, tool.name, tool.description or "", schema_of(tool.input_schema))
@@ -280,6 +286,13 @@ class ToolList:
             cursor = page.next_cursor
             if cursor is None:
                 return tuple(found)
+            if len(cursors) >= MOST_PAGES or len(found) > MOST_TOOLS:
+                raise self._endless(f"it has more than {MOST_PAGES:,} pages or {MOST_TOOLS:,} tools")
+        raise self._endless(f"page {len(cursors)} continues with an earlier one")
+
+    def _endless(self, error: str) -> ServerFailed:
+        problem = LIST_ENDLESS(error=error).within(LIST)
+        return ServerFailed(self._server.label, problem, is_lasting=True)
 
     async def noticed(self, message: Any) -> None:
         """Handle a notification of a server of the older protocol."""

@@ -16,18 +16,21 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from dataflow.authoring import shortened
-from dataflow_agent.diagnostics.servers import SERVER_NOT_STARTED
+from dataflow_agent.diagnostics.servers import LINE_TOO_LONG, SERVER_NOT_STARTED
 from dataflow_agent.servers.results import ServerFailed
 
 __all__ = ["ServerProcess"]
 
-LOG: Final = logging.getLogger("dataflow_agent.servers")
+LOG: Final = logging.getLogger("dataflow.agent.servers")
 #: How long a process has to end by itself, and again after SIGTERM, in seconds.
 GRACE: Final = 1.0
 #: How long children may keep the pipes of an ended process open before they are killed.
 LAST_WORDS_SECONDS: Final = 0.5
 LAST_LINES: Final = 10
 LINE_CHARACTERS: Final = 300
+#: The longest message, and the longest line on standard error, in bytes.
+MOST_MESSAGE: Final = 16 * 2**20
+MOST_LINE: Final = 64 * 2**10
 BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
 
@@ -107,19 +110,35 @@ class ServerProcess:
             raise ServerFailed(self.server, SERVER_NOT_STARTED(error=reason), is_lasting=True) from error
 
     async def _read(self, stdout: ByteReceiveStream, to_session: MemoryObjectSendStream[Any]) -> None:
-        """Pass its messages on, and warn of lines that are not messages."""
-        with to_session, self._closing(), suppress(*BROKEN):
-            lines = _Lines()
-            async for chunk in stdout:
-                for line in lines.of(chunk):
-                    message = _message(line)
-                    if message is not None:
-                        await to_session.send(message)
-                    elif line.strip():
-                        shown = self._shown(line)
-                        LOG.warning(
-                            "tool server %r wrote a line that is not a message: %r", self.server, shown
-                        )
+        """Pass its messages on, warn of the first line that is not a message, and count the others.
+
+        Raises ServerFailed for a line that is too long.
+        """
+        odd = 0
+        try:
+            with to_session, self._closing(), suppress(*BROKEN):
+                lines = _Lines()
+                async for chunk in stdout:
+                    for line in lines.of(chunk):
+                        message = _message(line)
+                        if message is not None:
+                            await to_session.send(message)
+                        elif line.strip():
+                            odd += 1
+                            self._note_odd(line, odd)
+                    if lines.size > MOST_MESSAGE:
+                        problem = LINE_TOO_LONG(most=MOST_MESSAGE)
+                        raise ServerFailed(self.server, problem, is_lasting=True)
+        finally:
+            if odd > 1:
+                LOG.warning("tool server %r wrote %d lines that are not messages", self.server, odd)
+
+    def _note_odd(self, line: bytes, count: int) -> None:
+        """Warn of a line that is not a message, of further ones only to who debugs."""
+        level = logging.WARNING if count == 1 else logging.DEBUG
+        if LOG.isEnabledFor(level):
+            text = "tool server %r wrote a line that is not a message: %r"
+            LOG.log(level, text, self.server, self._shown(line))
 
     @contextmanager
     def _closing(self) -> Iterator[None]:
@@ -142,6 +161,8 @@ class ServerProcess:
         try:
             async for chunk in stderr:
                 self._keep(lines.of(chunk))
+                if lines.size > MOST_LINE:  # shown in part, it could show a part of a secret
+                    lines.leave_out(f"[a line of more than {MOST_LINE:,} bytes]".encode())
             self._keep([lines.rest])
         except BROKEN:
             LOG.debug("tool server %r: its standard error is closed", self.server)
@@ -187,17 +208,26 @@ class _Lines:
     """Splits the chunks of a stream into lines."""
 
     def __init__(self) -> None:
+        self.size = 0  # of the incomplete last line
         self._begun: list[bytes] = []
+        self._is_left_out = False
 
     def of(self, chunk: bytes) -> list[bytes]:
         """Return the lines that another chunk completes."""
         first, *more = chunk.split(b"\n")
-        self._begun.append(first)
+        if not self._is_left_out:
+            self._begun.append(first)
+            self.size += len(first)
         if not more:
             return []
         lines = [b"".join(self._begun), *more]
         self._begun = [lines.pop()]
+        self.size, self._is_left_out = len(self._begun[0]), False
         return lines
+
+    def leave_out(self, notice: bytes) -> None:
+        """Replace the incomplete last line, with all that follows of it, by a notice."""
+        self._begun, self.size, self._is_left_out = [notice], 0, True
 
     @property
     def rest(self) -> bytes:

@@ -8,14 +8,12 @@ import sys
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from hashlib import sha256
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dataflow import Image, Message, ToolCall
 from dataflow_agent import (
-    ModelAnswer,
     ModelRequest,
     ModelUnavailable,
     ModelUnknown,
@@ -24,7 +22,7 @@ from dataflow_agent import (
     StreamInterrupted,
 )
 from dataflow_agent.models.providers import litellm
-from dataflow_agent.models.providers.litellm import answer_of, key_variables, retry_after, translated
+from dataflow_agent.models.providers.litellm import key_variables, retry_after, translated
 from dataflow_agent.models.providers.litellm_requests import arguments_of, options_of, session_of
 from dataflow_agent.models.request import model_name
 from tests.support.processes import modules_after, printed_with
@@ -138,15 +136,6 @@ def test_the_variables_that_hold_keys_are_known_by_how_they_end() -> None:
     keys += ["AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK", "AZURE_CLIENT_SECRET", "SNOWFLAKE_JWT"]
     others = ["AWS_REGION_NAME", "AZURE_API_BASE", "MONKEY", "MAX_TOKENS", "TOKEN_DIR", "PATH", "odd_token"]
     assert key_variables([*others, *keys]) == keys
-
-
-def test_an_answer_is_whole_for_one_of_two_reasons() -> None:
-    cases: list[Any] = [("stop", "stop"), ("tool_calls", "tool_calls"), ("function_call", "tool_calls")]
-    for told, finish_reason in cases:
-        message = SimpleNamespace(content="x", tool_calls=None)
-        choices = [SimpleNamespace(finish_reason=told, message=message)]
-        answer = answer_of(None, ModelRequest("a/b", ()), SimpleNamespace(choices=choices, model=None))
-        assert answer == ModelAnswer("x", finish_reason=finish_reason, model="a/b")
 
 
 def test_arguments_that_are_none_are_sent_as_such_as_providers_read_them() -> None:

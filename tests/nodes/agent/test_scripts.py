@@ -13,6 +13,8 @@ import pytest
 from dataflow import Flow, FormatError, Image, Message, RunFailed, Store, ToolCall, collect, each, gather
 from dataflow_agent import (
     Chat,
+    AnswerCut,
+    AnswerRefused,
     ContextWindowExceeded,
     KeyRefused,
     MissingKey,
@@ -113,14 +115,16 @@ async def test_a_function_answers_each_request_or_raises_or_fails_the_node() -> 
 
 
 async def test_an_error_is_raised_by_its_name_and_those_that_may_pass_are_tried_again() -> None:
-    assert len(ERRORS) == 10
+    assert len(ERRORS) == 12
     for name, kind in ERRORS.items():
         with pytest.raises(ModelFailed) as caught:
             await asked(Script([ScriptedAnswer.model_validate({"error": name, "retry_after": 3})]))
         assert (type(caught.value), caught.value.retry_after) == (kind, 3)
         assert name.title().replace("_", "") == kind.__name__
     lasting = {kind for kind in ERRORS.values() if kind.is_lasting}
-    assert lasting == {ContextWindowExceeded, KeyRefused, MissingKey, RequestRefused}
+    assert lasting == {
+        AnswerCut, AnswerRefused, ContextWindowExceeded, KeyRefused, MissingKey, RequestRefused,
+    }  # fmt: skip
 
 
 async def test_the_innermost_script_answers_and_the_outer_one_goes_on() -> None:

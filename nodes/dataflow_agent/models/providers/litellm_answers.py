@@ -145,9 +145,7 @@ class Gathered:
             elif found:
                 self.specific[name] = found
 
-    def answer(
-        self, request: ModelRequest, service: str, cost: Callable[[Any], float | None]
-    ) -> ModelAnswer:
+    def answer(self, request: ModelRequest, service: str, cost: Callable[[Any], float | None]) -> ModelAnswer:
         """Return the answer; raises AnswerRefused, AnswerCut and AnswerEmpty.
 
         `service` is what its parts are sent back to, and `cost` computes the cost of the usage.

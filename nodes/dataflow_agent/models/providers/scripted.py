@@ -30,6 +30,8 @@ from dataflow_agent.diagnostics.models import (
 from dataflow_agent.models.calls import FIELD
 from dataflow_agent.models.errors import (
     AnswerCut,
+    AnswerEmpty,
+    AnswerRefused,
     ContextWindowExceeded,
     KeyRefused,
     MissingKey,
@@ -66,6 +68,8 @@ MOST_SHOWN: Final = 100
 #: The errors that a script may name, by the names of their classes.
 ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
     "answer_cut": AnswerCut,
+    "answer_empty": AnswerEmpty,
+    "answer_refused": AnswerRefused,
     "context_window_exceeded": ContextWindowExceeded,
     "key_refused": KeyRefused,
     "missing_key": MissingKey,
@@ -99,7 +103,8 @@ class ScriptedAnswer(BaseModel):
     """One answer of a script: a text, a JSON `value`, `pieces` of a text, calls of tools, or an error.
 
     `error` is the name of a class in snake case, as `rate_limited`; it is raised after the pieces. With `to`
-    it answers only requests whose last message contains this text, and with `repeat` any number of them.
+    it answers only requests whose last message contains this text, and with `repeat` any number of them. An
+    `answer_cut` is the answer where cut answers are accepted, and it has the text, as has `answer_refused`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -216,12 +221,22 @@ async def _play(given: ScriptedAnswer, request: ModelRequest, emit: Emit) -> Mod
     for one in filter(None, pieces):
         emit(one)
         await checkpoint()
-    if given.error is not None:
-        raise ERRORS[given.error](request.model, "the script says so", given.retry_after)
-    calls = tuple(_call(one, number) for number, one in enumerate(given.tool_calls, start=1))
     asked = sum(len(_text(message).split()) for message in request.messages)
     usage = Usage(asked, len(text.split()), 0.0)
+    if given.error is not None:
+        error = _error(given.error, request.model, given.retry_after, text)
+        if isinstance(error, AnswerCut) and request.options.accept_cut and text and request.schema is None:
+            return ModelAnswer(text, (), usage, "length", request.model, is_scripted=True)
+        raise error
+    calls = tuple(_call(one, number) for number, one in enumerate(given.tool_calls, start=1))
     return ModelAnswer(text, calls, usage, "tool_calls" if calls else "stop", request.model, is_scripted=True)
+
+
+def _error(name: str, model: str, retry_after: float | None, text: str) -> ModelFailed:
+    kind, why = ERRORS[name], "the script says so"
+    if issubclass(kind, AnswerCut | AnswerRefused):
+        return kind(model, why, retry_after, text=text)
+    return kind(model, why, retry_after)
 
 
 def _call(given: ScriptedCall, number: int) -> ToolCall:
