@@ -313,7 +313,9 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:  # noqa: N802 - the name that the library looks for
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
-            status, is_stream, found = server.reply(Asked(self.path, dict(self.headers), body))
+            asked = Asked(self.path, dict(self.headers), body)
+            is_answer = not self.path.endswith("/api/show")  # which litellm asks Ollama about the model
+            status, is_stream, found = server.reply(asked) if is_answer else (404, False, b"{}")
             kind = "application/x-ndjson" if server.shape == "ollama" else "text/event-stream"
             self.send_response(status)
             self.send_header("Content-Type", kind if is_stream else "application/json")

@@ -135,7 +135,7 @@ async def _read(request: ModelRequest, response: Any, gathered: Gathered, emit: 
     """Read a stream to its end, and always close its connection."""
     below = getattr(response, "completion_stream", None)
     if hasattr(below, "__aiter__"):
-        response.completion_stream = Watched(below, gathered.watched)
+        response.completion_stream = Watched(below, gathered.dropped)
     try:
         async for chunk in response:
             if text := gathered.add_chunk(chunk):

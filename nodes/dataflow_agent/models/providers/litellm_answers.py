@@ -5,7 +5,7 @@ litellm also assembles the chunks of a stream, but merges and drops calls of too
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -17,7 +17,7 @@ from dataflow_agent.diagnostics.models import ANSWER_CUT, ANSWER_EMPTY, ANSWER_R
 from dataflow_agent.models.errors import AnswerCut, AnswerEmpty, AnswerRefused
 from dataflow_agent.models.request import FinishReason, ModelAnswer, ModelRequest, Usage
 
-__all__ = ["Gathered", "Watched"]
+__all__ = ["Dropped", "Gathered", "Watched"]
 
 #: The finish reasons of complete answers; one of them also has an older name.
 WHOLE: Final[Mapping[str, FinishReason]] = {
@@ -61,10 +61,25 @@ class _Call:
 
 
 @dataclass(slots=True)
+class Dropped:
+    """What litellm drops of a stream: chunks that have nothing but a refusal or details of the reasoning."""
+
+    refusal: list[str] = field(default_factory=list)
+    details: list[Any] = field(default_factory=list)
+
+    def note(self, chunk: Any) -> None:
+        """Note what a chunk has of it."""
+        for choice in (getattr(chunk, "choices", None) or ())[:1]:
+            delta = getattr(choice, "delta", None)
+            self.refusal.append(getattr(delta, "refusal", None) or "")
+            self.details += getattr(delta, "reasoning_details", None) or ()
+
+
+@dataclass(slots=True)
 class Gathered:
     """What has arrived of one answer.
 
-    watched: the refusal as the library below litellm has received it
+    dropped: what the library below litellm has received besides
     calls: in the order in which they began
     open: the call that a further fragment with an index belongs to
     fields: parts of the message that only the provider can read, joined from fragments
@@ -72,7 +87,7 @@ class Gathered:
     """
 
     text: list[str] = field(default_factory=list)
-    watched: list[str] = field(default_factory=list)
+    dropped: Dropped = field(default_factory=Dropped)
     refusal: list[str] = field(default_factory=list)
     calls: list[_Call] = field(default_factory=list)
     open: dict[int | None, _Call] = field(default_factory=dict)
@@ -113,9 +128,10 @@ class Gathered:
         older = getattr(message, "function_call", None)
         if older is not None:
             self._add_call(older, older, -1)
+        specific = getattr(message, "provider_specific_fields", None) or {}
         for name in SENT_BACK:
-            self._add_field(name, getattr(message, name, None))
-        self._add_specific(getattr(message, "provider_specific_fields", None) or {})
+            self._add_field(name, getattr(message, name, None) or (specific.get(name) if is_whole else None))
+        self._add_specific(specific)
         return text
 
     def _add_call(self, fragment: Any, function: Any, index: int | None, *, is_new: bool = False) -> None:
@@ -166,7 +182,7 @@ class Gathered:
     def _check(self, request: ModelRequest, text: str) -> None:
         """Raise the error of an answer that is not one."""
         model, reason = request.model, self.finish_reason
-        refusal = "".join(self.watched) or "".join(self.refusal)
+        refusal = "".join(self.dropped.refusal) or "".join(self.refusal)
         if refusal or self.is_refused:
             said = refusal or text
             raise AnswerRefused(model, ANSWER_REFUSED(error=shortened(said, MOST_SHOWN)), text=said)
@@ -191,8 +207,8 @@ class Gathered:
         if (blocks := _sealed(fields.pop("thinking_blocks", ()))) is not None:
             fields["thinking_blocks"] = blocks
             fields.pop("reasoning_content", None)  # the same in plain text
-        if "reasoning_details" in fields:
-            fields["reasoning_details"] = _joined(fields["reasoning_details"])
+        if details := self.dropped.details or fields.get("reasoning_details"):
+            fields["reasoning_details"] = _joined(map(_plain, details))
         if self.specific:
             fields["provider_specific_fields"] = self.specific
         if any(call.specific for call in self.calls):
@@ -240,12 +256,12 @@ def _usage(used: Any, cost: Callable[[Any], float | None]) -> Usage:
 
 
 class Watched:
-    """The stream of the library below litellm, which drops chunks that have nothing but a refusal."""
+    """The stream of the library below litellm."""
 
-    def __init__(self, stream: Any, refusal: list[str]) -> None:
+    def __init__(self, stream: Any, dropped: Dropped) -> None:
         self._stream = stream
         self._chunks = aiter(stream)
-        self._refusal = refusal
+        self._dropped = dropped
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -255,7 +271,5 @@ class Watched:
 
     async def __anext__(self) -> Any:
         chunk = await anext(self._chunks)
-        choices: Sequence[Any] = getattr(chunk, "choices", None) or ()
-        for choice in choices[:1]:
-            self._refusal.append(getattr(getattr(choice, "delta", None), "refusal", None) or "")
+        self._dropped.note(chunk)
         return chunk
