@@ -28,7 +28,7 @@ __getattr__, __dir__, __all__ = _attach(
         "models.errors": [
             "AnswerCut",
             "AnswerEmpty",
-            "AnswerRefused",
+            "ModelRefused",
             "AnswerUnfit",
             "ContextWindowExceeded",
             "KeyRefused",

@@ -71,8 +71,8 @@ async def chat(
     `length` or `content_filter`. The metadata of the firing record the model, its tokens and the cost in US
     dollars.
 
-    Raises ModelFailed, in particular AnswerCut, AnswerRefused, AnswerEmpty, and AnswerUnfit for an answer that
-    is not of the type, and ConversationInvalid for a conversation that has calls without results.
+    Raises ModelFailed, in particular AnswerCut, ModelRefused, AnswerEmpty, and AnswerUnfit for an answer
+    that is not of the type, and ConversationInvalid for a conversation that has calls without results.
     """
     firing = this_firing()
     conversation = context or ExecutionContext(firing.key or "chat")

@@ -42,7 +42,8 @@ for line in sys.stdin:
         result = {"tools": [] if mode == "no tools" else [TOOL | {"name": f"echo{pages}"}]}
         cursors = {"again": "again", "turns": str(pages % 3), "others": str(pages), "no tools": str(pages)}
         if mode == "huge":
-            result = {"tools": [TOOL | {"name": f"echo{pages}_{n}"} for n in range(3_000)], "nextCursor": str(pages)}
+            tools = [TOOL | {"name": f"echo{pages}_{n}"} for n in range(3_000)]
+            result = {"tools": tools, "nextCursor": str(pages)}
         elif mode in cursors:
             result["nextCursor"] = cursors[mode]
         elif mode == "slow pages":

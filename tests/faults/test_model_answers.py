@@ -11,9 +11,9 @@ from dataflow import Message
 from dataflow_agent import (
     AnswerCut,
     AnswerEmpty,
-    AnswerRefused,
     ModelAnswer,
     ModelFailed,
+    ModelRefused,
     ModelRequest,
     Options,
     StreamInterrupted,
@@ -49,7 +49,7 @@ EXPECTED: Final[dict[str, Any]] = {
     "parallel calls": ("I ask.", (ROME, OSLO), "tool_calls"),
     "thinking": ("Hi", (), "stop"),
     "thinking with a call": ("Hi", (ROME,), "tool_calls"),
-    "refusal": (AnswerRefused, "I will not help."),
+    "refusal": (ModelRefused, "I will not help."),
     "cut": (AnswerCut, "half of it", "length"),
     "cut in a call": (AnswerCut, "", "length"),
     "filtered": (AnswerCut, "half", "content_filter"),
@@ -57,13 +57,13 @@ EXPECTED: Final[dict[str, Any]] = {
     "blank": (AnswerEmpty,),
 }
 #: What a format says otherwise: Ollama knows neither refusals nor filters, Gemini only filters, whose text
-#: litellm drops where it is whole; Anthropic has one stop reason for both. A call of Gemini or Ollama is one piece,
-#: so a limit does not cut it, and litellm reports it as complete.
+#: litellm drops where it is whole; Anthropic has one stop reason for both. A call of Gemini or Ollama is one
+#: piece, so a limit does not cut it, and litellm reports it as complete.
 OTHERWISE: Final[dict[tuple[str, str], Any]] = {
     ("ollama", "refusal"): ("I will not help.", (), "stop"),
     ("ollama", "filtered"): ("half", (), "stop"),
     ("gemini", "refusal"): (AnswerCut, "I will not help.", "content_filter"),
-    ("anthropic", "filtered"): (AnswerRefused, "half"),
+    ("anthropic", "filtered"): (ModelRefused, "half"),
     **{(shape, "cut in a call"): ("", (ROME,), "tool_calls") for shape in ("gemini", "ollama")},
 }
 #: What the provider wants back.

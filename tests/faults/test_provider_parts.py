@@ -1,4 +1,4 @@
-"""F-A04: what the provider of an answer wants back travels with the message, and goes to this provider alone."""
+"""F-A04: what a provider wants back travels with the message, and goes to this provider alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F-A03, F-A16: refused, empty and cut answers are failures that have their text, or count where it is set."""
+"""F-A03, F-A16: refused, empty and cut answers are failures with their text, or count where it is set."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import Flow, RunFailed
-from dataflow_agent import Agent, AnswerCut, AnswerRefused, Chat, ScriptedAnswer, chat, scripted, tools
+from dataflow_agent import Agent, AnswerCut, Chat, ModelRefused, ScriptedAnswer, chat, scripted, tools
 from tests.support.model_wires import Said, model_keys, wire_server
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(900)]
@@ -29,6 +29,7 @@ async def weather(city: str) -> str:
 def flow_of(server: Any, *, stream: bool, typed: type | None, is_agent: bool, **config: Any) -> Flow:
     settings: dict[str, Any] = {"model": "openai/m", "base_url": server.base_url, "stream": stream, **config}
     with Flow("ask") as flow:
+        step: Any
         if is_agent:
             step = flow.add(Agent("lead", retries=2, **settings), prompt="p", tools=tools(weather))
         else:
@@ -70,7 +71,7 @@ async def test_a_failure_has_the_text_and_is_tried_again_where_that_may_help(
             assert (failure.code, len(server.asked)) == (code, times)
         assert text in failure.message
         error = caught.value.__cause__
-        if isinstance(error, AnswerCut | AnswerRefused):
+        if isinstance(error, AnswerCut | ModelRefused):
             assert error.text == text
         if isinstance(error, AnswerCut):
             assert error.finish_reason == ("length" if said.finish == "length" else "content_filter")
@@ -116,7 +117,7 @@ async def test_a_script_cuts_and_refuses_as_a_provider_does() -> None:
         return (await flow.run())["text"]
 
     with (
-        scripted(ScriptedAnswer(text="no", error="answer_refused")),
+        scripted(ScriptedAnswer(text="no", error="model_refused")),
         pytest.raises(RunFailed, match="DF2133"),
     ):
         await Agent("lead", model="a/b", retries=2)("p")

@@ -66,7 +66,9 @@ FORMS: Final[dict[str, tuple[list[dict[str, Any]], list[str]]]] = {
          calls(piece(1, None, None, OSLO[:4])), calls(piece(0, None, None, ROME[:4])),
          calls(piece(0, None, None, ROME[4:]), piece(1, None, None, OSLO[4:]))], ["Rome", "Oslo"],
     ),
-    "with text between": ([{"content": "I"}, calls(first), {"content": " ask"}, calls(second)], ["Rome", "Oslo"]),
+    "with text between": (
+        [{"content": "I"}, calls(first), {"content": " ask"}, calls(second)], ["Rome", "Oslo"],
+    ),
     "the older form": ([{"function_call": {"name": "weather", "arguments": ROME}}], ["Rome"]),
     "the older form in pieces": (
         [{"function_call": {"name": "weather", "arguments": ROME[:5]}},

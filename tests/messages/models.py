@@ -35,12 +35,13 @@ from dataflow_agent import (
 from dataflow_agent.models.providers import litellm as litellm_provider
 from dataflow_agent.models.providers.litellm import (
     check_event_loop,
-    check_key,
     check_options,
     check_provider,
     key_of,
+    missing_key,
     translated,
 )
+from dataflow_agent.models.providers.litellm_answers import Gathered
 from dataflow_agent.models.providers.litellm_requests import arguments_of
 from dataflow_agent.models.providers.scripted import ERRORS, read_script
 from dataflow_agent.models.request import ModelName, model_of
@@ -78,6 +79,23 @@ def litellm(*missing: str, params: tuple[str, ...] = ()) -> Any:
         validate_environment=lambda **_: {"missing_keys": [*missing]},
         get_supported_openai_params=lambda **_: [*params],
     )
+
+
+def without_key(*missing: str) -> Stimulus:
+    """Call a provider without a key, as a library reports it."""
+    return lambda: str(missing_key(litellm(*missing), ASKING, ValueError("Missing credentials.")))
+
+
+def answering(message: dict[str, Any], reason: str = "stop") -> Stimulus:
+    """Read an answer of litellm."""
+
+    def stimulus() -> object:
+        choice = SimpleNamespace(message=SimpleNamespace(**message), finish_reason=reason)
+        gathered = Gathered()
+        gathered.add_whole(SimpleNamespace(choices=[choice], model="gpt"))
+        return gathered.answer(ASKING, "openai", lambda _: None)
+
+    return stimulus
 
 
 def chatting(given: Any, **config: Any) -> Stimulus:
@@ -142,12 +160,14 @@ ROWS: Final = [
     Row("unknown provider", lambda: check_provider(litellm(), ModelName("opnai", "gpt"))),
     Row("a provider like no other", lambda: check_provider(litellm(), ModelName("xyz", "gpt"))),
     Row("not on asyncio", lambda: check_event_loop("openai/gpt")),
-    Row("no key", lambda: check_key(litellm("OPENAI_API_KEY"), ASKING)),
-    Row("either key", lambda: check_key(litellm("GOOGLE_API_KEY", "GEMINI_API_KEY"), ASKING)),
-    Row(
-        "all of these",
-        lambda: check_key(litellm("AZURE_API_BASE", "AZURE_API_VERSION", "AZURE_API_KEY"), ASKING),
-    ),
+    Row("no key", without_key("OPENAI_API_KEY")),
+    Row("either key", without_key("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+    Row("a key among other variables", without_key("AZURE_API_BASE", "AZURE_API_VERSION", "AZURE_API_KEY")),
+    Row("a key of unknown name", without_key()),
+    Row("refuses to answer", answering({"refusal": "I will not help."})),
+    Row("answers with nothing", answering({"content": " "})),
+    Row("announces calls", answering({"content": "I ask."}, "tool_calls")),
+    Row("is cut", answering({"content": "half of it"}, "length")),
     Row("no secret", lambda: key_of(with_key("NO_SUCH_KEY"))),
     Row(
         "unknown option",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -39,6 +40,16 @@ def calling(tool: str, arguments: dict[str, Any], *options: str, **server: Any) 
         return anyio.run(call_server_tool, box, tool, arguments)
 
     return stimulus
+
+
+def endless() -> object:
+    """List the tools of a server that gives the same page again."""
+    page = SimpleNamespace(tools=[], next_cursor="again")
+
+    async def list_tools(cursor: str | None) -> object:
+        return page
+
+    return anyio.run(connection.ToolList(DENYING).asked, SimpleNamespace(list_tools=list_tools))
 
 
 def without_mcp() -> object:
@@ -129,4 +140,6 @@ ROWS: Final = [
     Row("a call that needs an approval", calling("echo", {"text": "a"}, ask=["echo"])),
     Row("a tool that does not exist", calling("sing", {}), hide=r"_[0-9a-f]{8}"),
     Row("a server that does not list its tools", calling("sing", {}, RAW, "--no-tools")),
+    Row("a server whose list does not end", endless),
+    Row("a server whose line does not end", listing(command=("cat", "/dev/zero"), name="zeros")),
 ]

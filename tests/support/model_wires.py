@@ -1,4 +1,4 @@
-"""A model server on the loopback that writes one answer in the wire format of four providers, streamed or whole."""
+"""A model server on the loopback that writes answers in the wire formats of four providers."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def _handler(server: WireServer) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *args: object) -> None:
             """Print nothing."""
 
-        def do_POST(self) -> None:  # noqa: N802 - the name that the library looks for
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
             asked = Asked(self.path, dict(self.headers), body)
             is_answer = not self.path.endswith("/api/show")  # which litellm asks Ollama about the model

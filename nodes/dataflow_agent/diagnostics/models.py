@@ -233,7 +233,7 @@ SCRIPT_FIELD_INVALID: Final = Kind(
     example="- tool_calls: [{}]",
     cure="Correct the field at the place in the message.",
 )
-ANSWER_REFUSED: Final = Kind(
+MODEL_REFUSED: Final = Kind(
     "DF2133",
     "the model refuses to answer: {error}",
     meaning="A model has refused the task; another attempt with the same prompt would be refused as well.",

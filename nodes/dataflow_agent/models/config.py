@@ -65,6 +65,7 @@ class ModelConfig(StrictConfig):
     )
     accept_cut: bool = Field(
         default=False,
+        exclude_if=lambda given: not given,  # so that flows from before it was added are the same
         description="whether the text of an answer that a limit or a filter has cut counts as the answer",
     )
     max_images: int | None = Field(

@@ -12,7 +12,7 @@ ModelFailed                the base of all of them; alone, an unknown failure
 ├── ModelTimeout           the provider took too long; also a TimeoutError
 ├── StreamInterrupted      the stream of an answer ended early
 ├── AnswerCut              an answer is incomplete: it reached a limit or a filter
-├── AnswerRefused          the model refuses to answer
+├── ModelRefused           the model refuses to answer
 ├── AnswerEmpty            an answer has neither text nor calls
 └── AnswerUnfit            an answer is not of the requested type
 
@@ -27,11 +27,11 @@ from dataflow import DataflowError, Diagnostic
 from dataflow_agent.diagnostics.models import (
     ANSWER_CUT,
     ANSWER_EMPTY,
-    ANSWER_REFUSED,
     CONTEXT_TOO_LONG,
     KEY_MISSING,
     KEY_REFUSED,
     MODEL_FAILED,
+    MODEL_REFUSED,
     MODEL_TIMED_OUT,
     MODEL_UNAVAILABLE,
     OPTION_UNSUPPORTED,
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerCut",
     "AnswerEmpty",
-    "AnswerRefused",
     "AnswerUnfit",
     "ContextWindowExceeded",
     "KeyRefused",
     "MissingKey",
     "ModelFailed",
+    "ModelRefused",
     "ModelTimeout",
     "ModelUnavailable",
     "ModelUnknown",
@@ -173,11 +173,11 @@ class AnswerCut(ModelFailed):
         self.finish_reason = finish_reason
 
 
-class AnswerRefused(ModelFailed):
+class ModelRefused(ModelFailed):
     """Raised when a model refuses to answer; `text` is its reason, in its own words."""
 
     is_lasting = True
-    kind = ANSWER_REFUSED
+    kind = MODEL_REFUSED
 
     def __init__(
         self, model: str, problem: Diagnostic | str, retry_after: float | None = None, *, text: str = ""

@@ -12,14 +12,14 @@ import pytest
 
 from dataflow import Flow, FormatError, Image, Message, RunFailed, Store, ToolCall, collect, each, gather
 from dataflow_agent import (
-    Chat,
     AnswerCut,
-    AnswerRefused,
+    Chat,
     ContextWindowExceeded,
     KeyRefused,
     MissingKey,
     ModelAnswer,
     ModelFailed,
+    ModelRefused,
     ModelRequest,
     RateLimited,
     RequestRefused,
@@ -123,7 +123,7 @@ async def test_an_error_is_raised_by_its_name_and_those_that_may_pass_are_tried_
         assert name.title().replace("_", "") == kind.__name__
     lasting = {kind for kind in ERRORS.values() if kind.is_lasting}
     assert lasting == {
-        AnswerCut, AnswerRefused, ContextWindowExceeded, KeyRefused, MissingKey, RequestRefused,
+        AnswerCut, ModelRefused, ContextWindowExceeded, KeyRefused, MissingKey, RequestRefused,
     }  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from pydantic_core import to_json
 
 from dataflow import ProviderParts, ToolCall
 from dataflow.authoring import shortened
-from dataflow_agent.diagnostics.models import ANSWER_CUT, ANSWER_EMPTY, ANSWER_REFUSED
-from dataflow_agent.models.errors import AnswerCut, AnswerEmpty, AnswerRefused
+from dataflow_agent.diagnostics.models import ANSWER_CUT, ANSWER_EMPTY, MODEL_REFUSED
+from dataflow_agent.models.errors import AnswerCut, AnswerEmpty, ModelRefused
 from dataflow_agent.models.request import FinishReason, ModelAnswer, ModelRequest, Usage
 
 __all__ = ["Dropped", "Gathered", "Watched"]
@@ -162,7 +162,7 @@ class Gathered:
                 self.specific[name] = found
 
     def answer(self, request: ModelRequest, service: str, cost: Callable[[Any], float | None]) -> ModelAnswer:
-        """Return the answer; raises AnswerRefused, AnswerCut and AnswerEmpty.
+        """Return the answer; raises ModelRefused, AnswerCut and AnswerEmpty.
 
         `service` is what its parts are sent back to, and `cost` computes the cost of the usage.
         """
@@ -185,7 +185,7 @@ class Gathered:
         refusal = "".join(self.dropped.refusal) or "".join(self.refusal)
         if refusal or self.is_refused:
             said = refusal or text
-            raise AnswerRefused(model, ANSWER_REFUSED(error=shortened(said, MOST_SHOWN)), text=said)
+            raise ModelRefused(model, MODEL_REFUSED(error=shortened(said, MOST_SHOWN)), text=said)
         if reason not in WHOLE:
             accepts = request.options.accept_cut and request.schema is None and reason in CUT
             if accepts and text.strip() and not self.calls:
@@ -193,7 +193,7 @@ class Gathered:
             shown = f"; its text: {shortened(text, MOST_SHOWN)!r}" if text else ""
             error = ANSWER_CUT(error=f"its finish reason is {reason!r}{shown}")
             raise AnswerCut(model, error, text=text, finish_reason=str(reason))
-        if WHOLE[reason] == "tool_calls" and not self.calls:
+        if reason in ("tool_calls", "function_call") and not self.calls:
             raise AnswerEmpty(model, ANSWER_EMPTY(error="it announces calls of tools and has none"))
         if not text.strip() and not self.calls:
             raise AnswerEmpty(model, ANSWER_EMPTY(error="it has neither text nor calls of tools"))

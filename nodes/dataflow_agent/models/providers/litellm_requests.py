@@ -135,7 +135,7 @@ def _message(message: Message, service: str) -> dict[str, Any]:
 
 def _with_parts(given: dict[str, Any], parts: ProviderParts) -> dict[str, Any]:
     """Return a message with the parts that its provider wants back, some of them with its calls."""
-    fields = json.loads(parts.data)
+    fields: dict[str, Any] = json.loads(parts.data)
     for call, specific in zip(given.get("tool_calls", ()), fields.pop("calls", ()), strict=False):
         if specific:
             call["provider_specific_fields"] = specific

@@ -31,11 +31,11 @@ from dataflow_agent.models.calls import FIELD
 from dataflow_agent.models.errors import (
     AnswerCut,
     AnswerEmpty,
-    AnswerRefused,
     ContextWindowExceeded,
     KeyRefused,
     MissingKey,
     ModelFailed,
+    ModelRefused,
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
@@ -69,7 +69,7 @@ MOST_SHOWN: Final = 100
 ERRORS: Final[Mapping[str, type[ModelFailed]]] = {
     "answer_cut": AnswerCut,
     "answer_empty": AnswerEmpty,
-    "answer_refused": AnswerRefused,
+    "model_refused": ModelRefused,
     "context_window_exceeded": ContextWindowExceeded,
     "key_refused": KeyRefused,
     "missing_key": MissingKey,
@@ -104,7 +104,7 @@ class ScriptedAnswer(BaseModel):
 
     `error` is the name of a class in snake case, as `rate_limited`; it is raised after the pieces. With `to`
     it answers only requests whose last message contains this text, and with `repeat` any number of them. An
-    `answer_cut` is the answer where cut answers are accepted, and it has the text, as has `answer_refused`.
+    `answer_cut` is the answer where cut answers are accepted, and it has the text, as has `model_refused`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -234,7 +234,7 @@ async def _play(given: ScriptedAnswer, request: ModelRequest, emit: Emit) -> Mod
 
 def _error(name: str, model: str, retry_after: float | None, text: str) -> ModelFailed:
     kind, why = ERRORS[name], "the script says so"
-    if issubclass(kind, AnswerCut | AnswerRefused):
+    if issubclass(kind, AnswerCut | ModelRefused):
         return kind(model, why, retry_after, text=text)
     return kind(model, why, retry_after)
 
