@@ -89,7 +89,7 @@ def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]
         case Enum() | type():
             return None
         case BaseModel():
-            return _pairs({name: getattr(one, name) for name in type(one).model_fields}, functions, names)
+            return _pairs(_written_fields(one), functions, names)
         case Mapping():
             return _pairs(one, functions, names)
         case AbstractSet():  # of hashable items, which are never deep
@@ -103,6 +103,14 @@ def _parts(one: object, functions: list[object] | None, names: Mapping[str, str]
             return _pairs({name: getattr(one, name) for name in fields}, functions, names)
         case _:
             return None
+
+
+def _written_fields(model: BaseModel) -> dict[str, object]:
+    """Return the fields of a model without those that its documents leave out (`exclude_if`)."""
+    found = {name: (info.exclude_if, getattr(model, name)) for name, info in type(model).model_fields.items()}
+    return {
+        name: value for name, (leaves_out, value) in found.items() if not (leaves_out and leaves_out(value))
+    }
 
 
 def _pairs(
