@@ -267,9 +267,12 @@ def each(
     With `key` the items are named by it instead of by position; equal keys fail. `max_concurrency` is the
     maximum number of items in flight. An item that fails fails the map; with `on_error="skip"` it is left
     out of the lists, with `"collect"` a `Failure` takes its place. Raises ValueError for an invalid option.
+
+    Two calls over one list are two maps, unless a node depends on the items of both; one call used twice is
+    one map.
     """
-    options = EachOptions(key, max_concurrency, on_error)
-    result: T = _expression("each", (xs,), lambda parts: Each(parts[0], options))
+    options, call = EachOptions(key, max_concurrency, on_error), object()
+    result: T = _expression("each", (xs,), lambda parts: Each(parts[0], options, call))
     return result
 
 

@@ -277,6 +277,7 @@ class MapAction:
     is_every: bool = False  # over edges
     indexed: set[str] = field(default_factory=set)
     early: set[str] = field(default_factory=set)  # outputs that settle with their last value
+    call: object = None  # of `each` that opened it, the first if several share the map
 
 
 @dataclass(slots=True)
@@ -398,6 +399,7 @@ class Graph:
     opaque: list[str] = field(default_factory=list)  # types that could not be inspected
     round_edges: list[RoundEdge] = field(default_factory=list)  # edges with options for loops
     circling: set[Vertex] = field(default_factory=set)  # vertices in a cycle, or dependents of one
+    meeting: list[tuple[object, object]] = field(default_factory=list)  # calls of `each` that are one map
     output_ports: dict[str, OutPort] = field(
         default_factory=dict
     )  # as a flow around it sees them, once checked

@@ -19,7 +19,7 @@ from dataflow.compiler.graph import (
 )
 from dataflow.compiler.layout import lay_out
 from dataflow.compiler.natural_loops import lift
-from dataflow.compiler.resolution import resolve
+from dataflow.compiler.resolution import MapSharing, resolve
 from dataflow.compiler.scope_placement import find_own_lists, place
 from dataflow.compiler.scopes import in_order, wires_of
 from dataflow.core.functions import import_function
@@ -72,14 +72,28 @@ def examine(
     wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
 ) -> tuple[Graph, list[Vertex]]:
     """Resolve, place and check a whole flow; its problems are in the graph."""
-    graph = resolve(wiring, find_type, find_function)
-    if graph.round_edges:
-        lift(graph)
-    ordered = in_order(graph)
-    place(graph, ordered)
+    graph, ordered = _placed(wiring, find_type, find_function)
     find_own_lists(graph, ordered)
     check(graph, ordered)
     return graph, ordered
+
+
+def _placed(
+    wiring: Wiring, find_type: FindType, find_function: FindFunction
+) -> tuple[Graph, list[Vertex]]:
+    """Resolve and place a flow, again for as long as calls of `each` turn out to be one map (S7.1).
+
+    Each round makes one map of two at least, so there are fewer rounds than calls.
+    """
+    sharing = MapSharing()
+    while True:
+        graph = resolve(wiring, find_type, find_function, sharing)
+        if graph.round_edges:
+            lift(graph)
+        ordered = in_order(graph)
+        place(graph, ordered)
+        if not sharing.join(graph.meeting):
+            return graph, ordered
 
 
 def compile_whole(

@@ -51,6 +51,7 @@ from dataflow.diagnostics.graphs import (
     ALL_MISPLACED,
     CARRY_WITHOUT_NEXT,
     EACH_OPTIONS_DIFFER,
+    EACH_SHARED_APART,
     EDGE_INTO_A_BLOCK,
     JOIN_EMPTY,
     NAME_UNKNOWN,
@@ -61,32 +62,61 @@ from dataflow.diagnostics.graphs import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dataflow.compiler.graph import Steps
     from dataflow.compiler.names import FindFunction, FindType, Lookup, Names
     from dataflow.core.context import MergeFunction
     from dataflow.core.wiring import Block, Edge, Placed, Wiring
     from dataflow.diagnostics.diagnostic import Diagnostic
 
-__all__ = ["resolve"]
+__all__ = ["MapSharing", "resolve"]
 
 #: The name of the item of a map that a source has opened.
 ITEM: Final = "item"
 
 
-def resolve(wiring: Wiring, find_type: FindType, find_function: FindFunction) -> Graph:
-    """Resolve all names of a graph definition; the problems found are in the graph."""
+class MapSharing:
+    """The calls of `each` that are one map, because something in their maps depends on both (S7.1)."""
+
+    def __init__(self) -> None:
+        self._groups: dict[object, list[object]] = {}  # of calls that are one map
+
+    def first(self, call: object) -> object:
+        """Return the call that represents the map of a call."""
+        return self._groups.get(call, [call])[0]
+
+    def join(self, pairs: Iterable[tuple[object, object]]) -> bool:
+        """Let the calls of each pair be one map; return whether any two were not one yet."""
+        is_new = False
+        for pair in pairs:
+            one, other = (self._groups.setdefault(call, [call]) for call in pair)
+            if one is not other:
+                one += other
+                self._groups.update(dict.fromkeys(other, one))
+                is_new = True
+        return is_new
+
+
+def resolve(
+    wiring: Wiring, find_type: FindType, find_function: FindFunction, sharing: MapSharing | None = None
+) -> Graph:
+    """Resolve all names of a graph definition; the problems found are in the graph.
+
+    Each call of `each` opens a map, apart from those that `sharing` makes one.
+    """
     declared = Declarations(wiring, find_type, find_function)
-    _Connector(declared).connect(wiring.block)
+    _Connector(declared, sharing or MapSharing()).connect(wiring.block)
     return declared.graph
 
 
 class _Connector:
     """Connects every vertex to its sources."""
 
-    def __init__(self, declared: Declarations) -> None:
+    def __init__(self, declared: Declarations, sharing: MapSharing) -> None:
         self.declared = declared
         self.graph = declared.graph
-        self.sources = _Sources(declared.graph, declared.lookup)
+        self.sources = _Sources(declared.graph, declared.lookup, sharing)
 
     def connect(self, root: Block) -> None:
         """Resolve every source of every block, then the outputs of the flow."""
@@ -261,12 +291,16 @@ class _Reader:
 class _Sources:
     """Resolves sources to terminals, adding a vertex for each join and each map that they open."""
 
-    def __init__(self, graph: Graph, lookup: Lookup) -> None:
+    def __init__(self, graph: Graph, lookup: Lookup, sharing: MapSharing) -> None:
         self._graph = graph
         self._lookup = lookup
+        self._sharing = sharing
         self._joins: dict[tuple[int, Source], Terminal | None] = {}
+        self._alike: dict[tuple[object, ...], Terminal] = {}  # joins and lists by the edges into them
         self._counts: Counter[tuple[int, str]] = Counter()  # of the joins of a block, by mode
-        self._maps: dict[Terminal, tuple[EachOptions, Vertex]] = {}
+        self._lists: dict[Literally, Terminal] = {}  # constant lists that maps go over
+        self._maps: dict[tuple[Scope, Terminal, object], tuple[EachOptions, Vertex]] = {}
+        self._calls: dict[object, tuple[Scope, Terminal]] = {}  # of `each`: their blocks and lists
 
     def wire(self, source: Source, reader: _Reader) -> Terminal | None:
         """Resolve a source; None if that fails, which is recorded as a problem."""
@@ -295,18 +329,13 @@ class _Sources:
                 return self._join(mode, sources, reader, Join.CONTEXTS.value, found)
             case Fallback(first, default):
                 return self._join(Join.FALLBACK, (first, default), reader)
-            case Each(inner, options):
-                return self._each(inner, options, reader)
+            case Each():
+                return self._each(source, reader)
             case Every(sources):
                 return self._every(sources, reader)
             case Collect(inner):
                 wire = self.wire(inner, reader)
-                if wire is None:
-                    return None
-                vertex = self._add("collect", CollectAction(wire), reader, f"collect({wire.label})")
-                if (home := _home_of(wire)) is not None:  # a list made outside is read inside (S2.3)
-                    vertex.home = home
-                return Terminal(vertex, "out")
+                return None if wire is None else self._collect(wire, reader)
             case All():
                 self._graph.problem(ALL_MISPLACED(), reader.spot)
                 return None
@@ -326,10 +355,22 @@ class _Sources:
         wires = [wire for source in sources if (wire := self.wire(source, reader)) is not None]
         if len(wires) < len(sources):
             return None
-        label = f"{word}({', '.join(wire.label for wire in wires)})"
-        vertex = self._add(self._name(word, reader.names), JoinAction(mode, how), reader, label)
-        vertex.inputs["sources"] = Input("sources", wires)
-        return Terminal(vertex, "out")
+        key = (reader.names.scope, word, how, *wires)
+        if key not in self._alike:
+            label = f"{word}({', '.join(wire.label for wire in wires)})"
+            vertex = self._add(self._name(word, reader.names), JoinAction(mode, how), reader, label)
+            vertex.inputs["sources"] = Input("sources", wires)
+            self._alike[key] = Terminal(vertex, "out")
+        return self._alike[key]
+
+    def _collect(self, wire: Terminal, reader: _Reader) -> Terminal:
+        key = (reader.names.scope, "collect", wire)
+        if key not in self._alike:
+            vertex = self._add("collect", CollectAction(wire), reader, f"collect({wire.label})")
+            if (home := _home_of(wire)) is not None:  # a list made outside is read inside (S2.3)
+                vertex.home = home
+            self._alike[key] = Terminal(vertex, "out")
+        return self._alike[key]
 
     def _name(self, word: str, names: Names) -> str:
         """Name a join by its mode, counted in its block like functions (S1.2)."""
@@ -340,25 +381,37 @@ class _Sources:
             if name not in names.vertices:
                 return name
 
-    def _each(self, source: Source, options: EachOptions, reader: _Reader) -> Terminal | None:
-        wire = self.wire(source, reader)
+    def _each(self, item: Each, reader: _Reader) -> Terminal | None:
+        """Open a map, or read the one of the same call or of one that it shares the map with (S7.1)."""
+        wire = self._list(item.source, reader)
         if wire is None:
             return None
-        known = self._maps.get(wire)
-        if known is not None and known[1].home is reader.names.scope:
-            if known[0] != options:
-                self._graph.problem(EACH_OPTIONS_DIFFER(source=wire.label, other=known[1].id), reader.spot)
-            vertex = known[1]
-        else:
+        home, call = reader.names.scope, self._sharing.first(item.call)
+        if self._calls.setdefault(item.call, (home, wire)) != (home, wire):
+            self._graph.problem(EACH_SHARED_APART(share=item.call), reader.spot)
+        known = self._maps.get((home, wire, call))
+        if known is None:
             scope = Scope(ScopeKind.MAP, parameters={ITEM: None}, label=f"each({wire.label})")
-            found = self._lookup.options(options, reader.spot)
-            vertex = self._add(reader.id, MapAction(scope, found, {ITEM: ITEM}, named=False), reader)
-            scope.owner = vertex
+            options = self._lookup.options(item.options, reader.spot)
+            action = MapAction(scope, options, {ITEM: ITEM}, named=False, call=item.call)
+            scope.owner = vertex = self._add(reader.id, action, reader)
             vertex.inputs[ITEM] = Input(ITEM, [wire])
-            self._maps[wire] = (options, vertex)
-        action = vertex.action
-        assert isinstance(action, MapAction)
-        return Terminal(action.scope, ITEM)
+            self._maps[home, wire, call] = (item.options, vertex)
+            return Terminal(scope, ITEM)
+        options, vertex = known
+        if options != item.options:
+            problem = EACH_OPTIONS_DIFFER(source=wire.label, this=reader.spot, other=vertex.spot)
+            self._graph.problem(problem, reader.spot)
+        assert isinstance(vertex.action, MapAction)
+        return Terminal(vertex.action.scope, ITEM)
+
+    def _list(self, source: Source, reader: _Reader) -> Terminal | None:
+        """Resolve what a map goes over; the same constant is the same list."""
+        if not isinstance(source, Literally):
+            return self.wire(source, reader)
+        if source not in self._lists:
+            self._lists[source] = Terminal(Constant(source.value, source.is_json), "value")
+        return self._lists[source]
 
     def _every(self, sources: tuple[Source, ...], reader: _Reader) -> Terminal | None:
         """Open a map over edges (S7.4); equal calls in one block share one map."""

@@ -26,6 +26,7 @@ from dataflow.compiler.graph import (
     Terminal,
     Vertex,
 )
+from dataflow.compiler.resolution import ITEM
 from dataflow.compiler.scopes import EdgeTracer, body_of, resolved, scope_of, wires_of, wires_within
 from dataflow.diagnostics.graphs import COLLECT_WITHOUT_MAP, LIST_IN_ITS_MAP, TWO_MAPS
 
@@ -47,11 +48,11 @@ def place(graph: Graph, ordered: list[Vertex]) -> None:
     entering = _entering(ordered, tracer)
     for vertex in ordered:
         if isinstance(vertex.action, MapAction) and vertex.action.is_every:
-            vertex.scope = _nearest_to_all(vertex)
+            vertex.scope = _nearest_to_all(graph, vertex)
             continue
         wires = [(scope_of(wire), wire) for wire in wires_of(vertex)]
         if isinstance(vertex.action, LoopAction | MapAction):
-            wires += _read_within(vertex, entering.get(vertex, {}), tracer)
+            wires += _read_within(graph, vertex, entering.get(vertex, {}), tracer)
         vertex.scope = _innermost(graph, vertex, wires)
         if isinstance(vertex.action, CollectAction):
             _close(graph, vertex, vertex.action)
@@ -82,7 +83,7 @@ def _declared_in(wire: Terminal) -> Scope | None:
 
 
 def _read_within(
-    opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], tracer: EdgeTracer
+    graph: Graph, opener: Vertex, entering: Mapping[Vertex, Sequence[Terminal]], tracer: EdgeTracer
 ) -> Iterator[tuple[Scope | None, Terminal]]:
     """List the sources outside of a loop or map in block form that its body reads, with their scopes.
 
@@ -94,6 +95,7 @@ def _read_within(
             yield from ((scope_of(wire), wire) for wire in outside)
         elif len(outside) == len(list(wires_of(vertex))):
             scopes = [scope for wire in outside if (scope := scope_of(wire)) is not None]
+            _note_meetings(graph, scopes)
             yield _common_scope(scopes), outside[0]
     for wire in wires_within(opener):
         if not _is_inside(wire, opener, tracer):
@@ -124,10 +126,44 @@ def _innermost(graph: Graph, vertex: Vertex, wires: list[tuple[Scope | None, Ter
         if vertex.home not in scope.around():  # the loop or map around reads it too, and is reported
             assert graph.problems, "outer vertices are placed first"
             continue
-        if not is_reported:
+        if not _meet(graph, found, scope) and not is_reported:
             graph.problem(TWO_MAPS(first=why, second=wire.label), vertex.spot)
-        is_reported = True
+            is_reported = True
     return found
+
+
+def _meet(graph: Graph, scope: Scope, other: Scope) -> bool:
+    """Return whether two calls of `each` over one list are the first difference of two scopes.
+
+    What is in both scopes depends on both calls, so they have to be one map, which is noted (S7.1).
+    """
+    ways = ([*reversed([*one.around()])] for one in (scope, other))
+    apart = next(((one, two) for one, two in zip(*ways, strict=False) if one is not two), None)
+    if apart is None:
+        return False
+    first, second = (_opened_by_each(one) for one in apart)
+    if first is None or second is None or first.home is not second.home:
+        return False
+    assert isinstance(first.action, MapAction), "as it was chosen"
+    assert isinstance(second.action, MapAction), "likewise"
+    if first.inputs[ITEM].wires != second.inputs[ITEM].wires:
+        return False
+    graph.meeting.append((first.action.call, second.action.call))
+    return True
+
+
+def _opened_by_each(scope: Scope) -> Vertex | None:
+    owner = scope.owner
+    is_opened = owner is not None and isinstance(owner.action, MapAction) and owner.action.call is not None
+    return owner if is_opened else None
+
+
+def _note_meetings(graph: Graph, scopes: Sequence[Scope]) -> None:
+    """Note the calls of `each` that a map over edges from these scopes depends on (S7.4)."""
+    different = [*dict.fromkeys(scopes)]
+    for position, scope in enumerate(different):
+        for other in different[:position]:
+            _meet(graph, scope, other)
 
 
 def _close(graph: Graph, vertex: Vertex, action: CollectAction) -> None:
@@ -153,7 +189,7 @@ def _common_scope(scopes: Sequence[Scope]) -> Scope:
     return next(scope for scope in scopes[0].around() if all(scope in other.around() for other in scopes))
 
 
-def _nearest_to_all(vertex: Vertex) -> Scope:
+def _nearest_to_all(graph: Graph, vertex: Vertex) -> Scope:
     """Find the nearest scope common to all edges that a map goes over (S7.4).
 
     An edge from a deeper map becomes an output of that map, and of those around it: a list with indexes.
@@ -161,6 +197,7 @@ def _nearest_to_all(vertex: Vertex) -> Scope:
     """
     given, home = next(iter(vertex.inputs.values())), vertex.home
     around = set(home.around())
+    _note_meetings(graph, [scope for wire in given.wires if (scope := scope_of(wire)) is not None])
     brought = [_brought(home, around, wire) for wire in given.wires]
     common = _common_scope([scope for scope, _ in brought])
     given.wires = [_led_to(common, scope, wire) for scope, wire in brought]

@@ -201,10 +201,14 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The item of a map (fan-out) over the list (S7.1)."""
+    """The item of a map (fan-out) over the list (S7.1).
+
+    `call` is the call of `each` that made it: a text if several sources of a document share it.
+    """
 
     source: Source
     options: EachOptions = EachOptions()
+    call: object = field(default_factory=object, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,11 +170,22 @@ COLLECT_WITHOUT_MAP: Final = Kind(
 )
 EACH_OPTIONS_DIFFER: Final = Kind(
     "DF0322",
-    "each({source}) has other options than the same each that {other!r} reads",
+    "each({source}) at {this} and at {other} are one map, since something depends on the items of both, "
+    "and their options differ",
     hint="use equal options",
-    meaning="Calls of `each` with the same list share one map, so their options have to be equal.",
+    meaning="A node depends on two calls of `each` with the same list. They are one map, whose options have "
+    "to be equal.",
     example="flow.add(pair, p=each(xs, max_concurrency=1), q=each(xs))",
-    cure="Call `each` once and use its result twice, or give all calls the same options.",
+    cure="Call `each` once and use its result twice, or give both calls the same options.",
+)
+EACH_SHARED_APART: Final = Kind(
+    "DF0372",
+    "each with `share: {share}` is read in two blocks, or goes over two lists",
+    expected="one list, in one block",
+    meaning="In a document, sources `each` with the same `share` are one map, which is in one block and goes "
+    "over one list.",
+    example="{each: $in.xs, share: rows} for one node and {each: $in.ys, share: rows} for another",
+    cure="Use different names in `share`, or leave it out.",
 )
 MAP_WITHOUT_LIST: Final = Kind(
     "DF0323",
