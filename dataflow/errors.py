@@ -311,8 +311,8 @@ class RunTaken(StoreError):
 class FlowEdited(DataflowError):
     """Raised on resume when the flow has changed in parts that the run has already settled.
 
-    Each part is a sequence of strings: `added` and `removed` nodes, `changed` ones with the difference, and
-    renamed `modules` of node types.
+    Each part is a sequence of strings: `added` and `removed` nodes, `changed` ones with the difference,
+    renamed `modules` of node types, and nodes that were in the map of another call of `each`, in `maps`.
     """
 
     def __init__(
@@ -322,12 +322,14 @@ class FlowEdited(DataflowError):
         removed: Sequence[str],
         changed: Sequence[str],
         modules: Sequence[str] = (),
+        maps: Sequence[str] = (),
     ) -> None:
         self.run = run
         self.added = tuple(added)
         self.removed = tuple(removed)
         self.changed = tuple(changed)
         self.modules = tuple(modules)
+        self.maps = tuple(maps)
         super().__init__(FLOW_EDITED(f"run {run}", edits=self.edits))
 
     @property
@@ -337,6 +339,8 @@ class FlowEdited(DataflowError):
         texts = [f"{name}: {', '.join(some)}" for name, some in parts.items() if some]
         if self.modules:
             texts.append(f"node types are called after their module, renamed: {', '.join(self.modules)}")
+        if self.maps:
+            texts.append(f"each call of `each` is a map now, unless it is used twice: {', '.join(self.maps)}")
         return "; ".join(texts)
 
 

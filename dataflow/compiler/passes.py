@@ -78,9 +78,7 @@ def examine(
     return graph, ordered
 
 
-def _placed(
-    wiring: Wiring, find_type: FindType, find_function: FindFunction
-) -> tuple[Graph, list[Vertex]]:
+def _placed(wiring: Wiring, find_type: FindType, find_function: FindFunction) -> tuple[Graph, list[Vertex]]:
     """Resolve and place a flow, again for as long as calls of `each` turn out to be one map (S7.1).
 
     Each round makes one map of two at least, so there are fewer rounds than calls.

@@ -43,7 +43,8 @@ class Edits:
 
     A renamed node appears under its old address in `renamed` only, not in `added` or `removed`. `changed`
     names the parts of a node that differ: type, version, config, wiring, code. `modules` maps old to new
-    modules of node functions that kept their name but moved.
+    modules of node functions that kept their name but moved, `maps` the old addresses of nodes that were in
+    the map of another call of `each` to their new ones (S7.1).
     """
 
     added: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class Edits:
     renamed: Mapping[str, str] = field(default_factory=dict)
     changed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
+    maps: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_none(self) -> bool:
@@ -91,7 +93,26 @@ def compare(stored: FlowShape, present: FlowShape) -> Edits:
         renamed,
         changed,
         dict(pair for address in changed for pair in _modules(old[address].type, new[address].type)),
+        {
+            address: now
+            for address in removed
+            if (now := _out_of_map(address, old)) in added and _is_map(new[now])
+        },
     )
+
+
+def _out_of_map(address: str, old: Mapping[str, NodeShape]) -> str:
+    """Return the address that a node has outside of the map of `each` around it; "" if there is none."""
+    around, _, name = address.rpartition("/")
+    if around not in old or not _is_map(old[around]):
+        return ""
+    outside = around.rpartition("/")[0]
+    return f"{outside}/{name}" if outside else name
+
+
+def _is_map(entry: NodeShape) -> bool:
+    """Return whether an entry is that of a map of `each`, combined with the node that it is named after."""
+    return entry.type.startswith("map ")
 
 
 def _modules(old: str, new: str) -> Iterator[tuple[str, str]]:
@@ -115,6 +136,7 @@ def check_edits(run: str, edits: Edits, settled: Collection[str]) -> list[str]:
             [*(f"{old} -> {new}" for old, new in edits.renamed.items()), *edits.removed],
             [f"{address} ({', '.join(parts)})" for address, parts in edits.changed.items()],
             [f"{old} -> {new}" for old, new in edits.modules.items()],
+            [f"{old} -> {new}" for old, new in edits.maps.items()],
         )
     known = frozenset(settled)
     return [

@@ -130,9 +130,9 @@ async def test_under_continue_an_own_list_stands_whatever_fails_later_in_an_item
 
 async def test_under_continue_an_own_list_that_is_an_error_reaches_the_items() -> None:
     with Flow("own lists") as f:
-        xs = f.input("xs", list[int])
-        item = f.add(fails_on_odd, x=each(xs))
-        f.output("o", collect(f.add(add, x=each(xs), y=f.add(total, xs=collect(item.out)).out).out))
+        x = each(f.input("xs", list[int]))
+        item = f.add(fails_on_odd, x=x)
+        f.output("o", collect(f.add(add, x=x, y=f.add(total, xs=collect(item.out)).out).out))
     with pytest.raises(RunFailed) as caught:
         await f.using(errors="continue").run(xs=XS)
     assert [failure.path for failure in caught.value.failures] == ["fails_on_odd[0]", "fails_on_odd[2]"]

@@ -73,22 +73,36 @@ def map_(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
 
 
 def each(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
-    """Open a map by reading a list item by item, in one or two nodes, and collect what they give."""
+    """Open a map by reading a list item by item, in one or two nodes, and collect what they give.
+
+    Now and then a second call goes over the list: as a map apart, or as the same one, since both say so or
+    a node reads both.
+    """
     head, odds = make.name("n"), make.odds()
-    source = make.list_source(seen)
-    if repr(source) in make.mapped:  # the same list again would be the same map (S7.1)
-        source = {"gather": [make.recent(seen.values), {"value": make.count}]}
-    make.mapped.add(repr(source))
-    item: dict[str, Any] = {"each": source}
+    item: dict[str, Any] = {"each": make.list_source(seen)}
     if make.chance(4):
         item["max_concurrency"] = 1 + make.below(2)
     if make.breaking:
         item["on_error"] = make.pick(("collect", "skip", "fail"))
+    kind = make.pick(("alone", "alone", "apart", "shared", "met"))
+    if kind == "shared":
+        item["share"] = make.name("s")
     shape = make.pick(({"a": item}, {"a": item, "b": make.recent(seen.values)}))
     make.policy(
         make.place(block, seen, head, "t.two" if len(shape) == 2 else "t.optional", shape, **odds), odds
     )
-    _close(make, block, seen, head)
+    if kind == "alone":
+        return _close(make, block, seen, head)
+    other = make.name("n")
+    make.place(block, seen, other, "t.optional", {"a": dict(item)}, **make.odds())
+    if kind == "shared":
+        return _close(make, block, seen, head, other)
+    if kind == "apart":
+        _close(make, block, seen, other)
+        return _close(make, block, seen, head)
+    both = make.name("n")
+    make.place(block, seen, both, "t.two", {"a": head, "b": other}, **make.odds())
+    return _close(make, block, seen, make.pick((head, other, both)))
 
 
 def every(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
@@ -107,12 +121,12 @@ def every(make: Drawing, block: dict[str, Any], seen: Seen) -> None:
     _close(make, block, seen, head)
 
 
-def _close(make: Drawing, block: dict[str, Any], seen: Seen, head: str) -> None:
+def _close(make: Drawing, block: dict[str, Any], seen: Seen, *heads: str) -> None:
     """Go on in a map, now and then, and collect what it gives."""
-    ends = [head]
+    ends = [*heads]
     if make.chance(2):
         ends.append(make.name("n"))
-        inputs = {"a": head, "b": make.recent(seen.values)}
+        inputs = {"a": heads[0], "b": make.recent(seen.values)}
         make.place(block, seen, ends[-1], "t.one_optional", inputs, **make.odds())
     for end in ends:
         total = make.name("t")

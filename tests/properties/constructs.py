@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tests.properties.playing import Expected
@@ -28,7 +29,11 @@ _ALWAYS: Final = {
     "two rounds of an inner loop after another",
 }  # fmt: skip
 _OF: Final = {
-    "each": {"a map that each opens"},
+    "each": {
+        "a map that each opens",
+        "two calls of each over one list",
+        "two calls of each that share a map",
+    },
     "every": {"a map over edges", "a map over edges of which some are dead"},
     "race": {"a race of which some are dead"},
     "lazy": {"a lazy port", "a node that nobody demanded"},
@@ -68,6 +73,7 @@ def _of_document(block: Mapping[str, Any], around: str) -> Iterator[str]:
         yield "at most so many at once"
     if len(block["nodes"]) >= 10:
         yield "ten nodes or more"
+    yield from _of_items(block["nodes"].values())
     for node in block["nodes"].values():
         policy = node.get("policy", {})
         yield from ["a constant on a port"] if node.get("values") else []
@@ -84,6 +90,15 @@ def _of_document(block: Mapping[str, Any], around: str) -> Iterator[str]:
                 yield from _of_document(node[kind], kind)
                 yield f"a {kind} in a {around}"
         yield from _of_block(node, policy)
+
+
+def _of_items(nodes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """List how often calls of `each` go over one list: as one map, or as maps of their own (S7.1)."""
+    given = [one for node in nodes for one in node.get("inputs", {}).values() if isinstance(one, dict)]
+    calls = Counter((repr(one["each"]), one.get("share")) for one in given if "each" in one)
+    for (_, share), count in calls.items():
+        if count > 1:
+            yield "two calls of each over one list" if share is None else "two calls of each that share a map"
 
 
 def _of_block(node: Mapping[str, Any], policy: Mapping[str, Any]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def _expressions(inner: Any) -> Any:
         ),
         st.builds(lambda sources: {"fallback": sources}, st.lists(inner, min_size=2, max_size=2)),
         st.builds(lambda source: {"collect": source}, inner),
-        optional({"each": inner}, **options()),
+        optional({"each": inner}, **options(), share=names),
     )
 
 

@@ -61,7 +61,7 @@ class Drawing:
         self.left = most
         self.breaking = bool(breaking if breaking is not None else below(2) and not self.is_simple)
         self.count = 0
-        self.mapped: set[str] = set()  # what `each` goes over
+        self.mapped: set[str] = set()  # what `every` goes over
         self.depth = 0
 
     def chance(self, number: int) -> bool:

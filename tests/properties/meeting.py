@@ -126,6 +126,8 @@ def document_of(steps: list[Step]) -> dict[str, Any]:
     maps = {step.id: step.opens for step in steps}
     for step in steps:
         read: Any = step.sources[0] if not step.opens else {step.opens: step.sources[0]}
+        if step.opens == "each":  # all calls over one list are one map
+            read["share"] = step.sources[0]
         if step.opens == "every":
             read = {"every": list(step.sources)}
         inputs = {"a": read} if step.besides is None else {"a": read, "b": step.besides}

@@ -114,7 +114,8 @@ def test_processes_with_other_hash_seeds_come_to_the_same() -> None:
 def shuffled(document: dict[str, Any], choose: random.Random) -> dict[str, Any]:
     """Return a document with its nodes, edges and keys in another order.
 
-    Edges into one port keep theirs, which has a meaning (S5.1).
+    Edges into one port keep theirs, which has a meaning (S5.1), and so do the readers of items: the first
+    names the map (S2.2).
     """
     return {key: _part(key, value, choose) for key, value in document.items()}
 
@@ -123,12 +124,18 @@ def _part(key: str, value: Any, choose: random.Random) -> Any:
     if key == "nodes":
         ids = list(value)
         choose.shuffle(ids)
+        readers = iter([id for id in value if _reads_item(value[id])])
+        ids = [next(readers) if _reads_item(value[id]) else id for id in ids]
         return {id: {k: _part(k, v, choose) for k, v in value[id].items()} for id in ids}
     if key in ("loop", "map") or (key == "flow" and isinstance(value, dict)):
         return shuffled(value, choose)
     if key == "edges":
         return _edges(value, choose)
     return value
+
+
+def _reads_item(node: dict[str, Any]) -> bool:
+    return any(isinstance(given, dict) and "each" in given for given in node.get("inputs", {}).values())
 
 
 def _edges(edges: list[dict[str, Any]], choose: random.Random) -> list[dict[str, Any]]:

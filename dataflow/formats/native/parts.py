@@ -263,6 +263,11 @@ class EachSource(Part):
     )
     max_concurrency: Count | None = Field(default=None, description="Bounds the items in flight.")
     on_error: OnItemError = "fail"
+    share: Name | None = Field(
+        default=None,
+        description="Sources `each` over one list with the same name here are one map. Without it each is a "
+        "map, unless a node depends on the items of several.",
+    )
 
 
 class EverySource(Part):

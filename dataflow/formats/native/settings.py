@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from dataflow.core.functions import NamedFunction, is_function_name, name_of_function
@@ -16,8 +18,12 @@ from dataflow.core.wiring import (
     Fallback,
     Gather,
     Literally,
+    LoopBlock,
+    Many,
+    MapBlock,
     Merge,
     MergeContexts,
+    PlacedNode,
     Race,
     Reference,
     parse_reference,
@@ -43,9 +49,9 @@ from dataflow.formats.native.values import as_json, constant_as_json, unnamed, u
 from dataflow.formats.problems import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from dataflow.core.wiring import Source
+    from dataflow.core.wiring import Block, Source
     from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.formats.native.document import MapPart
     from dataflow.formats.native.parts import LimitPart, PolicyPart, RetryPart, UsingPart
@@ -58,6 +64,7 @@ __all__ = [
     "read_options",
     "read_policy",
     "read_settings",
+    "shares_of",
     "write_policy",
     "write_settings",
 ]
@@ -189,7 +196,7 @@ class SourceReader:
                 return Collect(self.read(part.collect, (*path, "collect"), mapped))
             case EachSource():
                 inner = self.read(part.each, (*path, "each"), mapped=True)
-                return Each(inner, read_options(part))
+                return Each(inner, read_options(part), object() if part.share is None else part.share)
             case EverySource():
                 return Every(self._all(part.every, (*path, "every"), mapped))
             case MergeContextsSource(how=how):
@@ -218,6 +225,7 @@ class SourceWriter:
 
     def __init__(self, problems: list[Diagnostic]) -> None:
         self.problems = problems
+        self.shares: Mapping[object, str] = {}  # the names of shared calls of `each`
 
     def write(self, source: Source, where: str) -> object:
         """Write a source inline."""
@@ -237,8 +245,9 @@ class SourceWriter:
                 return {"merge_contexts": self.write_all(sources, where), "how": written}
             case Fallback(first, default):
                 return {"fallback": self.write_all((first, default), where)}
-            case Each(inner, options):
-                return {"each": self.write(inner, where), **self.options(options, where)}
+            case Each(inner, options, call):
+                share = {"share": self.shares[call]} if call in self.shares else {}
+                return {"each": self.write(inner, where), **self.options(options, where), **share}
             case Every(sources):
                 return {"every": self.write_all(sources, where)}
             case Collect(inner):
@@ -277,3 +286,46 @@ class SourceWriter:
         if name is None:
             self.problems.append(unnamed(function).within(where))
         return name
+
+
+def shares_of(block: Block) -> dict[object, str]:
+    """Name the calls of `each` that several sources of a block, or of those inside it, are made of."""
+    counts = Counter(source.call for source in _sources_in(block) if isinstance(source, Each))
+    shares: dict[object, str] = {call: call for call in counts if isinstance(call, str)}
+    numbered = (f"items_{number}" for number in itertools.count(1))
+    free = (name for name in numbered if name not in counts)
+    several = [call for call, count in counts.items() if count > 1 and call not in shares]
+    return shares | dict(zip(several, free, strict=False))
+
+
+def _sources_in(block: Block) -> Iterator[Source]:
+    """Yield each source in a block and in those inside it, and those that it combines."""
+    blocks: list[Block] = [block]
+    todo: list[Source | Many] = []
+    for inner in blocks:  # grows during the iteration
+        for placed in inner.nodes.values():
+            match placed:
+                case PlacedNode(inputs=inputs):
+                    todo += inputs.values()
+                case LoopBlock(carries=carries, test=test, body=body):
+                    todo += [
+                        one for carried in carries.values() for one in (carried.first, carried.next) if one
+                    ]
+                    todo += [] if test is None else [test.source]
+                    blocks.append(body)
+                case MapBlock(over=over, body=body):
+                    todo += over.values()
+                    blocks.append(body)
+        todo += inner.outputs.values()
+    for source in todo:  # grows likewise
+        match source:
+            case Many(sources) | Merge(sources) | Gather(sources) | Race(sources) | Every(sources):
+                todo += sources
+            case MergeContexts(sources):
+                todo += sources
+            case Fallback(first, default):
+                todo += (first, default)
+            case Each(inner) | Collect(inner) | All(inner):
+                todo.append(inner)
+        if not isinstance(source, Many):
+            yield source

@@ -20,7 +20,7 @@ from dataflow.diagnostics.documents import FUNCTION_UNNAMED, TYPE_WITHOUT_SCHEMA
 from dataflow.diagnostics.graphs import CARRY_WITHOUT_NEXT
 from dataflow.errors import FlowInvalid, PackError, ValueMismatch
 from dataflow.formats.native.document import FORMAT, FlowDocument
-from dataflow.formats.native.settings import SourceWriter, write_policy, write_settings
+from dataflow.formats.native.settings import SourceWriter, shares_of, write_policy, write_settings
 from dataflow.formats.native.values import (
     as_json,
     constant_as_json,
@@ -89,6 +89,7 @@ class _DocumentWriter:
 
     def document(self, wiring: Wiring) -> dict[str, object]:
         """Write the whole document."""
+        self.sources.shares = shares_of(wiring.block)
         parts: dict[str, object] = {
             "uses": wiring.uses,
             "inputs": {name: self._input(name, given) for name, given in wiring.inputs.items()},
