@@ -236,7 +236,7 @@ def refuse_beside(
             source=wire.label, side="from outside of" if is_inside else "outside of",
             loop=loop.head.id, map=scope.label,
             advice=f"read each(collect({wire.label})) instead" if is_inside
-            else "iterate over another list in the loop, such as one collected outside of it",
+            else "call each(...) again, which opens another map beside the loop",
         )  # fmt: skip
         if loop not in refused or (is_inside and loop not in around.get(refused[loop][1], ())):
             refused[loop] = problem, vertex

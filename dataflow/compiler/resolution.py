@@ -387,7 +387,8 @@ class _Sources:
         if wire is None:
             return None
         home, call = reader.names.scope, self._sharing.first(item.call)
-        if self._calls.setdefault(item.call, (home, wire)) != (home, wire):
+        is_known = self._calls.setdefault(item.call, (home, wire)) == (home, wire)
+        if not is_known and isinstance(item.call, str):  # in Python it has been refused while wiring
             self._graph.problem(EACH_SHARED_APART(share=item.call), reader.spot)
         known = self._maps.get((home, wire, call))
         if known is None:

@@ -209,7 +209,7 @@ MAP_BESIDE_LOOP: Final = Kind(
     hint="{advice}",
     meaning="The same map is read inside and outside of a loop of feedback edges.",
     example="# each(xs) is read by a node of the loop and by a node outside of it",
-    cure="Iterate over another list in the loop, such as the collected one: `each(collect(step.out))`.",
+    cure="Call `each` again beside the loop, or iterate over the collected list: `each(collect(step.out))`.",
 )
 LOOP_ENDLESS: Final = Kind(
     "DF0326",

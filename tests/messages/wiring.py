@@ -261,6 +261,7 @@ ROWS: Final = [
     Row("collect outside a map", wired(lambda f: f.add(join, parts=collect(f.add(fetch, url='a').out)))),
     Row("two maps", wired(two_maps)),
     Row("maps of unlike options", wired(unlike_maps)),
+    Row("two lists with one share", document("...\ninputs: {xs: {}, ys: {}}\nnodes: {a: {type: 'tests.behaviour.flow_parts:inc', inputs: {x: {each: $in.xs, share: s}}}, b: {type: 'tests.behaviour.flow_parts:inc', inputs: {x: {each: $in.ys, share: s}}}}")),
     Row("an item in a loop", wired(an_item_in_a_loop)),
     Row("a signal into a data port", wired(lambda f: f.add(inc, x=f.add(inc, x=1).done))),
     Row("an empty merge", wired(lambda f: f.add(inc, x=merge()))),
