@@ -114,37 +114,6 @@ def nested_flow_nodes() -> Flow:
     return f
 
 
-def flow_node_of_items() -> Flow:
-    with Flow() as f:
-        step = f.add(inner(), text=each(f.input("names", list[str])))
-        f.output("all", f.add(joined, parts=collect(step.out.out)).out)
-    return f
-
-
-def nested_maps() -> Flow:
-    with Flow() as f:
-        word = each(each(f.input("lists", list[list[str]])))
-        answer = f.ask(str, "?", show=word)
-        f.output("all", collect(collect(answer.out)))
-    return f
-
-
-def loop_in_a_loop() -> Flow:
-    with Flow() as f:
-        with f.loop(name="outer", limit=2) as outer:
-            count = outer.carry(0)
-            with f.loop(name="deep", limit=None) as deep:
-                line = deep.carry("")
-                said = f.ask(str, "Say", show=line.out)
-                deep.until(said.out, lambda text: text == "bye")
-                line.next(said.out)
-            last = deep.result(said.out)
-            count.next(f.add(inc, x=count.out).out)
-        f.output("last", outer.result(last))
-        f.output("count", count.final)
-    return f
-
-
 def approvals() -> Flow:
     with Flow() as f:
         decided = f.add(approval, value=f.input("text", str), config=Approval(prompt="Publish?")).out

@@ -11,11 +11,8 @@ from tests.behaviour.asking_flows import (
     branches,
     chained,
     flow_node,
-    flow_node_of_items,
     items,
-    loop_in_a_loop,
     nested_flow_nodes,
-    nested_maps,
     raw,
     raw_with_nothing_left,
     root,
@@ -54,12 +51,6 @@ ASKS: Final = (
         outputs={"all": "x-0|y-1|z-2"}, runs={"both": 3, "joined": 1},
     ),
     AskCase(
-        id="an ask for each keyed item", rule="S11.1", flow=partial(items, keyed=True),
-        inputs={"names": ["x", "y"]}, first=("ask[x]", "ask[y]"),
-        asked={"ask[x]": ("x", "0"), "ask[y]": ("y", "1")},
-        outputs={"all": "x-0|y-1"}, runs={"both": 2, "joined": 1},
-    ),
-    AskCase(
         id="an item that asks is in flight", rule="S7.2", flow=partial(items, keyed=False, most=1),
         inputs={"names": ["x", "y"]}, first=("ask[0]",),
         asked={"ask[0]": ("x", "0"), "ask[1]": ("y", "1")}, outputs={"all": "x-0|y-1"},
@@ -82,27 +73,6 @@ ASKS: Final = (
         first=("middle/ask", "middle/inner/ask"),
         asked={"middle/inner/ask": ("t", "a"), "middle/ask": (None, 0)}, outputs={"out": "t-a", "own": 0},
         runs={"both": 1},
-    ),
-    AskCase(
-        id="a flow node that asks for each item", rule="S11.1", flow=flow_node_of_items,
-        inputs={"names": ["x", "y"]}, first=("inner[0]/ask", "inner[1]/ask"),
-        asked={"inner[0]/ask": ("x", "0"), "inner[1]/ask": ("y", "1")}, outputs={"all": "x-0|y-1"},
-        runs={"both": 2, "joined": 1},
-    ),
-    AskCase(
-        id="an ask for each item of nested maps", rule="S11.1", flow=nested_maps,
-        inputs={"lists": [["a"], [], ["b", "c"]]}, first=("ask[0][0]", "ask[2][0]", "ask[2][1]"),
-        asked={"ask[0][0]": ("a", "A"), "ask[2][0]": ("b", "B"), "ask[2][1]": ("c", "C")},
-        outputs={"all": [["A"], [], ["B", "C"]]},
-    ),
-    AskCase(
-        id="an ask in a loop in a loop begins afresh", rule="S6.5", flow=loop_in_a_loop,
-        first=("outer[0]/deep[0]/ask",),
-        asked={
-            "outer[0]/deep[0]/ask": ("", "more"), "outer[0]/deep[1]/ask": ("more", "bye"),
-            "outer[1]/deep[0]/ask": ("", "bye"),
-        },
-        outputs={"last": "bye", "count": 2}, runs={"inc": 2},
     ),
     *(
         AskCase(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from dataflow import Flow, node
+from dataflow import Flow
 from tests.behaviour.nodes import (
     counted,
-    defaulted,
     defaulted_pair,
     ident,
     inc,
-    one,
     src,
 )
 from tests.behaviour.table import Case
@@ -110,23 +108,6 @@ def dead_chain() -> Flow:
     return f
 
 
-def no_connected_ports() -> Flow:
-    with Flow() as f:
-        f.output("o", f.add(one).out)
-        f.output("d", f.add(defaulted).out)
-    return f
-
-
-def disabled(*, optional: bool) -> Flow:
-    with Flow() as f:
-        off = f.add(node(one).with_(enabled=False))
-        if optional:
-            f.output("o", f.add(defaulted_pair, x=off.out, y=f.add(src, x=2).out).out)
-        else:
-            f.output("o", f.add(inc, x=off.out).out)
-    return f
-
-
 B01_TAKEN: Final = {"src": 1, "left": 1, "join": 1, "tail": 1}
 B01_OTHER: Final = {"src": 1, "right": 1, "join": 1, "tail": 1}
 
@@ -167,17 +148,6 @@ BRANCHES: Final = (
         events=(("warning", "j", {"code": "join_unreleased"}), ("node_finished", "j", {"state": "skipped"})),
     ),
     Case(
-        id="B03 variation", rule="S4.4", flow=partial(dead_port, optional=True), inputs={"x": 3},
-        outputs={"k": ["dflt", 3]}, runs={"src": 1, "u": 1, "j_optional": 1, "k": 1}, states={"t": "skipped"},
-        others="done",
-    ),
-    Case(
-        id="a node all of whose optional ports are dead", rule="S4.3",
-        flow=partial(all_optional_ports_dead, one_live=False), inputs={"x": 3}, runs={},
-        states={"src": "skipped", "defaulted_pair": "skipped"},
-        why={"defaulted_pair": ("port 'x' has no value", "exit 'yes' not taken")},
-    ),
-    Case(
         id="an optional port that is dead beside a live one", rule="S4.4",
         flow=partial(all_optional_ports_dead, one_live=True), inputs={"x": 3}, outputs={"o": ["dflt", 3]},
         runs={"src": 1, "defaulted_pair": 1},
@@ -195,17 +165,5 @@ BRANCHES: Final = (
             ("node_finished", "inc_2", {"state": "skipped"}),
             ("node_finished", "inc_3", {"state": "skipped"}),
         ),
-    ),
-    Case(
-        id="nodes without connected ports", rule="S4.5", flow=no_connected_ports,
-        outputs={"o": 1, "d": "dflt"}, runs={"one": 1, "defaulted": 1}, others="done",
-    ),
-    Case(
-        id="a disabled node", rule="S4.7", flow=partial(disabled, optional=False), runs={},
-        states={"one": "skipped", "inc": "skipped"}, why={"inc": ("inc: port 'x'", "one: disabled")},
-    ),
-    Case(
-        id="a disabled node on an optional port", rule="S4.7", flow=partial(disabled, optional=True),
-        outputs={"o": ["dflt", 2]}, runs={"src": 1, "defaulted_pair": 1}, states={"one": "skipped"},
     ),
 )  # fmt: skip

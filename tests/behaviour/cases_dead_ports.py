@@ -11,13 +11,11 @@ from tests.behaviour.nodes import (
     add,
     defaulted,
     defaulted_pair,
-    fails,
     ident,
     inc,
     listed,
     one,
     src,
-    total,
 )
 from tests.behaviour.table import Case
 
@@ -157,18 +155,6 @@ def of_error(reader: Reader) -> Case:
     )  # fmt: skip
 
 
-def in_items(*, beside: bool) -> Flow:
-    """Disable the node that reads an item first, alone or beside another."""
-    with Flow() as f:
-        xs = f.input("xs", list[int])
-        off = f.add(node(inc).with_(name="off", enabled=False), x=each(xs))
-        f.output("off", collect(off.out))
-        f.output("next", collect(f.add(src, x=off.out).out))
-        if beside:
-            f.output("on", collect(f.add(inc, x=each(xs)).out))
-    return f
-
-
 def in_a_loop(use: Literal["next", "test", "result", "while"]) -> Flow:
     with Flow() as f:
         with f.loop(name="up", limit=3) as it:
@@ -188,53 +174,12 @@ def in_a_loop(use: Literal["next", "test", "result", "while"]) -> Flow:
     return f
 
 
-def disabled_reader(of: Literal["value", "error", "failure", "done"]) -> Flow:
-    """Let a disabled node read what succeeded or failed."""
-    with Flow() as f:
-        bad = f.add(fails, x=1)
-        good = f.add(one)
-        match of:
-            case "value":
-                f.add(node(inc).with_(name="off", enabled=False), x=good.out)
-            case "error":
-                f.add(node(inc).with_(name="off", enabled=False), x=bad.out)
-            case "failure":
-                f.add(node(report).with_(name="off", enabled=False), failure=bad.error)
-            case "done":
-                f.after(f.add(node(one).with_(name="off", enabled=False)), bad.done)
-        f.output("good", good.out)
-    return f.using(errors="continue")
-
-
-def disabled_with(**settings: Any) -> Flow:
-    with Flow() as f:
-        off = f.add(node(fails).with_(name="off", enabled=False, **settings), x=1)
-        last = f.add(one)
-        f.after(last, off.done)
-        f.output("o", fallback(off.out, "none"))
-        f.output("after", last.out)
-    return f
-
-
-def dead_then_poisoned(*, first: Why) -> Flow:
-    """Bring a skip and an error to the two ports of one node."""
-    with Flow() as f:
-        off, bad = dead(f, first), f.add(fails, x=2)
-        f.output("o", f.add(node(add).with_(name="last"), x=off.out, y=bad.out).out)
-        f.output("sum", f.add(total, xs=gather(off.out, bad.out)).out)
-        f.output("instead", f.add(ident, x=fallback(off.out, bad.out)).out)
-    return f.using(errors="continue")
-
-
 IN_A_LOOP: Final[tuple[tuple[Literal["next", "test", "result", "while"], str, int, dict[str, Any]], ...]] = (
     ("next", "max_iterations", 3, {"steps": [1, 2, 3]}),
     ("test", "exhausted", 1, {"w": 0, "steps": [1]}),
     ("result", "max_iterations", 3, {"w": 0, "steps": [1, 2, 3]}),
     ("while", "exhausted", 1, {"steps": [1]}),
 )
-DISABLED_READERS: Final[tuple[Literal["value", "error", "failure", "done"], ...]] = (
-    "value", "error", "failure", "done",
-)  # fmt: skip
 
 DEAD_PORTS: Final = (
     *(of_skip(why, reader, came) for reader, came in OF_SKIPS.items() for why in WHY),
@@ -248,18 +193,6 @@ DEAD_PORTS: Final = (
     ),
     *(
         Case(
-            id=f"a disabled reader of items: {'beside another' if beside else 'alone'}", rule="S4.7",
-            flow=partial(in_items, beside=beside), inputs={"xs": [1, 2]},
-            outputs={"off": [], "next": [], **({"on": [2, 3]} if beside else {})},
-            runs={"inc": 2} if beside else {},
-            states={"off": "done", "off[0]": "skipped", "off[1]": "skipped", "off[0]/src": "skipped"},
-            events=(("map_opened", "off", {"items": 2}),),
-            why={"off[1]/src": ("off[1]/src: port 'x'", "off[1]: disabled")},
-        )
-        for beside in (False, True)
-    ),
-    *(
-        Case(
             id=f"a disabled node in a loop: {use}", rule="S4.7", flow=partial(in_a_loop, use),
             outputs={"alls": [], **outputs}, runs={"inc": rounds}, states={"up[0]/off": "skipped"},
             events=(("loop_exited", "up", {"reason": reason, "iterations": rounds}),), others=None,
@@ -267,32 +200,5 @@ DEAD_PORTS: Final = (
             warnings=("DF0834 up:",) if use == "while" and reason != "exhausted" else (),
         )
         for use, reason, rounds, outputs in IN_A_LOOP
-    ),
-    *(
-        Case(
-            id=f"a disabled reader: of a {of}", rule="S4.7", flow=partial(disabled_reader, of),
-            status="completed" if of == "failure" else "failed", outputs={"good": 1},
-            runs={"fails": 1, "one": 1}, states={"off": "skipped", "fails": "failed"}, others="done",
-            failures=() if of == "failure" else (("fails", "ValueError", "bad 1"),),
-            why={"off": ("disabled",)},
-        )
-        for of in DISABLED_READERS
-    ),
-    *(
-        Case(
-            id=f"a disabled node never fails: {settings or 'plain'}", rule="S4.7",
-            flow=partial(disabled_with, **settings), outputs={"o": "none"}, runs={},
-            states={"off": "skipped", "one": "skipped"}, why={"one": ("one: port '$after'", "off: disabled")},
-        )
-        for settings in ({}, {"default": 7}, {"on_error": "route"}, {"on_error": "skip"})
-    ),
-    *(
-        Case(
-            id=f"an error beside a skip: {first}", rule="S4.2", flow=partial(dead_then_poisoned, first=first),
-            status="failed", runs={"fails": 1},
-            states={"off": "skipped", "last": "not_run", "total": "not_run", "ident": "not_run"},
-            failures=(("fails", "ValueError", "bad 2"),), why={"last": ("fails failed: ValueError: bad 2",)},
-        )
-        for first in WHY
     ),
 )  # fmt: skip

@@ -98,15 +98,6 @@ def nested_items() -> Flow:
     return f
 
 
-def inside_one_map() -> Flow:
-    """Go over edges that are all in one map: a map inside that, in each of its items."""
-    with Flow() as f:
-        item = each(f.input("xs", list[int]))
-        met = f.add(ident, x=every(f.add(inc, x=item).out, item))
-        f.output("o", collect(collect(met.out)))
-    return f
-
-
 def shared() -> Flow:
     """Read the same edges in two nodes, which is one map; and in another order, which is another."""
     with Flow() as f:
@@ -153,17 +144,6 @@ def failing_items(on_error: Any, errors: Errors) -> Flow:
         f.add(fails_on_odd, x=item.out)
         f.output("o", f.add(ident, x=every(item.out, 0)).out)
     return f.using(errors=errors)
-
-
-def other_ports() -> Flow:
-    """Give what reads a map other ports from outside: a value, a dead one, a list made of a map."""
-    with Flow() as f:
-        x = f.add(src, x=3)
-        some = collect(f.add(inc, x=each([1, 2])).out)
-        met = f.add(add, x=every(x.out, f.add(one).out), y=f.add(total, xs=some).out)
-        f.output("o", met.out)
-        f.output("dead", f.add(defaulted_pair, x=met.out, y=f.add(nothing).out).out)
-    return f
 
 
 EDGES: Final = (
@@ -221,22 +201,9 @@ EDGES: Final = (
         states={"add[0]": "done", "add[1.0]": "done", "add[1.2]": "done"}, others="done",
     ),
     Case(
-        id="items of a map with keys are edges", rule="S7.4", flow=partial(over_items, "keys"),
-        inputs={"xs": [1, 0], "x": 7}, outputs={"o": [14, 8, 7], "little": [1, 0]},
-        states={"add[0]": "done", "add[1.0]": "done", "add[1.1]": "done"}, others="done",
-    ),
-    Case(
-        id="an empty map beside an edge", rule="S7.4", flow=partial(over_items, "positions"),
-        inputs={"xs": [], "x": 7}, outputs={"o": [14], "little": []}, others="done",
-    ),
-    Case(
         id="a map over a skip and a dead edge", rule="S2.4", flow=partial(over_nothing, alone=False),
         runs={"no_list": 1, "nothing": 1}, states={"square": "skipped", "ident": "skipped"}, others="done",
         why={"ident": ("ident: none of its edges", "square: the list no_list.out", "no_list: port 'out'")},
-    ),
-    Case(
-        id="an edge inside a map that is skipped", rule="S2.4", flow=partial(over_nothing, alone=True),
-        runs={"no_list": 1}, states={"square": "skipped"}, others="done",
     ),
     Case(
         id="items of a map in a map are edges", rule="S7.4", flow=nested_items,
@@ -247,10 +214,6 @@ EDGES: Final = (
             "total[2]/square[0.1]": "done", "total[2]/square[1]": "done",
         },
         others="done",
-    ),
-    Case(
-        id="edges that are all in one map", rule="S7.4", flow=inside_one_map, inputs={"xs": [1, 2]},
-        outputs={"o": [[2, 1], [3, 2]]}, states={"inc[1]/ident[0]": "done"}, others="done",
     ),
     Case(
         id="the same edges are one map", rule="S7.1", flow=shared,
@@ -294,9 +257,5 @@ EDGES: Final = (
         runs={"src": 3, "fails_on_odd": 3, "ident": 4},
         states={"src": "failed", "src[0]/fails_on_odd": "failed", "ident": "not_run", "ident[0.0]": "done"},
         others="done", failures=(("src[0]/fails_on_odd", "ValueError", "odd 1"),),
-    ),
-    Case(
-        id="what reads edges has other ports", rule="S2.3", flow=other_ports,
-        outputs={"o": [8, 6], "dead": [[8, "other"], [6, "other"]]}, others="done",
     ),
 )  # fmt: skip

@@ -9,14 +9,12 @@ from typing import Any, Final
 from dataflow import Flow, Maybe, fallback, gather, merge, node
 from tests.behaviour.nodes import (
     counted,
-    defaulted,
     fails,
     ident,
     inc,
     listed,
     listed_with,
     nothing,
-    one,
     src,
 )
 from tests.behaviour.table import Case
@@ -87,31 +85,6 @@ def a_none(f: Flow) -> Any:
     return f.add(none).out
 
 
-def nested() -> Flow:
-    with Flow() as f:
-        first, second = f.add(nothing), f.add(src, x=2)
-        f.output("o", gather(merge(first.out, second.out), fallback(first.out, 5), second.out))
-        f.output("p", f.add(ident, x=fallback(merge(first.out, first.out), gather(second.out))).out)
-    return f
-
-
-def as_output() -> Flow:
-    with Flow() as f:
-        f.output("merged", merge(f.add(nothing).out, f.add(one).out))
-        f.output("dead", gather(f.add(nothing).out))
-    return f
-
-
-def on_an_optional_port(*, beside: bool) -> Flow:
-    with Flow() as f:
-        joined = merge(f.add(nothing).out, f.add(nothing).out)
-        if beside:
-            f.output("o", f.add(listed_with, f.add(src, x=1).out, joined).out)
-        else:
-            f.output("o", f.add(defaulted, x=joined).out)
-    return f
-
-
 NOT_EMITTED: Final = "nothing: port 'out' not emitted"
 
 JOINS: Final = (
@@ -126,10 +99,6 @@ JOINS: Final = (
     Case(
         id="a many-port without a live edge", rule="S5.1", flow=partial(many, ""), inputs={"x": 1}, runs={},
         states={"listed": "skipped"}, why={"listed": ("listed: port 'xs'", "a: port 'x'", "when: exit 'no'")},
-    ),
-    Case(
-        id="a many-port without a live edge beside a live port", rule="S5.1",
-        flow=partial(many, "", beside=True), inputs={"x": 1}, outputs={"o": [9]}, runs={"listed_with": 1},
     ),
     Case(
         id="a many-port lists in the order of its edges", rule="S5.1", flow=many_in_declared_order,
@@ -164,10 +133,6 @@ JOINS: Final = (
         outputs={"o": None}, runs={"none": 1, "src": 1, "ident": 1},
     ),
     Case(
-        id="merge with a constant", rule="S5.3", flow=partial(joined, merge, dead, constant(8)),
-        outputs={"o": 8},
-    ),
-    Case(
         id="merge of constants", rule="S5.3", flow=partial(joined, merge, constant(0), constant(8)),
         outputs={"o": 0}, runs={"ident": 1},
     ),
@@ -185,10 +150,6 @@ JOINS: Final = (
     Case(
         id="gather lists the live ones", rule="S5.3", flow=partial(joined, gather, live(2), dead, live(1)),
         outputs={"o": [2, 1]}, runs={"nothing": 1, "src": 1, "src_2": 1, "ident": 1},
-    ),
-    Case(
-        id="gather of all", rule="S5.3", flow=partial(joined, gather, live(2), constant(0), a_none),
-        outputs={"o": [2, 0, None]},
     ),
     Case(id="gather of one", rule="S5.3", flow=partial(joined, gather, live(2)), outputs={"o": [2]}),
     Case(
@@ -211,25 +172,8 @@ JOINS: Final = (
         outputs={"o": 0}, runs={"src": 1, "ident": 1},
     ),
     Case(
-        id="fallback to a port", rule="S5.3", flow=partial(joined, fallback, dead, live(4)), outputs={"o": 4},
-    ),
-    Case(
-        id="fallback to a skip", rule="S5.3", flow=partial(joined, fallback, dead, dead),
-        states={"ident": "skipped"},
-    ),
-    Case(
         id="fallback does not replace an error", rule="S5.3",
         flow=partial(joined, fallback, broken, constant(1), errors="continue"), status="failed",
         states={"ident": "not_run"}, failures=(("fails", "ValueError", "bad 1"),),
-    ),
-    Case(id="joins in joins", rule="S5.3", flow=nested, outputs={"o": [2, 5, 2], "p": [2]}),
-    Case(id="a join as an output", rule="S5.3", flow=as_output, outputs={"merged": 1}),
-    Case(
-        id="a dead merge on an optional port", rule="S4.3", flow=partial(on_an_optional_port, beside=False),
-        states={"defaulted": "skipped"},
-    ),
-    Case(
-        id="a dead merge on a many-port beside a live port", rule="S5.1",
-        flow=partial(on_an_optional_port, beside=True), outputs={"o": [1]},
     ),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from dataflow.core.wiring import (
     Wiring,
 )
 from dataflow.packs.registry import find_type
-from tests.behaviour.nodes import add, counted, fails, fails_on_odd, inc, small, square, total
+from tests.behaviour.nodes import add, counted, fails, fails_on_odd, inc, square
 from tests.behaviour.table import Case
 
 ItemErrors = Literal["fail", "collect", "skip"]
@@ -37,11 +37,6 @@ Errors = Literal["fail_fast", "continue"]
 async def told(xs: list[int | Failure]) -> list[object]:
     """Tell of each failure its path, type and message."""
     return [f"{x.path} {x.type} {x.message}" if isinstance(x, Failure) else x for x in xs]
-
-
-@counted
-async def told_kinds(xs: list[int | Failure]) -> list[object]:
-    return [f"{x.path} {x.type}" if isinstance(x, Failure) else x for x in xs]
 
 
 @counted
@@ -98,26 +93,6 @@ def nested(outer: ItemErrors, inner: ItemErrors) -> Flow:
     return f
 
 
-def in_a_loop(on_error: ItemErrors) -> Flow:
-    """Go over what the last round has left; every second one of 2, 4, 6 fails, once it is odd."""
-    with Flow() as f:
-        with f.loop(name="up", limit=3) as it:
-            xs = it.carry(f.input("xs", list[int]))
-            halves = f.add(half_of_even, x=each(xs.out, on_error=on_error))
-            left = collect(halves.out)
-            it.until(f.add(total, xs=left).out, lambda n: n <= 4)
-            xs.next(left)
-        f.output("o", it.result(left))
-    return f
-
-
-@counted
-async def half_of_even(x: int) -> int:
-    if x % 2:
-        raise ValueError(f"odd {x}")
-    return x // 2
-
-
 def error_from_outside(on_error: ItemErrors, reader: Literal["list", "failure"]) -> Flow:
     """Give every item the error of a node outside the map."""
     with Flow() as f:
@@ -155,41 +130,6 @@ def error_port(on_error: ItemErrors, xs: list[int], errors: Errors = "fail_fast"
     return Flow.from_wiring(wiring, find_type, import_function).using(errors=errors)
 
 
-def skips_and_failures(on_error: ItemErrors) -> Flow:
-    with Flow() as f:
-        item = each(f.input("xs", list[int]), on_error=on_error)
-        f.output("o", f.add(told, xs=collect(f.add(fails_on_odd, x=f.add(small, x=item).out).out)).out)
-    return f
-
-
-def handled_inside() -> Flow:
-    with Flow() as f:
-        item = each(f.input("xs", list[int]), on_error="collect")
-        passed = f.add(fails_on_odd, x=item)
-        f.output("o", f.add(told, xs=collect(passed.out)).out)
-        f.output("why", collect(f.add(told_one, failure=passed.error).out))
-    return f
-
-
-def over_what_is_left() -> Flow:
-    with Flow() as f:
-        left = collect(f.add(fails_on_odd, x=each(f.input("xs", list[int]), on_error="skip")).out)
-        f.output("o", collect(f.add(inc, x=each(left)).out))
-    return f
-
-
-def failing_loop_in_an_item() -> Flow:
-    with Flow() as f:
-        item = each(f.input("xs", list[int]), on_error="collect")
-        with f.loop(name="up", limit=2, on_limit="fail") as it:
-            v = it.carry(item)
-            stepped = f.add(inc, x=v.out)
-            it.until(stepped.out, lambda x: x >= 3)
-            v.next(stepped.out)
-        f.output("o", f.add(told_kinds, xs=collect(it.result(stepped.out))).out)
-    return f
-
-
 #: What becomes of the items 1 and 3, which fail, among others.
 ODD: Final = "fails_on_odd[{}] ValueError odd {}"
 
@@ -209,20 +149,6 @@ MAP_OPTIONS: Final = (
         for errors in ("fail_fast", "continue")
         for most in (None, 1, 2, 9)
     ),
-    *(
-        Case(
-            id=f"every item fails: {on_error}", rule="S7.2", flow=partial(odd_items, on_error),
-            inputs={"xs": [1, 3]}, outputs={"o": outputs}, runs={"fails_on_odd": 2, "told": 1},
-        )
-        for on_error, outputs in ((COLLECT, [ODD.format(0, 1), ODD.format(1, 3)]), (SKIP, []))
-    ),
-    *(
-        Case(
-            id=f"no items: {on_error}", rule="S7.2", flow=partial(odd_items, on_error, most=1),
-            inputs={"xs": []}, outputs={"o": []}, runs={"told": 1}, others="done",
-        )
-        for on_error in (COLLECT, SKIP)
-    ),
     Case(
         id="B12e and B12f, a map with a limit keeps its order", rule="S7.2",
         flow=partial(odd_items, "fail", most=2), inputs={"xs": [8, 2, 6, 4, 0]},
@@ -238,14 +164,6 @@ MAP_OPTIONS: Final = (
             "told": "not_run",
         },
         others="done",
-    ),
-    Case(
-        id="a limit of one with errors=continue: all items run", rule="S9.4",
-        flow=partial(odd_items, "fail", "continue", 1), inputs={"xs": [1, 2, 3]}, status="failed",
-        runs={"fails_on_odd": 3},
-        failures=(
-            ("fails_on_odd[0]", "ValueError", "odd 1"), ("fails_on_odd[2]", "ValueError", "odd 3"),
-        ),
     ),
     *(
         Case(
@@ -284,11 +202,6 @@ MAP_OPTIONS: Final = (
             (FAIL, COLLECT, [["fails_on_odd[%5B1,%202%5D][0] odd 1", 2], [], [4]]),
             (SKIP, SKIP, [[2], [], [4]]),
         )
-    ),
-    Case(
-        id="a map in a loop leaves out what has failed", rule="S7.2", flow=partial(in_a_loop, "skip"),
-        inputs={"xs": [2, 4, 6, 12]}, outputs={"o": [1, 3]}, runs={"half_of_even": 8, "total": 2},
-        states={"up[1]/half_of_even[0]": "failed", "up[1]/half_of_even[2]": "failed"}, others="done",
     ),
     *(
         Case(
@@ -330,27 +243,5 @@ MAP_OPTIONS: Final = (
         id="item errors are not those of the map itself", rule="S7.2",
         flow=partial(error_port, "collect", [2, 2]), outputs={"o": [-1], "told": "m NodeFailed"},
         runs={"told": 1, "one": 1}, states={"m": "failed"}, others="done",
-    ),
-    *(
-        Case(
-            id=f"items that are a skip beside items that fail: {on_error}", rule="S7.2",
-            flow=partial(skips_and_failures, on_error), inputs={"xs": [5, 1, 0]}, outputs={"o": outputs},
-            runs={"small": 3, "fails_on_odd": 2, "told": 1},
-        )
-        for on_error, outputs in ((COLLECT, ["small[1]/fails_on_odd ValueError odd 1", 0]), (SKIP, [0]))
-    ),
-    Case(
-        id="a failure that the item handles is none of the item's", rule="S9.3", flow=handled_inside,
-        inputs={"xs": [1, 2]}, outputs={"o": [2], "why": ["fails_on_odd[0] ValueError"]},
-        runs={"fails_on_odd": 2, "told": 1, "told_one": 1},
-    ),
-    Case(
-        id="a map over what another has left", rule="S7.2", flow=over_what_is_left, inputs={"xs": [1, 3]},
-        outputs={"o": []}, runs={"fails_on_odd": 2},
-    ),
-    Case(
-        id="a loop that fails is a failure of its item", rule="S7.2", flow=failing_loop_in_an_item,
-        inputs={"xs": [2, 0]}, outputs={"o": [3, "up[1] LoopLimit"]},
-        runs={"inc": 3, "told_kinds": 1}, states={"up": "done", "up[1]": "failed"},
     ),
 )  # fmt: skip

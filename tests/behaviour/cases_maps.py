@@ -16,10 +16,8 @@ from tests.behaviour.nodes import (
     listed,
     no_list,
     nothing,
-    one,
     small,
     square,
-    src,
     total,
 )
 from tests.behaviour.table import Case
@@ -112,16 +110,6 @@ def broadcast() -> Flow:
     return f
 
 
-def outside_the_map() -> Flow:
-    """Place a node that reads no item between nodes that do."""
-    with Flow() as f:
-        xs = f.input("xs", list[int])
-        squared = f.add(square, x=each(xs))
-        outer = f.add(one)
-        f.output("o", collect(f.add(add, x=squared.out, y=outer.out).out))
-    return f
-
-
 def nested(levels: int) -> Flow:
     with Flow() as f:
         item: Any = f.input("xs", list[Any])
@@ -146,28 +134,11 @@ def both_levels() -> Flow:
     return f
 
 
-def maps_one_after_the_other() -> Flow:
-    with Flow() as f:
-        values = f.input("xs", list[int])
-        for _ in range(3):
-            values = collect(f.add(inc, x=each(values)).out)
-        f.output("o", values)
-    return f
-
-
 def some_left_out() -> Flow:
     with Flow() as f:
         little = f.add(small, x=each(f.input("xs", list[int])))
         f.output("o", collect(little.out))
         f.output("more", collect(f.add(inc, x=little.out).out))
-    return f
-
-
-def over_a_join() -> Flow:
-    with Flow() as f:
-        x = f.input("x", int)
-        f.output("o", collect(f.add(inc, x=each(gather(x, f.add(src, x=x).out))).out))
-        f.output("c", collect(f.add(inc, x=each([7, 8])).out))
     return f
 
 
@@ -181,10 +152,6 @@ MAPS: Final = (
         id="B12b", rule="S7.1", flow=squares, inputs={"items": []}, outputs={"values": [], "sum": 0},
         runs={"total": 1}, events=(("map_opened", "square", {"items": 0}), ("node_started", "total", {})),
         others="done",
-    ),
-    Case(
-        id="B12c", rule="S7.1", flow=partial(squares, behind=True), inputs={"items": []},
-        outputs={"values": [], "sum": 0}, runs={"total": 1}, others="done",
     ),
     Case(
         id="B12d", rule="S7.1", flow=squares, inputs={"items": [9]}, outputs={"values": [81], "sum": 81},
@@ -252,18 +219,8 @@ MAPS: Final = (
         why={"add[1]": ("add[1]: port 'y'", "nothing: port 'out' not emitted")},
     ),
     Case(
-        id="items beside a dead outer port that has a default", rule="S4.4",
-        flow=partial(beside_a_dead_port, required=False), inputs={"xs": [1, 2]},
-        outputs={"o": [[1, "other"], [2, "other"]]},
-    ),
-    Case(
         id="outer values are broadcast", rule="S2.3", flow=broadcast, inputs={"xs": [1, 2]},
         outputs={"o": [4, 5], "constant": [101, 102]}, runs={"total": 1, "add": 2, "add_2": 2},
-    ),
-    Case(
-        id="what reads no item fires once", rule="S4.5", flow=outside_the_map, inputs={"xs": [1, 2, 3]},
-        outputs={"o": [2, 5, 10]}, runs={"square": 3, "one": 1, "add": 3},
-        states={"one": "done", "square[2]/add": "done"}, others="done",
     ),
     Case(
         id="a map in a map", rule="S7.1", flow=partial(nested, 2), inputs={"xs": [[1, 2], [], [3]]},
@@ -272,26 +229,13 @@ MAPS: Final = (
         others="done",
     ),
     Case(
-        id="three maps deep", rule="S7.1", flow=partial(nested, 3),
-        inputs={"xs": [[[1], []], [], [[2, 3]]]}, outputs={"o": [[[2], []], [], [[3, 4]]]}, runs={"inc": 3},
-        states={"inc[2][0][1]": "done"}, others="done",
-    ),
-    Case(
         id="a map in a map with readers at both levels", rule="S7.1", flow=both_levels,
         inputs={"rows": [[1, 2], [], [5]]}, outputs={"rows": [[3, 4, 5], [0], [5, 10]], "sums": [9, 0, 10]},
         runs={"total": 3, "add": 3, "pairs": 3, "total_2": 3}, others="done",
     ),
     Case(
-        id="maps one after the other", rule="S7.1", flow=maps_one_after_the_other, inputs={"xs": [1, 2]},
-        outputs={"o": [4, 5]}, runs={"inc": 2, "inc_2": 2, "inc_3": 2},
-    ),
-    Case(
         id="items that are a skip", rule="S7.1", flow=some_left_out, inputs={"xs": [1, 5, 0, 7]},
         outputs={"o": [1, 0], "more": [2, 1]}, runs={"small": 4, "inc": 2},
         states={"small[1]/inc": "skipped", "small[3]/inc": "skipped"}, others="done",
-    ),
-    Case(
-        id="a map over a join, and over a constant", rule="S7.1", flow=over_a_join, inputs={"x": 4},
-        outputs={"o": [5, 5], "c": [8, 9]}, runs={"src": 1, "inc": 2, "inc_2": 2},
     ),
 )  # fmt: skip

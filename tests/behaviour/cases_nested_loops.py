@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, Literal
 
-from dataflow import Failure, Flow, collect, each, fallback
-from tests.behaviour.nodes import add, counted, inc, small, src
+from dataflow import Failure, Flow, fallback
+from tests.behaviour.nodes import add, counted, inc, small
 from tests.behaviour.table import Case
-
-Leaving = Literal["result", "final", "all"]
 
 
 @counted
@@ -70,41 +68,6 @@ def inner_first_value_dead() -> Flow:
     return f
 
 
-def outer_test_reads_the_inner(leaving: Leaving) -> Flow:
-    """End the outer loop by what leaves the inner one, which runs two rounds."""
-    with Flow() as f:
-        with f.loop(name="outer", limit=9) as outer:
-            n = outer.carry(0)
-            with f.loop(name="inner", limit=2) as inner:
-                v = inner.carry(n.out)
-                stepped = f.add(inc, x=v.out)
-                v.next(stepped.out)
-            match leaving:
-                case "result":
-                    outer.until(inner.result(stepped.out), lambda x: x >= 6)
-                case "final":
-                    outer.until(v.final, lambda x: x >= 6)
-                case "all":
-                    outer.until(inner.all(stepped.out), lambda xs: xs == [5, 6])
-            n.next(v.final)
-        f.output("n", n.final)
-    return f
-
-
-def inner_exhausted() -> Flow:
-    """Test in the inner loop what becomes a skip once it is 2."""
-    with Flow() as f:
-        with f.loop(name="outer", limit=2) as outer:
-            n = outer.carry(0)
-            with f.loop(name="inner", limit=9) as inner:
-                v = inner.carry(n.out)
-                inner.until(f.add(small, x=v.out).out, lambda _: False)
-                v.next(f.add(inc, x=v.out).out)
-            n.next(f.add(add, x=n.out, y=1).out)
-        f.output("finals", outer.all(v.final))
-    return f
-
-
 def inner_test_raises() -> Flow:
     with Flow() as f:
         with f.loop(name="outer", limit=4) as outer:
@@ -117,55 +80,6 @@ def inner_test_raises() -> Flow:
         f.output("o", outer.all(v.final))
     return f
 
-
-def loop_in_each_item() -> Flow:
-    """Run a loop of two rounds in the items that are odd, none in the others."""
-    with Flow() as f:
-        w = f.when(each(f.input("xs", list[int])), lambda x: x % 2 == 1)
-        with f.loop(name="up", limit=2) as it:
-            v = it.carry(w.yes)
-            stepped = f.add(inc, x=v.out)
-            v.next(stepped.out)
-        f.output("results", collect(it.result(stepped.out)))
-        f.output("alls", collect(it.all(stepped.out)))
-        f.output("finals", collect(fallback(v.final, -1)))
-    return f
-
-
-def three_deep() -> Flow:
-    """Count the rounds of a loop in a loop in a loop: 2 of 3 of 2, all without a test."""
-    with Flow() as f:
-        with f.loop(name="a", limit=2) as a:
-            n = a.carry(0)
-            with f.loop(name="b", limit=3) as b:
-                m = b.carry(n.out)
-                with f.loop(name="c", limit=2) as c:
-                    v = c.carry(m.out)
-                    v.next(f.add(inc, x=v.out).out)
-                m.next(v.final)
-            n.next(m.final)
-        f.output("n", n.final)
-        f.output("alls", a.all(b.all(c.all(v.out))))
-    return f
-
-
-def inner_reads_outer_constants() -> Flow:
-    """Read in the inner loop an input, a node of the root and one of the outer round."""
-    with Flow() as f:
-        x = f.input("x", int)
-        base = f.add(src, x=x)
-        with f.loop(name="outer", limit=2) as outer:
-            n = outer.carry(0)
-            mine = f.add(add, x=n.out, y=base.out)
-            with f.loop(name="inner", limit=2) as inner:
-                v = inner.carry(0)
-                v.next(f.add(add, x=v.out, y=f.add(add, x=mine.out, y=x).out).out)
-            n.next(v.final)
-        f.output("n", outer.all(v.final))
-    return f
-
-
-LEAVING: Final[tuple[Leaving, ...]] = ("result", "final", "all")
 
 NESTED_LOOPS: Final = (
     Case(
@@ -188,13 +102,6 @@ NESTED_LOOPS: Final = (
         ),
     ),
     Case(
-        id="the inner limit is handled in each outer round", rule="S9.3",
-        flow=partial(inner_limit, "fail", handled=True),
-        outputs={"o": [-1, -1, -1], "told": [f"outer[{n}]/inner LoopLimit" for n in range(3)]},
-        runs={"inc": 6, "add": 3, "told": 3}, states={f"outer[{n}]/inner": "failed" for n in range(3)},
-        others="done",
-    ),
-    Case(
         id="an inner while that allows no round in some outer rounds", rule="S6.5", flow=inner_while,
         outputs={"results": [2, 2], "last": 2, "finals": [2, 2, 2, 3], "alls": [[1, 2], [2], [], []]},
         runs={"inc": 3, "add": 4},
@@ -210,44 +117,10 @@ NESTED_LOOPS: Final = (
         runs={"small": 4, "inc": 4, "add": 4},
         states={"outer[2]/inner": "skipped", "outer[3]/inner": "skipped"}, others="done",
     ),
-    *(
-        Case(
-            id=f"an outer test reads what leaves the inner loop: {leaving}", rule="S6.4",
-            flow=partial(outer_test_reads_the_inner, leaving), outputs={"n": 4}, runs={"inc": 6},
-            events=(("loop_exited", "outer", {"reason": "condition", "iterations": 3}),), others="done",
-        )
-        for leaving in LEAVING
-    ),
-    Case(
-        id="an inner test that is a skip, in each outer round", rule="S6.1", flow=inner_exhausted,
-        outputs={"finals": [2, 2]}, runs={"small": 5, "inc": 3, "add": 2},
-        events=(
-            ("loop_exited", "outer[0]/inner", {"reason": "exhausted", "iterations": 3}),
-            ("loop_exited", "outer[1]/inner", {"reason": "exhausted", "iterations": 2}),
-            ("loop_exited", "outer", {"reason": "max_iterations", "iterations": 2}),
-        ),
-    ),
     Case(
         id="an inner test that raises in the second outer round", rule="S6.1", flow=inner_test_raises,
         status="failed", failures=(("outer[1]/inner", "ZeroDivisionError", "division"),),
         states={"outer": "failed", "outer[0]/inner": "done", "outer[1]/inner": "failed"},
         warnings=("DF0834 outer[0]/inner:",),
-    ),
-    Case(
-        id="a loop in the items that have a value", rule="S6.5", flow=loop_in_each_item,
-        inputs={"xs": [1, 2, 5]}, outputs={"results": [3, 7], "alls": [[2, 3], [6, 7]], "finals": [3, -1, 7]},
-        runs={"inc": 4}, states={"when[1]/up": "skipped"},
-    ),
-    Case(
-        id="loops three deep", rule="S6.5", flow=three_deep,
-        outputs={
-            "n": 12, "alls": [[[0, 1], [2, 3], [4, 5]], [[6, 7], [8, 9], [10, 11]]],
-        },
-        runs={"inc": 12}, states={"a[1]/b[2]/c[1]/inc": "done"}, others="done",
-    ),
-    Case(
-        id="an inner loop reads values of every scope around it", rule="S2.3",
-        flow=inner_reads_outer_constants, inputs={"x": 1}, outputs={"n": [4, 12]},
-        runs={"src": 1, "add": 2, "add_2": 4, "add_3": 4},
     ),
 )  # fmt: skip

@@ -45,7 +45,3 @@ async def inc(x: int) -> int:
 
 async def pair(p: int, q: int) -> list[int]:
     return [p, q]
-
-
-async def triple(p: int, q: int, r: int) -> list[int]:
-    return [p, q, r]

@@ -125,11 +125,6 @@ async def total(xs: list[int]) -> int:
 
 
 @counted
-async def count_to(n: int) -> list[int]:
-    return list(range(n))
-
-
-@counted
 async def split(x: int) -> Parts:
     """Give `a` for what is positive, `b` for the rest."""
     return Parts(a=x) if x > 0 else Parts(b=x)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import anyio
 import pytest
 
-from dataflow import AnswerRefused, DataflowError, Flow, RunTaken, Store
+from dataflow import AnswerRefused, DataflowError, Flow, RunTaken
 from dataflow.base.markers import MISSING, SKIP
-from dataflow.stores import Answer
-from dataflow_control import approval
 from tests.behaviour.asking_flows import raw, root, together
 from tests.behaviour.asks import Home, homes
 from tests.behaviour.nodes import ident
@@ -107,24 +104,6 @@ async def test_an_answer_for_several_ports_is_an_object_that_names_them() -> Non
     }
 
 
-async def test_an_approval_takes_decisions_only_and_its_schema_says_which() -> None:
-    with Flow() as f:
-        f.output("note", f.add(approval, value=1).out.note)
-    paused = await f.run()
-    unfit = ({"decision": "maybe"}, {"note": "n"}, {"decision": "approve", "text": ""}, ["approve"])
-    for answer in ("yes", 1, None, "", {}, *unfit):
-        with pytest.raises(AnswerRefused):
-            await f.resume(paused, {"approval/ask": answer})
-    [ask] = paused.asks
-    decision, word, plain = ask.schema["anyOf"]
-    assert word == {"enum": ["approve", "reject"], "type": "string"}
-    assert plain == {"type": "boolean"}
-    described = ask.schema["$defs"][decision["$ref"].rpartition("/")[2]]
-    assert (described["required"], described["additionalProperties"]) == (["decision"], False)
-    json.dumps(ask.schema)
-    assert (await f.resume(paused, {"approval/ask": "approve"}))["note"] == ""
-
-
 async def test_refused_answers_change_nothing(tmp_path: Path) -> None:
     """One that does not fit keeps out the others; unknown and answered asks are refused."""
     for home in homes(tmp_path):
@@ -161,20 +140,3 @@ async def test_a_paused_run_is_resumed_once(tmp_path: Path) -> None:
         assert (type(taken), done.status) == (RunTaken, "completed")
         with pytest.raises(DataflowError, match="complete"):
             await home.resume(flow, done, {"ask": True})
-
-
-async def test_a_pending_answer_is_read_by_the_strict_rules_of_json() -> None:
-    unfit: tuple[tuple[object, str, str], ...] = (
-        (int, "true", ""),
-        (float, "false", ""),
-        (list[int], "[1, true]", "[1]"),
-    )
-    for kind, text, place in unfit:
-        store = Store.memory()
-        flow = asking(kind).using(store=store)
-        paused = await flow.run()
-        store.answer(paused.run_id, Answer("ask", text))
-        again = await flow.resume(paused)
-        assert again.status == "paused"
-        [warning] = again.warnings
-        assert warning.startswith(f"DF0601 answer to 'ask'{place}: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,23 +66,6 @@ async def test_a_done_node_that_is_removed_or_renamed_is_refused_and_nothing_run
             assert [ask.id for ask in (await home.resume(version(), paused, {})).asks] == ["ask"]
             result = await home.resume(version(), paused, {"ask": "y"})
             assert (result.status, result["out"]) == ("completed", "a-y")
-
-
-async def test_other_code_of_a_done_node_is_a_warning_and_its_value_is_kept(tmp_path: Path) -> None:
-    for home in homes(tmp_path, STORES):
-        paused = await paused_run(home, version(first=node(name="first")(_code("old"))))
-        result = await home.resume(version(first=node(name="first")(_code("new"))), paused, {"ask": "y"})
-        assert result["out"] == "old-y"
-        [warning] = result.warnings
-        assert "first" in warning
-
-
-def _code(word: str) -> Callable[[], Any]:
-    """Make one node type of different code."""
-    namespace: dict[str, Any] = {"__name__": __name__}
-    exec(f"async def first() -> str:\n    return {word!r}\n", namespace)
-    found: Callable[[], Any] = namespace["first"]
-    return found
 
 
 async def test_the_caller_may_keep_what_there_is_or_have_it_computed_again(tmp_path: Path) -> None:

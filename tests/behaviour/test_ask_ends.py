@@ -18,14 +18,13 @@ from dataflow import (
     Ports,
     Run,
     RunFailed,
-    merge,
     node,
     race,
     this_firing,
 )
-from tests.behaviour.asking_flows import both, together
+from tests.behaviour.asking_flows import together
 from tests.behaviour.asks import homes
-from tests.behaviour.nodes import counted, ident, src, tallying
+from tests.behaviour.nodes import counted, ident, tallying
 from tests.behaviour.table import states_of
 
 
@@ -150,17 +149,6 @@ async def test_no_retry_repeats_a_pause_or_a_refused_answer(tmp_path: Path) -> N
                 await home.resume(f, paused, {"hesitant": 3})
             result = await home.resume(f, paused, {"hesitant": "t"})
         assert (tally.paths, result["text"]) == (["hesitant", "hesitant"], "t")
-
-
-async def test_merge_takes_the_branch_that_was_asked() -> None:
-    with Flow() as f:
-        cond = f.when(f.add(src, x=1).out, lambda x: x > 0)
-        asks = f.ask(str, "?", show=cond.no, name="no"), f.ask(str, "?", show=cond.yes)
-        f.output("out", merge(asks[0].out, asks[1].out))
-        f.output("both", f.add(node(both).with_(name="b"), left="l", right="r").out)
-    paused = await f.run()
-    assert [ask.id for ask in paused.asks] == ["ask"]
-    assert dict((await f.resume(paused, {"ask": ""})).outputs) == {"out": "", "both": "l-r"}
 
 
 async def test_what_lost_before_it_began_is_not_run_however_often_the_run_is_resumed(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from dataflow import AnswerRefused, Flow, NodeOutput, Ports, Result, RunFailed, node, this_firing
-from dataflow_control import Approval, approval
+from dataflow import AnswerRefused, Flow, Result, RunFailed
 from tests.behaviour.asks import Place, homes
 from tests.behaviour.nodes import ident
 from tests.behaviour.table import states_of, typed
@@ -99,35 +98,3 @@ async def test_an_ask_that_expired_in_the_pause_fails_without_a_default(tmp_path
         if home.place in STORES:
             again = await home.resume(flow, paused, {})
             assert [ask.id for ask in again.asks] == ["ask"]
-
-
-async def test_an_approval_has_a_default_too(tmp_path: Path) -> None:
-    defaults: tuple[tuple[Any, str, str], ...] = (
-        (False, "reject", ""),
-        ("approve", "approve", ""),
-        ({"decision": "reject", "note": "nobody came"}, "reject", "nobody came"),
-    )
-    for default, way, note in defaults:
-        with Flow() as f:
-            decided = f.add(approval, value="v", config=Approval(expires=AT_ONCE, default=default))
-            for name in ("approve", "reject", "note"):
-                f.output(name, getattr(decided.out, name))
-        for home in homes(tmp_path):
-            result = await home.resume(f, await home.placed(f).run(), {})
-            assert dict(result.outputs) == {way: "v", "note": note}
-
-
-async def test_the_failure_names_the_attempt_that_has_asked(tmp_path: Path) -> None:
-    async def second() -> NodeOutput:
-        if this_firing().attempt == 1:
-            raise ConnectionError("nobody there")
-        return NodeOutput(status="paused", metadata={"ask": {"expires": AT_ONCE}})
-
-    with Flow() as flow:
-        asks = node(ports=lambda _: Ports({}, {"out": int}), name="asks", retries=1)(second)
-        flow.output("out", flow.add(asks).out)
-    for home in homes(tmp_path):
-        paused = await home.placed(flow).run()
-        with pytest.raises(RunFailed) as failed:
-            await home.resume(flow, paused, {})
-        assert [failure.attempt for failure in failed.value.failures] == [2]

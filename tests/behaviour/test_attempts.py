@@ -12,7 +12,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from dataflow import EventKind, Failure, Flow, Result, Retry, RunFailed, node, race
+from dataflow import EventKind, Failure, Flow, Result, Retry, RunFailed, node
 from tests.behaviour.table import failed_run, play, states_of
 
 
@@ -120,19 +120,6 @@ def test_the_record_lists_every_attempt_with_its_error_and_start() -> None:
     assert played.result["o"] == "attempt 3"
 
 
-def test_attempts_that_time_out_are_each_timed_out() -> None:
-    async def slow() -> str:
-        await anyio.sleep(1)
-        return "late"
-
-    with Flow("f") as f:
-        f.output("o", f.add(node(timeout=0.1, retries=1)(slow)).out)
-    played = jumping(partial(play, f))
-    errors = [one.data["error"].type for one in played.events if one.kind is EventKind.ATTEMPT_FAILED]
-    assert (errors, states_of(played.result)) == (["NodeTimeout"], {"slow": "timed_out"})
-    assert "late" not in repr(played.events)
-
-
 def test_a_wait_ends_when_the_run_is_cancelled_or_fails_elsewhere() -> None:
     flaky = Flaky()
     retry = Retry(1, backoff="fixed", first=3_600)
@@ -158,29 +145,6 @@ def test_a_wait_ends_when_the_run_is_cancelled_or_fails_elsewhere() -> None:
     assert isinstance(failed, RunFailed)
     assert states_of(failed.result) == {"flaky": "cancelled", "fails": "failed"}
     assert ([one.path for one in failed.failures], flaky.starts) == (["fails"], [0])
-
-
-def test_what_lost_a_race_while_it_waited_is_not_attempted_again() -> None:
-    flaky = Flaky()
-
-    async def tries() -> str:
-        return await flaky()
-
-    async def wins() -> str:
-        await anyio.sleep(1)
-        return "first"
-
-    async def continues(x: str) -> str:
-        await anyio.sleep(20)
-        return x
-
-    with Flow("f") as f:
-        slow = f.add(node(retries=Retry(1, backoff="fixed", first=10))(tries))
-        f.output("o", f.add(continues, x=race(slow.out, f.add(wins).out)).out)
-    result, seconds = taken(f)
-    assert isinstance(result, Result)
-    assert (result["o"], states_of(result)["tries"]) == ("first", "cancelled")
-    assert (flaky.starts, seconds) == ([0], 21)
 
 
 def test_a_wait_holds_no_slot() -> None:

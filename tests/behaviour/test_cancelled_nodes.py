@@ -9,11 +9,11 @@ from typing import Any
 import anyio
 import pytest
 import trio
-from anyio import CancelScope, Event, create_task_group, sleep_forever
+from anyio import Event, sleep_forever
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Run, node, threaded
-from tests.behaviour.nodes import forever, ident, inc, src, tallying
+from tests.behaviour.nodes import forever, inc, src, tallying
 from tests.behaviour.table import cancelled, states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -42,43 +42,6 @@ async def test_a_node_that_swallows_its_cancellation_is_cancelled_all_the_same()
     with tallying() as tally:
         assert states_of(await cancelled(f, begun)) == {"stubborn": "cancelled", "inc": "not_run"}
     assert tally.runs() == {}
-
-
-async def test_a_node_cleans_up_before_the_run_ends() -> None:
-    begun, cleaned = Event(), []
-
-    async def careful() -> int:
-        begun.set()
-        try:
-            await sleep_forever()
-        finally:
-            with CancelScope(shield=True):
-                await checkpoint()
-                cleaned.append("up")
-        return 1
-
-    assert await states_when_cancelled(careful, begun) == {"careful": "cancelled"}
-    assert cleaned == ["up"]
-
-
-async def test_tasks_that_a_node_started_end_with_it() -> None:
-    begun, ended = Event(), []
-
-    async def child(name: str) -> None:
-        try:
-            await sleep_forever()
-        finally:
-            ended.append(name)
-
-    async def parent() -> int:
-        async with create_task_group() as group:
-            for name in ("a", "b"):
-                group.start_soon(child, name)
-            begun.set()
-        return 1
-
-    assert await states_when_cancelled(parent, begun) == {"parent": "cancelled"}
-    assert sorted(ended) == ["a", "b"]
 
 
 async def test_the_result_of_a_thread_that_comes_too_late_is_dropped() -> None:
@@ -150,20 +113,3 @@ async def test_a_task_group_of_the_loops_own_kind_is_cancelled_with_its_node() -
             return 1
 
         assert await states_when_cancelled(parent, begun) == {"parent": "cancelled"}
-
-
-async def test_a_node_may_handle_the_failure_of_its_own_task_group() -> None:
-    async def failing() -> None:
-        raise ValueError("child")
-
-    async def parent() -> str:
-        try:
-            await start_in_own_group(failing, sleep_forever)
-        except* ValueError:
-            pass
-        return "handled"
-
-    with Flow() as f:
-        f.output("o", f.add(ident, x=f.add(parent).out).out)
-    with tallying(checkpoints=1):
-        assert (await f.run())["o"] == "handled"

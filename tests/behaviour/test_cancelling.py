@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from anyio import CancelScope, Event, create_task_group, sleep_forever
-from anyio.lowlevel import checkpoint
+from anyio import Event, create_task_group, sleep_forever
 
 from dataflow import EventKind, Flow, Run, RunFailed, collect, each, node
-from tests.behaviour.nodes import fails, forever, gated, ident, inc, one, src, tallying
+from tests.behaviour.nodes import fails, forever, gated, ident, inc, src, tallying
 from tests.behaviour.table import cancelled, reasons, states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -82,32 +81,6 @@ def _set() -> Event:
     return event
 
 
-async def test_cancel_after_the_end_changes_nothing() -> None:
-    with Flow() as f:
-        f.output("o", f.add(one).out)
-    async with f.start() as run:
-        await run
-        run.cancel("late")
-        result = await run
-    run.cancel("later")
-    assert (await run).status == result.status == "completed"
-
-
-async def test_a_node_may_cancel_its_own_run() -> None:
-    runs: list[Run] = []
-
-    async def stop(x: int) -> int:
-        runs[0].cancel("from inside")
-        await checkpoint()
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(inc, x=f.add(stop, x=1).out).out)
-    async with f.start() as run:
-        runs.append(run)
-        assert states_of(await run) == {"stop": "cancelled", "inc": "not_run"}
-
-
 async def test_an_outer_cancel_scope_ends_the_run_and_its_stream() -> None:
     begun, runs, streams = Event(), list[Run](), []
 
@@ -125,23 +98,6 @@ async def test_an_outer_cancel_scope_ends_the_run_and_its_stream() -> None:
     assert (result.status, states_of(result)) == ("cancelled", ENDED)
     last = [event async for event in streams[0]][-1]
     assert (last.kind, last.data) == (EventKind.RUN_FINISHED, {"status": "cancelled"})
-
-
-async def test_an_outer_cancel_scope_ends_flow_run() -> None:
-    begun, ended = Event(), []
-
-    async def owner() -> None:
-        try:
-            await hanging(begun).run()
-        finally:
-            ended.append("left")
-
-    with CancelScope() as scope:
-        async with create_task_group() as group:
-            group.start_soon(owner)
-            await begun.wait()
-            scope.cancel()
-    assert ended == ["left"]
 
 
 async def test_an_error_in_the_block_cancels_the_run_and_is_raised_bare() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
@@ -18,9 +16,6 @@ from dataflow import (
     ProcessMemo,
     Result,
     Store,
-    ToolCall,
-    collect,
-    each,
     merge_contexts,
     node,
 )
@@ -116,74 +111,6 @@ async def test_what_cannot_be_merged_fails_the_merge() -> None:
     assert failure.message.startswith("DF0601 merge_contexts: value of ident.out:")
 
 
-async def test_a_context_begins_empty_with_instructions_and_model() -> None:
-    with Flow() as f:
-        f.output("context", f.context("main", system="S", model="p/m"))
-    async with f.start() as run:
-        context = (await run)["context"]
-        assert context == ExecutionContext(f"{run.id}/main", model="p/m", system_instructions="S")
-
-
-async def test_each_round_of_a_loop_begins_its_own_conversation() -> None:
-    with Flow() as f:
-        with f.loop(limit=2) as loop:
-            v = loop.carry(0)
-            context = f.context("talk")
-            last = loop.result(f.add(chat, context, "a").out)
-            v.next(f.add(inc, v.out).out)
-        f.output("last", last)
-    result = await f.run()
-    assert (result["last"].context_id, said(result["last"])) == (
-        f"{result.run_id}/loop[1]/talk",
-        ["a", "re:a"],
-    )
-
-
-async def test_a_conversation_goes_through_a_flow_node_and_another_begins_in_it() -> None:
-    with Flow("sub") as sub:
-        sub.output("on", sub.add(chat, sub.input("context", ExecutionContext), "b").out)
-        sub.output("own", sub.add(named("own"), sub.context("main"), "c").out)
-    with Flow() as f:
-        begun = f.add(named("first"), f.context("main"), "a")
-        inner: Any = f.add(sub, context=begun.out)
-        f.output("on", f.add(named("last"), inner.out.on, "d").out)
-        f.output("own", inner.out.own)
-    result = await f.run()
-    assert said(result["on"]) == ["a", "re:a", "b", "re:b", "d", "re:d"]
-    assert result["own"].context_id == f"{result.run_id}/sub/main"
-
-
-async def test_items_of_a_map_go_on_from_one_conversation_each_by_itself() -> None:
-    with Flow() as f:
-        first = f.add(named("first"), f.context("main"), "start")
-        f.output("all", collect(f.add(chat, first.out, each(["a", "b", "c"])).out))
-    assert [said(context) for context in (await f.run())["all"]] == [
-        [*START, text, f"re:{text}"] for text in "abc"
-    ]
-
-
-async def test_a_context_given_to_several_runs_is_the_same_afterwards() -> None:
-    with Flow() as f:
-        f.output("last", f.add(chat, f.input("context", ExecutionContext), f.input("text", str)).out)
-    given = ExecutionContext("given").append(Message("user", "before"))
-    results = [await f.run(context=given, text=text) for text in "ab"]
-    assert [said(result["last"]) for result in results] == [["before", t, f"re:{t}"] for t in "ab"]
-    assert said(given) == ["before"]
-
-
-async def test_a_flow_with_contexts_is_a_document_and_back(tmp_path: Path) -> None:
-    for how in ("append", "pick", shortest):
-        flow, file = two_chats(how), tmp_path / "two.yaml"
-        file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
-        loaded = Flow.load(file)
-        assert loaded.to_dict() == flow.to_dict()
-        assert said((await loaded.run())["last"]) == said((await flow.run())["last"])
-    nodes = flow.to_dict()["nodes"]
-    assert nodes["main"] == {"type": "control.context", "config": {"system": "S", "model": "p/m"}}
-    merged = {"merge_contexts": ["a", "b"], "how": "tests.behaviour.test_contexts:shortest"}
-    assert nodes["c"]["inputs"] == {"context": merged}
-
-
 # Two chats on one context at the same time (B15)
 
 
@@ -224,22 +151,6 @@ async def test_of_two_concurrent_chats_each_question_has_its_own_answer() -> Non
 
 
 # A conversation that is trimmed (B18)
-
-
-async def test_what_is_trimmed_in_a_flow_is_whole_turns() -> None:
-    async def trims(context: ExecutionContext) -> ExecutionContext:
-        return context.trimmed(4, lambda _: 1)
-
-    async def calls(context: ExecutionContext) -> ExecutionContext:
-        call = Message("assistant", "", (ToolCall("t", "look", "{}"),))
-        return context.append(Message("user", "u"), call, Message("tool", "found", tool_call_id="t"))
-
-    with Flow() as f:
-        first = f.add(calls, f.add(chat, f.context("main", system="S"), "a").out)
-        f.output("out", f.add(trims, first.out).out)
-    trimmed = (await f.run())["out"]
-    assert [message.role for message in trimmed.messages] == ["user", "assistant", "tool"]
-    assert len(trimmed.message_history) == 5
 
 
 # A hundred runs of one flow at once (B14)

@@ -9,7 +9,6 @@ from anyio import Event
 
 from dataflow import EventKind, Flow, collect, each, merge
 from tests.behaviour.nodes import gated
-from tests.behaviour.table import play
 
 
 class Twice(NamedTuple):
@@ -81,16 +80,6 @@ async def fill(box: Box) -> int:
 
 async def look_into(box: Box, after: object) -> list[int]:
     return box.items
-
-
-async def spoil_unfed(live: int, xs: list[int] = [7]) -> list[int]:  # noqa: B006 - the mistake under test
-    xs.append(99)
-    return xs
-
-
-async def spoil_default(xs: list[int] = [7]) -> list[int]:  # noqa: B006 - the mistake under test
-    xs.append(99)
-    return xs
 
 
 async def test_readers_do_not_see_each_others_changes() -> None:
@@ -171,39 +160,6 @@ async def test_an_input_is_the_runs_own() -> None:
     assert mine == [1, 3]
 
 
-async def test_constants_and_defaults_are_the_same_in_every_run() -> None:
-    constant = [5]
-    with Flow() as f:
-        dead = f.when(f.add(make, x=1).out, lambda _: False)
-        f.output("unfed", f.add(spoil_unfed, live=1, xs=dead.yes).out)
-        f.output("constant", f.add(spoil, xs=constant).out)
-        f.output("default", f.add(spoil_default).out)
-        f.output("input", f.add(spoil, xs=f.input("xs", list[int], [6])).out)
-    for _ in range(2):
-        assert (await f.run()).outputs == {
-            "unfed": [7, 99],
-            "constant": [5, 99],
-            "default": [7, 99],
-            "input": [6, 99],
-        }
-    assert constant == [5]
-
-
-async def test_items_and_broadcasts_are_copied_for_each_reader() -> None:
-    async def spoil_both(row: list[int], all: list[list[int]]) -> int:
-        row.append(99)
-        all.append([99])
-        return len(all)
-
-    with Flow() as f:
-        rows = f.input("rows", list[list[int]])
-        spoilt = f.add(spoil_both, row=each(rows), all=rows)
-        f.output("lengths", collect(spoilt.out))
-        f.output("rows", collect(f.add(look, xs=each(rows), after=spoilt.out).out))
-    result = await f.run(rows=[[1], [2]])
-    assert result.outputs == {"lengths": [3, 3], "rows": [[1], [2]]}
-
-
 async def test_a_carried_list_is_copied_for_each_reader() -> None:
     with Flow() as f:
         with f.loop(limit=3) as it:
@@ -243,27 +199,3 @@ async def test_the_values_in_events_are_copies() -> None:
                 event.data["ports"]["out"]["value"].append(99)
                 gate.set()
         assert (await run).outputs == {"o": [1], "itself": [1]}
-
-
-class Uncopyable(list[int]):
-    """A list that refuses to be copied in any of the usual ways."""
-
-    def copy(self) -> Any:
-        raise TypeError("no copies")
-
-    __copy__ = __deepcopy__ = __reduce_ex__ = copy  # type: ignore[assignment]  # whatever they are called with
-
-
-async def make_uncopyable() -> Any:
-    return Uncopyable([1])
-
-
-async def test_a_list_that_refuses_to_be_copied_breaks_no_run() -> None:
-    with Flow() as f:
-        made = f.add(make_uncopyable)
-        f.output("merged", merge(made.out, made.out))
-        f.output("items", collect(f.add(look, xs=made.out, after=each([1, 2])).out))
-        f.output("itself", made.out)
-    played = await play(f)
-    assert played.events[-1].data == {"status": "completed"}
-    assert played.result.outputs == {"merged": [1], "items": [[1], [1]], "itself": [1]}

@@ -10,16 +10,12 @@ from typing import Any, Final
 import pytest
 
 from dataflow import (
-    DataflowError,
     DifferenceKind,
     ExecutionContext,
     Flow,
     Message,
-    RunFailed,
     Secret,
-    StoreError,
     collect,
-    diff,
     each,
     fallback,
     merge,
@@ -32,7 +28,6 @@ from tests.behaviour.forked_flows import (
     is_big,
     run_of,
     scaled,
-    talking,
     two_inputs,
     up,
 )
@@ -230,30 +225,6 @@ async def test_states_failures_and_skips_are_told_with_their_reasons() -> None:
     assert "follows  scaled: skipped (port 'x' has no value) -> done" in told
 
 
-async def test_runs_that_end_otherwise_are_told_as_such() -> None:
-    with Flow("ends") as f:
-        f.output("o", f.add(fail_for, x=f.input("x", int)).out)
-    flow = f.using(store=Store.memory())
-    one, other = await run_of(flow, x=1), await run_of(flow, x=2)
-    assert (await lines(flow, one, other))[-1] == "follows  the run: completed -> failed"
-
-
-async def test_rounds_after_the_one_that_differs_follow_from_it() -> None:
-    flow = talking(Store.memory())
-    run = await run_of(flow)
-    for number in range(3):
-        await flow.resume(run, {f"talk[{number}]/said": 1})
-    fork = await flow.fork(run, changes={"talk[1]/said": 10})
-    found = await flow.diff(run, fork)
-    assert [(one.path or one.port, one.is_cause) for one in found] == [
-        ("talk[1]/said", True),
-        ("talk[1]/add", False),
-        ("talk[2]/add", False),
-        ("talk", False),
-        ("sum", False),
-    ]
-
-
 async def test_secrets_stay_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRST", "first-password")
     monkeypatch.setenv("SECOND", "second-password")
@@ -268,26 +239,3 @@ async def test_secrets_stay_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(await flow.diff(runs[0], runs[1]))
     assert "[secret:FIRST]" in text
     assert "password" not in text
-
-
-async def test_a_run_that_is_not_there_and_a_flow_without_a_store() -> None:
-    store = Store.memory()
-    flow = two_inputs(store)
-    run = await run_of(flow, a=1)
-    with pytest.raises(StoreError, match="DF1102"):
-        await diff(store, run, "other")
-    with pytest.raises(DataflowError, match="DF0505"):
-        await flow.using().diff(run, run)
-
-
-async def test_what_failed_is_told_where_both_failed() -> None:
-    with Flow("both") as f:
-        f.output("o", f.add(fail_for, x=f.input("x", int)).out)
-    flow = f.using(store=Store.memory())
-    runs = []
-    for x in (2, 3):
-        with pytest.raises(RunFailed) as failed:
-            await flow.run(x=x)
-        runs.append(failed.value.result)
-    found = await flow.diff(*runs)
-    assert [one.kind for one in found] == [DifferenceKind.INPUT, DifferenceKind.FAILURE]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
-from dataflow import EventKind, Firing, Flow, NodeFailed, Retry, each, node, this_firing, threaded
+from dataflow import EventKind, Firing, Flow, Retry, node, this_firing, threaded
 from tests.behaviour.flow_parts import Point
 from tests.behaviour.table import failed_run, play
 from tests.behaviour.test_attempts import Flaky
@@ -27,20 +26,6 @@ async def test_before_is_called_with_each_extra_attempt_and_may_fail_it() -> Non
     failed = await failed_run(flaky.flow(retries=Retry(3, before=before)))
     assert [(one.type, one.attempt) for one in failed.failures] == [("LookupError", 2)]
     assert len(flaky.times) == 1
-
-
-async def test_arguments_that_do_not_fit_are_not_tried_again() -> None:
-    async def gives() -> Any:
-        return "text"
-
-    async def takes(x: int) -> int:
-        raise AssertionError("never called")
-
-    with Flow("f") as f:
-        f.add(node(retries=3)(takes), x=f.add(gives).out)
-    failed = await failed_run(f)
-    assert isinstance(failed.__cause__, NodeFailed)
-    assert failed.failures[0].attempt == 1
 
 
 async def test_a_firing_knows_its_attempt_and_a_key_that_stays() -> None:
@@ -75,23 +60,6 @@ async def test_pieces_of_a_failed_attempt_are_voided() -> None:
         assert (pieces, played.result.outputs.get("o")) == (ends, value)
 
 
-async def test_a_piece_that_an_earlier_attempt_gives_late_is_dropped() -> None:
-    first: list[Firing] = []
-
-    async def gives() -> int:
-        if not first:
-            first.append(this_firing())
-            raise ValueError("no")
-        first[0].emit("late")
-        this_firing().emit("now")
-        return 1
-
-    with Flow("f") as f:
-        f.add(node(gives).with_(retries=1))
-    events = (await play(f)).events
-    assert [one.data["piece"] for one in events if one.kind is EventKind.PIECE] == ["now"]
-
-
 async def test_blocking_code_and_results_that_do_not_fit_are_attempted_again_too() -> None:
     def blocking() -> Point:
         attempts.append(this_firing().attempt)
@@ -108,22 +76,3 @@ async def test_blocking_code_and_results_that_do_not_fit_are_attempted_again_too
         with Flow("f") as f:
             f.output("o", f.add(node(retries=1)(placed)).out)
         assert ((await f.run())["o"], attempts) == (Point(1, 2), [1, 2])
-
-
-async def test_each_attempt_reads_the_inputs_as_they_were() -> None:
-    seen: list[list[int]] = []
-
-    async def gives(x: int) -> list[int]:
-        return [x]
-
-    async def changes(xs: list[int]) -> int:
-        seen.append(list(xs))
-        xs.append(2)
-        if len(seen) == 1:
-            raise ValueError("no")
-        return len(xs)
-
-    with Flow("f") as f:
-        f.add(node(retries=1)(changes), xs=f.add(gives, x=each([1])).out)
-    await f.run()
-    assert seen == [[1], [1]]

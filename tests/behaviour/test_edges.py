@@ -125,25 +125,6 @@ async def test_races_end_maps_and_are_decided_in_their_frames() -> None:
     assert (result["o"], states_of(result)["inc[1]/forever"]) == ([2, 6], "cancelled")
 
 
-async def test_a_limit_of_the_run_holds_in_the_frames() -> None:
-    running, peak = 0, 0
-
-    async def counted(x: int) -> int:
-        nonlocal running, peak
-        running += 1
-        peak = max(peak, running)
-        await wait_all_tasks_blocked()
-        running -= 1
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(counted, x=every(*[f.add(src, x=number).out for number in range(4)])).out)
-    for most in (1, 2):
-        peak = 0
-        result = await f.using(max_concurrency=most).run()
-        assert (result["o"], peak) == ([0, 1, 2, 3], most)
-
-
 async def chosen(x: int, ys: Lazy[list[int]]) -> int:
     return x + sum(ys)
 
@@ -169,14 +150,6 @@ async def test_a_map_that_is_pulled_or_read_lazily_opens_if_it_is_asked_for() ->
         assert result.outputs == ({"o": 1 + 2 + 4 + 5} if is_taken else {})
         assert states_of(result)["inc"] == ("done" if is_taken else "not_run")
         assert states_of(result).get("inc[1.1]") == ("done" if is_taken else None)
-
-
-async def test_a_lazy_port_in_a_frame_is_asked_for_by_the_first() -> None:
-    with Flow() as f:
-        ys = f.add(listed, f.add(src, x=1).out, f.add(src, x=2).out)
-        f.output("o", f.add(chosen, x=every(f.add(one).out, 5), ys=ys.out).out)
-    result = await f.run()
-    assert (result["o"], states_of(result)["listed"]) == ([4, 8], "done")
 
 
 async def test_an_ask_in_a_frame_has_the_index_in_its_id_and_a_map_waits_for_it() -> None:

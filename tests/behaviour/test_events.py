@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
-from anyio import Event as Gate
-from anyio import create_task_group
-from anyio.lowlevel import checkpoint
-
 from dataflow import Event, EventKind, Flow, RunFailed, collect, each, merge, node, this_firing
 from dataflow.core.events import Reporter
-from tests.behaviour.nodes import fails, forever, gated, inc, one, src
-from tests.behaviour.table import check_order, play
+from tests.behaviour.nodes import fails, forever, inc, src
+from tests.behaviour.table import play
 
 
 def chain(length: int, first: Any = src) -> Flow:
@@ -67,27 +63,6 @@ async def test_skips_errors_and_lists_are_reported_by_port() -> None:
     assert ports_of((await play(f)).events)["inc"] == lists
 
 
-async def test_two_readers_see_the_same_and_a_slow_one_loses_nothing() -> None:
-    begun = Gate()
-    seen: dict[str, list[Event]] = {"quick": [], "slow": []}
-
-    async def read(name: str, events: AsyncIterator[Event], pace: int) -> None:
-        async for event in events:
-            for _ in range(pace):
-                await checkpoint()
-            seen[name].append(event)
-
-    async with chain(30, gated(begun)).start() as run, create_task_group() as group:
-        group.start_soon(read, "quick", run.events(), 0)
-        group.start_soon(read, "slow", run.events(), 20)
-        await checkpoint()
-        begun.set()
-        await run
-        assert len(seen["slow"]) < 64  # it did not hold the run
-    assert seen["slow"] == seen["quick"]
-    assert len(seen["slow"]) == 1 + 2 * 31 + 1
-
-
 async def test_a_reader_may_come_late_read_late_and_leave_early() -> None:
     async with chain(3).start() as run:
         events = run.events()
@@ -100,22 +75,6 @@ async def test_a_reader_may_come_late_read_late_and_leave_early() -> None:
             if event.kind is EventKind.NODE_FINISHED:
                 break
         assert (await run)["o"] == 6
-
-
-async def test_a_stream_opened_on_the_way_gets_the_rest() -> None:
-    gate, first = Gate(), []
-    with Flow() as f:
-        f.output("o", f.add(inc, x=f.add(gated(gate, "hold"), x=f.add(src, x=1).out).out).out)
-    async with f.start() as run:
-        async for event in run.events():
-            first.append(event)
-            if event.path == "hold" and event.kind is EventKind.NODE_STARTED:
-                late = run.events()
-                gate.set()
-        rest = [event async for event in late]
-    assert rest == first[4:]
-    kinds = ["node_finished", "node_started", "node_finished", "run_finished"]
-    assert [event.kind.value for event in rest] == kinds
 
 
 async def test_the_stream_ends_however_the_run_ends() -> None:
@@ -147,25 +106,6 @@ async def test_the_stream_ends_however_the_run_ends() -> None:
         assert (last.kind, last.data) == (EventKind.RUN_FINISHED, data)
 
 
-async def test_one_stream_may_be_read_by_two_tasks() -> None:
-    gate, seen = Gate(), list[int]()
-
-    async def read(events: AsyncIterator[Event]) -> None:
-        seen.extend([event.seq async for event in events])
-
-    with Flow() as f:
-        f.add(gated(gate), x=1)
-    async with f.start() as run:
-        events = run.events()
-        async with create_task_group() as group:
-            group.start_soon(read, events)
-            group.start_soon(read, events)
-            for _ in range(10):
-                await checkpoint()
-            gate.set()
-    assert sorted(seen) == [1, 2, 3, 4]
-
-
 class Deaf(Reporter):
     """A reporter to which nothing may be reported."""
 
@@ -191,35 +131,3 @@ async def test_no_event_is_made_while_nobody_listens() -> None:
     async with f.start() as run:
         run._engine.reporter.__class__ = Deaf
         assert len((await run).warnings) == 1
-
-
-async def test_pieces_of_an_async_generator_are_reported_as_they_come() -> None:
-    gates = [Gate(), Gate()]
-
-    @node
-    async def talk(n: int) -> AsyncIterator[int]:
-        for number in range(n):
-            yield number
-            await gates[number].wait()
-
-    with Flow() as f:
-        f.output("o", f.add(talk, n=2).out)
-    async with f.start() as run:
-        pieces = []
-        async for event in run.events():
-            if event.kind is EventKind.PIECE:
-                pieces.append((event.path, event.data))
-                gates[event.data["piece"]].set()
-        assert (await run)["o"] == [0, 1]
-    assert pieces == [("talk", {"port": "out", "piece": number}) for number in (0, 1)]
-
-
-async def test_the_event_of_an_effect_never_precedes_that_of_its_cause() -> None:
-    with Flow() as f:
-        for start in range(3):
-            port = f.add(src, x=start).out
-            for _ in range(4):
-                port = f.add(inc, x=port).out
-        f.add(one)
-    assert len(f.wiring.block.edges) == 12
-    check_order(f, await play(f, checkpoints=3))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import anyio
 import pytest
 
 from dataflow import Flow, Lazy, ReasonKind, Result, RunFailed, collect, each, merge, node, race
-from dataflow.runtime.reasons import Reason
 from tests.behaviour.forked_flows import add, fails, is_big, listed, up
 
 
@@ -66,27 +63,6 @@ async def test_what_waits_leads_to_the_asks_that_hold_it_up() -> None:
     }
 
 
-async def test_asks_inside_a_block_hold_up_what_reads_it() -> None:
-    with Flow("inner") as inner:
-        inner.output("a", inner.ask(int, "Inside?", name="asked").out)
-    with Flow("outer") as f:
-        with f.loop(name="rounds", limit=2) as loop:
-            carried = loop.carry(0)
-            said = f.ask(int, "In a round?", name="said", show=carried.out)
-            carried.next(said.out)
-            last = loop.result(said.out)
-        f.output("o", f.add(add, x=last, y=f.add(inner).out.a).out)
-    result = await f.run()
-    assert told(result, "add")[1:] == [
-        "  because it waits for rounds.said",
-        "  because rounds is paused",
-        "  because ask 'rounds[0]/said' waits for an answer: In a round?",
-        "  because it waits for inner.a",
-        "  because inner is paused",
-        "  because ask 'inner/asked' waits for an answer: Inside?",
-    ]
-
-
 async def test_each_state_has_its_kind() -> None:
     with Flow("kinds") as f:
         x = f.input("x", int)
@@ -133,24 +109,3 @@ async def test_a_cancelled_and_a_failed_run_say_what_has_ended_them() -> None:
         await f.run()
     explained = failed.value.result.explain("up")
     assert [one.kind for one in explained.reasons] == [ReasonKind.NOT_RUN, ReasonKind.FAILURE]
-
-
-async def test_another_reason_can_be_added() -> None:
-    with Flow("one") as f:
-        f.output("o", f.add(up, x=1).out)
-    explained = (await f.run()).explain("up")
-    more = explained.with_cause(Reason(ReasonKind.VALUE, "up", "it was remembered"))
-    assert str(more) == "up is done\n  because it was remembered"
-    assert str(explained) == "up is done"
-
-
-async def test_a_long_chain_of_what_waits_is_told_to_its_end() -> None:
-    count = 1_200
-    with Flow("long") as f:
-        port: Any = f.ask(int, "?", name="asked").out
-        for _ in range(count):
-            port = f.add(up, x=port).out
-        f.output("o", port)
-    lines = told(await f.run(), "o")
-    assert len(lines) == 2 * count + 3
-    assert lines[-1] == "  because ask 'asked' waits for an answer: ?"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 from anyio import Event, sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, RunFailed, each, node
+from dataflow import EventKind, Flow, RunFailed, each
 from tests.behaviour.nodes import pair, src, tallying
 from tests.behaviour.table import failed_run, reasons, states_of
 
@@ -137,44 +136,6 @@ async def test_failures_are_a_group_in_the_order_of_their_nodes_not_of_time() ->
         group = failed.__cause__
         assert isinstance(group, ExceptionGroup)
         assert [(type(e), str(e)) for e in group.exceptions] == [(BoomError, "early"), (BoomError, "late")]
-
-
-async def test_an_exception_group_is_one_failure() -> None:
-    async def group() -> int:
-        raise ExceptionGroup("both", [ValueError("v"), TypeError("t")])
-
-    with Flow() as f:
-        f.add(group)
-    failed = await failed_run(f)
-    [failure] = failed.failures
-    assert (failure.path, failure.type) == ("group", "ExceptionGroup")
-    assert isinstance(failed.__cause__, ExceptionGroup)
-    assert failed.__cause__.message == "both"
-    assert "TypeError: t" in failure.traceback
-
-
-class MuteError(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
-
-
-async def mute() -> int:
-    raise MuteError
-
-
-def early() -> Awaitable[int]:
-    """Raise before there is anything to await."""
-    raise BoomError("early")
-
-
-async def test_whatever_a_node_raises_is_a_failure() -> None:
-    """Also an exception without a text, or one that is raised before there is anything to await."""
-    for function, kind in ((mute, MuteError), (early, BoomError)):
-        with Flow() as f:
-            f.add(node(function))
-        failed = await failed_run(f)
-        assert type(failed.__cause__) is kind
-        assert failed.failures[0].type == kind.__name__
 
 
 async def test_a_failure_is_raised_by_the_block_and_each_time_the_run_is_awaited() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dataflow import SKIP, DataflowError, Flow, Maybe, Store, node
+from dataflow import SKIP, DataflowError, Flow, Maybe
 from tests.behaviour.asks import homes
-from tests.behaviour.nodes import counted, inc, square, tallying, total
+from tests.behaviour.nodes import counted, tallying
 from tests.behaviour.table import states_of
 
 
@@ -67,44 +66,3 @@ async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it() ->
     with pytest.raises(KeyError, match=r"DF0817 output 'last': .*loop 'user'"):
         result["last"]
     assert (result.outputs, [ask.show for ask in result.asks]) == ({}, ["re:one"])
-
-
-async def spoken(text: str) -> AsyncIterator[str]:
-    for word in text.split():
-        yield word
-
-
-async def test_a_stream_has_the_pieces_of_all_rounds() -> None:
-    async def next_line(said: list[str]) -> Maybe[str]:
-        return "and again" if "once" in said else SKIP
-
-    flow = Flow()
-    said = flow.add(node(spoken), text="only once")
-    flow.add(next_line, said=said.out)
-    flow.connect("next_line", "spoken.text", feedback=True)
-    async with flow.start() as run:
-        assert [piece async for piece in run.stream(said.out)] == ["only", "once", "and", "again"]
-
-
-def edited(store: Store, *, is_edited: bool) -> Flow:
-    """Wire a loop and an ask behind it; the edited flow has further nodes that read what is in the loop."""
-    flow = Flow("edited").using(store=store)
-    step = flow.add(inc, x=0)
-    flow.connect("inc", "inc.x", feedback=True, limit=3)
-    flow.after(flow.ask(bool, "Go on?", name="ask"), step.done)
-    if is_edited:
-        flow.add(square)  # type: ignore[call-arg]
-        flow.add(total)  # type: ignore[call-arg]
-        flow.connect("inc", "square.x")
-        flow.connect("inc", "total.xs", leave="all")
-    return flow
-
-
-async def test_what_reads_a_loop_that_has_ended_may_be_added_while_a_run_waits() -> None:
-    store = Store.memory()
-    paused = await edited(store, is_edited=False).run()
-    with tallying() as tally:
-        result = await edited(store, is_edited=True).resume(paused.run_id, {"ask": True})
-    told: list[Any] = [result.get("square.out"), result.get("total.out")]
-    assert told == [9, 6]
-    assert tally.runs() == {"square": 1, "total": 1}

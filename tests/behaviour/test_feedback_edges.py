@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import SKIP, EventKind, Flow, FlowInvalid, Maybe, RunFailed, node
-from tests.behaviour.nodes import add, fails_on_odd, ident, inc, listed, small, square, src, tallying, total
+from tests.behaviour.nodes import add, fails_on_odd, ident, inc, small, square, src, tallying, total
 from tests.behaviour.table import Played, failed_run, play, states_of
 from tests.support.codes import codes
 
@@ -78,13 +78,6 @@ async def test_rounds_follow_as_long_as_a_feedback_edge_brings_a_value_up_to_the
     assert (failure.path, failure.type, failure.code) == ("inc", "LoopLimit", "DF0803")
 
 
-async def test_the_first_head_has_the_path_of_the_round_and_others_are_below_it() -> None:
-    assert states_of(await counting().run(x=3)) == {
-        "inc": "done", "inc[0]": "done", "inc[0]/below_five": "done",
-        "inc[1]": "done", "inc[1]/below_five": "done",
-    }  # fmt: skip
-
-
 async def test_what_leaves_is_the_last_value_or_the_list_of_all() -> None:
     f = counting()
     f.add(total)  # type: ignore[call-arg]
@@ -125,27 +118,6 @@ async def test_what_counts_in_the_first_round_and_what_in_every_round() -> None:
     assert result.why("last").splitlines()[-1] == "  because no edge into it counts in this round"
 
 
-async def test_a_many_port_has_its_edges_in_declared_order_in_every_round() -> None:
-    f = Flow()
-    f.input("x", int)
-    many = f.add(listed)
-    f.add(total, xs=many.out)
-    f.add(below_five)  # type: ignore[call-arg]
-    f.connect("total", "below_five.x")
-    f.connect("below_five", "listed.xs", feedback=True)
-    f.connect("$in.x", "listed.xs")
-    f.connect("total", "listed.xs", feedback=True, limit=3)
-    f.output("last", many.out)
-    assert (await f.run(x=2))["last"] == [4, 4]
-
-
-async def test_two_feedback_edges_that_both_bring_a_value_fail_a_port_that_takes_one() -> None:
-    f = counting()
-    f.connect("inc", "inc.x", feedback=True)
-    with pytest.raises(RunFailed, match=r"DF0811 inc\.x:"):
-        await f.run(x=0)
-
-
 async def test_a_failure_ends_the_loop_and_is_what_leaves_it() -> None:
     edges = ("$in.x", "fails_on_odd.x"), ("fails_on_odd", "inc.x"), ("inc", "square.x")
     f = wired([fails_on_odd, inc, square], *edges, feedback=[("inc", "fails_on_odd.x")])
@@ -155,12 +127,6 @@ async def test_a_failure_ends_the_loop_and_is_what_leaves_it() -> None:
         "fails_on_odd": "failed", "square": "not_run", "fails_on_odd[0]": "done",
         "fails_on_odd[0]/inc": "done", "fails_on_odd[1]": "failed", "fails_on_odd[1]/inc": "not_run",
     }  # fmt: skip
-
-
-async def test_a_loop_whose_first_values_are_all_skips_is_skipped() -> None:
-    edges = ("$in.x", "small.x"), ("small", "inc.x")
-    result = await wired([small, inc], *edges, feedback=[("inc", "inc.x", 2)]).run(x=7)
-    assert states_of(result) == {"small": "done", "inc": "skipped"}
 
 
 async def test_an_inner_loop_starts_afresh_in_each_round_of_the_outer_one() -> None:

@@ -6,10 +6,9 @@ from typing import Any
 
 from anyio import Event
 
-from dataflow import EventKind, Firing, Flow, NodeTimeout, Retry, collect, each, fallback, race
-from tests.behaviour.nodes import fails, forever, gated, inc, tallying
+from dataflow import Firing, Flow, NodeTimeout, Retry, fallback, race
+from tests.behaviour.nodes import forever, gated, inc, tallying
 from tests.behaviour.table import cancelled, failed_run, play, states_of
-from tests.behaviour.test_attempts import jumping
 from tests.support.clocks import set_forward
 
 
@@ -83,13 +82,6 @@ async def test_the_failure_inside_decides_whether_there_is_another_attempt() -> 
         assert len(tally.paths) == attempts
 
 
-def test_waits_between_attempts_are_as_for_calls() -> None:
-    flow = around(flaky(3), retries=Retry(3, backoff="exponential", first=10))
-    played = jumping(lambda: play(flow))
-    waits = [event.data["delay"] for event in played.events if event.kind is EventKind.ATTEMPT_FAILED]
-    assert (waits, len(played.tally.paths), played.result["o"]) == ([10, 20, 40], 4, 2)
-
-
 def sleeper() -> Flow:
     """Wire a flow with two nodes that never end: when both have begun, two minutes have passed."""
 
@@ -146,54 +138,3 @@ async def test_a_flow_node_that_waits_for_its_next_attempt_can_be_stopped() -> N
         result = await (f.run() if how == "race" else cancelled(f, failed))
         assert result.outputs == ({"o": 2} if how == "race" else {})
         assert states_of(result)["inner"] == "cancelled"
-
-
-async def test_a_failure_of_the_frame_around_ends_the_attempt_as_cancelled() -> None:
-    with Flow() as f:
-        f.add(sleeper().with_(timeout=3600, retries=3), x=1)
-        f.add(fails)
-    states = states_of((await failed_run(f)).result)
-    assert states["inner"] == "cancelled"
-    assert "inner~2" not in str(states)
-
-
-async def test_flow_nodes_in_items_have_separate_attempts() -> None:
-    seen: list[int] = []
-
-    async def second(x: int) -> int:
-        seen.append(x)
-        if seen.count(x) < 2:
-            raise ValueError(f"first {x}")
-        return x
-
-    with Flow("inner") as inner:
-        inner.output("out", inner.add(second, inner.input("x", int)).out)
-    with Flow() as f:
-        f.output("o", collect(f.add(inner.with_(retries=1), x=each([1, 2, 3])).out))
-    result = await f.run()
-    assert (result.outputs, sorted(seen)) == ({"o": [1, 2, 3]}, [1, 1, 2, 2, 3, 3])
-    assert states_of(result)["inner[1]~2/second"] == "done"
-
-
-async def test_a_failed_attempt_leaves_nothing_behind() -> None:
-    """S7.3: values of the failed attempt are in no output, whichever node failed."""
-    values: list[int] = []
-
-    async def counts(x: int) -> int:
-        values.append(len(values))
-        return values[-1]
-
-    async def fails_first(x: int) -> int:
-        if x == 0:
-            raise ValueError("first")
-        return x
-
-    with Flow("inner") as inner:
-        counted = inner.add(counts, inner.input("x", int))
-        inner.output("counted", counted.out)
-        inner.output("y", inner.add(fails_first, counted.out).out)
-    with Flow() as f:
-        step = f.add(inner.with_(retries=1), x=1)
-        f.output("counted", step.out.counted)
-        f.output("y", step.out.y)
-    assert (await f.run()).outputs == {"counted": 1, "y": 1}

@@ -6,20 +6,16 @@ from typing import Any, NamedTuple
 
 import pytest
 from anyio import Event
-from anyio.lowlevel import checkpoint
 
 from dataflow import (
-    SKIP,
     Failure,
     Flow,
     FlowInvalid,
-    Maybe,
     NodeState,
     collect,
     each,
     fallback,
     flow,
-    node,
     race,
 )
 from tests.behaviour.nodes import add, fails, forever, gated, ident, inc, nothing, src
@@ -200,23 +196,6 @@ async def test_one_branch_fails_and_the_finished_work_is_kept_or_failures_are_co
     assert states_of(result)["parallel"] == "done"
 
 
-async def test_each_failure_behind_an_output_counts_as_collected_and_no_other() -> None:
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(add, inner.add(fails, 1).out, inner.add(fails, 2).out).out)
-    with Flow() as f:
-        f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
-    assert (await f.run()).outputs == {"o": "ValueError at inner/fails"}
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(src, 1).out)
-        inner.add(fails)
-    with Flow() as f:
-        f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
-    assert [failure.path for failure in (await failed_run(f)).failures] == ["inner/fails"]
-    f = Flow()  # the type of a port that may hold a failure says so
-    f.add(inc, x=f.add(plain().with_(errors="collect"), x=1).out.y)
-    assert codes(f.check()) == ["DF0308 inc.x"]
-
-
 async def test_the_setting_for_errors_of_a_nested_flow_or_else_of_the_run_counts_in_its_frame() -> None:
     """S9.4: what is independent of the failure finishes inside, and only there."""
     gate = Event()
@@ -255,27 +234,6 @@ async def test_a_flow_node_that_loses_a_race_is_cancelled_with_all_inside() -> N
     }  # fmt: skip
 
 
-async def test_values_are_copied_on_their_way_in_and_out() -> None:
-    async def spoil(xs: list[int]) -> list[int]:
-        xs.append(0)
-        return xs
-
-    with Flow("inner") as inner:
-        xs = inner.input("xs", list[int])
-        inner.output("spoilt", inner.add(spoil, xs).out)
-        inner.output("xs", inner.add(ident, xs).out)
-    with Flow() as f:
-        given = f.input("xs", list[int])
-        step = f.add(inner, xs=given)
-        f.output("inside", step.out.xs)
-        f.output("outside", f.add(ident, given).out)
-        f.output("spoilt", f.add(spoil, step.out.spoilt).out)
-        f.output("first", step.out.spoilt)
-    assert (await f.run(xs=[1])).outputs == {
-        "inside": [1], "outside": [1], "spoilt": [1, 0, 0], "first": [1, 0],
-    }  # fmt: skip
-
-
 async def test_problems_of_a_nested_flow_are_those_of_the_flow_around_it() -> None:
     """Also when it changes: it is compiled again."""
     inner = plain("inner")
@@ -294,54 +252,3 @@ async def test_problems_of_a_nested_flow_are_those_of_the_flow_around_it() -> No
     second.add(first)
     first.add(second)
     assert codes(first.check()) == ["DF0206 second"]
-
-
-def test_unconditional_outputs_of_a_flow_are_unconditional() -> None:
-    """S5.2: two of them on one port are refused, and one that may be left out is not."""
-
-    async def odd(x: int) -> Maybe[int]:
-        return x if x % 2 else SKIP
-
-    with Flow("maybe") as maybe:
-        maybe.output("y", maybe.add(odd, maybe.input("x", int)).out)
-    for inner, problems in ((plain(), ["DF0307 inc.x"]), (maybe, [])):
-        f = Flow()
-        f.connect("twice", "inc.x")
-        f.connect(f"{inner.name}.y", "inc.x")
-        f.add(twice, 1)
-        f.add(inner, x=1)
-        f.add(inc)  # type: ignore[call-arg]  # it is wired by edges
-        assert codes(f.check()) == problems
-
-
-async def test_flows_that_share_flows_cost_what_they_hold() -> None:
-    """Each of thirty flows holds the one before it twice; only one place of each is on the way of a run."""
-    inner = Flow("level0")
-    for level in range(1, 30):
-        outer = Flow(f"level{level}")
-        outer.add(inner.with_(enabled=False))
-        outer.add(inner)
-        inner = outer
-    assert len((await inner.run()).states) == 58
-
-
-async def test_a_limit_of_a_nested_flow_holds_for_all_its_places() -> None:
-    """S15.1: a number is a limit of each run."""
-    in_flight = [0, 0]
-
-    async def work() -> int:
-        in_flight[0] += 1
-        in_flight[1] = max(in_flight)
-        for _ in range(5):
-            await checkpoint()
-        in_flight[0] -= 1
-        return 1
-
-    with Flow("inner") as inner:
-        inner.output("out", inner.add(node(work).with_(limit="web")).out)
-    limited = inner.using(limits={"web": 1})
-    with Flow() as f:
-        for _ in range(3):
-            f.add(limited)
-    await f.run()
-    assert in_flight == [0, 1]

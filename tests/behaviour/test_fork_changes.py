@@ -13,16 +13,13 @@ from dataflow import (
     Flow,
     FlowInvalid,
     Message,
-    NodeOutput,
     Ports,
-    RunFailed,
     node,
 )
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
     Scale,
     asking,
-    fails,
     in_blocks,
     note,
     run_of,
@@ -60,34 +57,6 @@ class TestAnswers:
         called.clear()
         result = await flow.fork(run, changes={"talk[1]/said": 10})
         assert (result["sum"], called) == (12, ["talk[1]/add", "talk[2]/add"])
-
-    async def test_one_of_a_failed_run_and_one_that_has_expired(self) -> None:
-        with Flow("late") as f:
-            late = f.ask(int, "?", name="late", expires=1e-9)
-            f.add(fails, x=1)
-            f.output("o", f.add(up, x=late.out).out)
-        flow = f.using(store=Store.memory(), errors="continue")
-        run = await run_of(flow)
-        with pytest.raises(RunFailed) as failed:
-            await flow.fork(run, changes={"late": 3})
-        assert failed.value.result["o"] == 4
-
-    async def test_an_answer_by_ports_and_of_a_raw_node(self, called: list[str]) -> None:
-        async def pick(inputs: dict[str, Any]) -> NodeOutput:
-            note()
-            return NodeOutput({"wish": "window"}, status="paused", metadata={"ask": {"prompt": "Seat?"}})
-
-        ports = Ports({}, {"wish": str, "seat": str, "row": int})
-        with Flow("trip") as f:
-            picked = f.add(node(ports=lambda _: ports)(pick))
-            f.output("seat", picked.out.seat)
-            f.output("wish", picked.out.wish)
-        flow = f.using(store=Store.memory())
-        run = await run_of(flow)
-        result = await flow.fork(run, changes={"pick": {"seat": "A", "row": 3}})
-        assert (dict(result.outputs), called) == ({"seat": "A", "wish": "window"}, [])
-        with pytest.raises(AnswerRefused, match=r"DF0833 answer to 'pick'\.row:"):
-            await flow.fork(run, changes={"pick": {"seat": "A"}})
 
     async def test_a_refused_answer_leaves_no_fork(self) -> None:
         store = Store.memory()

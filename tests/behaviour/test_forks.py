@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
-
 import pytest
 
 from dataflow import (
-    DataflowError,
     Flow,
-    FlowEdited,
     FlowInvalid,
-    Secret,
-    StoreError,
     collect,
     each,
     fallback,
@@ -20,7 +14,6 @@ from dataflow import (
     race,
     this_firing,
 )
-from dataflow.core.policy import Edited
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
     add,
@@ -34,9 +27,6 @@ from tests.behaviour.forked_flows import (
     two_inputs,
     up,
 )
-
-BIG: Final = "a text that is stored beside the journal, " * 1_000
-
 
 pytestmark = pytest.mark.usefixtures("called")
 
@@ -55,19 +45,6 @@ class TestInputs:
         both = await flow.fork(fork.run_id, changes={"$in.a": 10})  # a fork of a fork has both changes
         assert (both["sum"], called) == (22, ["up", "add"])
 
-    async def test_a_fork_needs_its_run_no_more(self, called: list[str]) -> None:
-        store = Store.memory()
-        with Flow("long") as f:
-            kept = f.add(long, n=f.input("n", int))
-            asked = f.ask(int, "?", name="asked", show=kept.out)
-            f.output("size", f.add(size, text=kept.out, more=asked.out).out)
-        flow = f.using(store=store)
-        run = await run_of(flow, n=1)
-        fork = await flow.fork(run, changes={})
-        store.delete(run)
-        result = await flow.resume(fork.run_id, {"asked": 2})
-        assert (result["size"], called) == (len(BIG) + 2, ["size"])
-
     async def test_the_same_value_changes_nothing_and_types_count(self, called: list[str]) -> None:
         with Flow("any") as f:
             x = f.input("x", object)
@@ -84,48 +61,10 @@ class TestInputs:
                 calls,
             )
 
-    async def test_a_secret_is_looked_up_by_its_name(
-        self, called: list[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("FIRST", "first-password")
-        monkeypatch.setenv("SECOND", "second-password")
-        with Flow("secret") as f:
-            told = f.add(reveal, token=f.input("token", Secret))
-            f.output("o", f.add(tell, text=told.out, word=f.input("word", str)).out)
-        store = Store.memory()
-        flow = f.using(store=store)
-        run = await run_of(flow, token=Secret("FIRST"), word="a")
-        other = await flow.fork(run, changes={"$in.word": "b"})
-        assert (other["o"], called) == ("b first-password", ["tell"])
-        assert (await flow.fork(run, changes={"$in.token": Secret("SECOND")}))["o"] == "a second-password"
-        assert "password" not in "".join(
-            record.data for one in store.runs() for record in store.records(one.id)
-        )
-
-
-async def long(n: int) -> str:
-    note()
-    return BIG * n
-
-
-async def size(text: str, more: int) -> int:
-    note()
-    return len(text) + more
-
 
 async def shown(x: object) -> str:
     note()
     return repr(x)
-
-
-async def reveal(token: Secret) -> str:
-    note()
-    return token.reveal()
-
-
-async def tell(text: str, word: str) -> str:
-    note()
-    return f"{word} {text}"
 
 
 class TestBlocks:
@@ -234,38 +173,6 @@ class TestRuns:
         result = await flow.fork(run, changes={"$in.y": 2})
         assert dict(result.outputs) == {"a": f"{run}/a", "b": f"{result.run_id}/b"}
 
-    async def test_a_pulled_run_is_forked_as_one(self, called: list[str]) -> None:
-        flow = two_inputs(Store.memory())
-        async with flow.start("up.out", a=1) as run:
-            await run
-        called.clear()
-        result = await flow.fork(run.id, changes={"$in.a": 4})
-        assert (dict(result.outputs), called) == ({"up.out": 5}, ["up"])
-
-    async def test_the_fork_is_executed_while_the_block_runs_with_its_own_time_limits(self) -> None:
-        flow = two_inputs(Store.memory())
-        run_id = await run_of(flow, a=1)
-        async with flow.forking(run_id, changes={"$in.a": 4}) as run:
-            kinds = [event.kind.value async for event in run.events()]
-        assert (kinds[0], kinds[-1], (await run)["sum"]) == ("run_resumed", "run_finished", 11)
-        limited = flow.using(store=flow.settings.store, timeout=60)
-        assert (await limited.fork(run_id, changes={})).status == "completed"
-
-    async def test_edited_flows_are_refused_kept_or_computed_as_for_resume(self, called: list[str]) -> None:
-        store = Store.memory()
-
-        def wired(first: int) -> Flow:
-            with Flow("edited") as f:
-                f.output("o", f.add(add, x=f.add(up, x=first).out, y=f.input("y", int)).out)
-            return f.using(store=store)
-
-        run = await run_of(wired(1), y=1)
-        with pytest.raises(FlowEdited, match=r"up \(wiring\)"):
-            await wired(2).fork(run, changes={"$in.y": 2})
-        for way, expected in (("keep", 4), ("recompute", 5)):
-            result = await wired(2).fork(run, changes={"$in.y": 2}, edited=cast("Edited", way))
-            assert result["o"] == expected
-
     async def test_what_cannot_be_changed_is_told_with_what_can(self) -> None:
         flow = asking(Store.memory())
         run = await run_of(flow)
@@ -275,13 +182,6 @@ class TestRuns:
         assert (first.code, second.code) == ("DF1202", "DF1202")
         assert first.available is not None
         assert first.available[0] == "first"
-
-    async def test_a_flow_without_a_store_and_a_run_that_is_not_there(self) -> None:
-        flow = two_inputs(Store.memory())
-        with pytest.raises(DataflowError, match="DF0505"):
-            await flow.using().fork("run", changes={})
-        with pytest.raises(StoreError, match="DF1102"):
-            await flow.fork("run", changes={})
 
 
 async def test_a_fork_without_changes_calls_nothing_that_was_done(called: list[str]) -> None:

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, Store, node
-from dataflow.values.digests import digest
+from dataflow import Flow, node
 
 #: Both have the same names; `$...` is what is written otherwise.
 COMMON: Final = """
@@ -165,17 +164,6 @@ def test_a_memo_knows_an_equal_value(
     assert called == ["passed"]
 
 
-@pytest.mark.parametrize(("kind", "make"), [VALUES[one] for one in VALUES if one != "secret"])
-async def test_a_stored_value_is_equal_in_forks_and_diffs(
-    of: ModuleType, called: list[str], kind: str, make: Callable[[ModuleType], Any]
-) -> None:
-    flow = passing(of, kind).using(store=Store.memory())
-    run = await flow.run(x=make(of))
-    fork = await flow.fork(run.run_id, changes={"$in.x": make(of)})
-    assert (fork["o"], called) == (make(of), ["passed"])
-    assert list(await flow.diff(run.run_id, fork.run_id)) == []
-
-
 async def test_in_a_live_session_an_equal_value_ends_a_change(of: ModuleType, called: list[str]) -> None:
     with Flow("halves") as flow:
         flow.output("o", flow.add(of.content, flow.add(of.halved, flow.input("x", int)).out).out)
@@ -194,19 +182,3 @@ def test_ports_have_the_types_of_parameters_and_aliases(of: ModuleType) -> None:
         flow.output("first", flow.add(of.first, pair=of.Pair(5, [])).out)
     result = flow.run_sync(x=3)
     assert dict(result.outputs) == {"o": 3, "either": [3], "nested": [[1, [2]]], "first": 5}
-
-
-def test_functions_parameters_and_aliases_have_digests(of: ModuleType) -> None:
-    values = [
-        *of.PARAMETERS,
-        of.Number,
-        of.Either,
-        of.Either[int],
-        of.Nested,
-        of.passed,
-        node(of.passed),
-        of.Box,
-    ]
-    digests = [digest(value) for value in values]
-    assert len(set(digests)) == len(digests)
-    assert digests == [digest(value) for value in values]

@@ -243,13 +243,3 @@ def objects_of_the_engine() -> Counter[str]:
     gc.collect()
     kinds = (type(one) for one in gc.get_objects())
     return Counter(kind.__qualname__ for kind in kinds if str(kind.__module__).startswith("dataflow."))
-
-
-async def test_a_flow_holds_nothing_of_its_runs() -> None:
-    flow = over_items(plain)
-    flow.compile()
-    before = objects_of_the_engine()
-    results = [await flow.run() for _ in range(3)]
-    assert objects_of_the_engine()["Frame"] > before["Frame"]  # of the results
-    results.clear()
-    assert objects_of_the_engine() - before == Counter()

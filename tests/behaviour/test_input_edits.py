@@ -8,7 +8,6 @@ import pytest
 
 from dataflow import Flow, FlowInvalid, Store
 from dataflow.core.policy import Edited
-from dataflow.errors import ArgumentInvalid
 from tests.behaviour.nodes import ident
 
 EDITED: Final[tuple[Edited, ...]] = ("refuse", "keep", "recompute")
@@ -53,12 +52,3 @@ async def test_inputs_without_a_value_or_of_another_type_are_refused_and_the_run
             await resumed(asking(number=(int,), more=(int,)), way)
         with pytest.raises(FlowInvalid, match="DF0601 input 'number':"):
             await resumed(asking(number=(str,)), way)
-
-
-async def test_an_unknown_way_is_refused() -> None:
-    for store in (None, Store.memory()):
-        flow = asking().using(store=store)
-        paused = await flow.run()
-        with pytest.raises(ArgumentInvalid) as refused:
-            await flow.resume(paused, edited="recomputed")  # type: ignore[arg-type]  # that is the mistake
-        assert refused.value.diagnostics[0].available == ("refuse", "keep", "recompute")

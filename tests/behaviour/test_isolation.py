@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gc
-import threading
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from typing import Any
 from weakref import ReferenceType, ref
 
-from anyio import Event, create_task_group, fail_after, to_thread
+from anyio import create_task_group, fail_after, to_thread
 from anyio.lowlevel import checkpoint
 
 from dataflow import ExecutionContext, Flow, Node, collect, each, merge_contexts, node, this_firing, threaded
@@ -78,39 +77,6 @@ async def test_what_a_node_sets_is_not_seen_by_the_next() -> None:
     assert PLACE.get() == "outside"
 
 
-async def test_what_a_node_starts_sees_what_it_set() -> None:
-    async def parent() -> list[str]:
-        PLACE.set("parent")
-        seen = [await to_thread.run_sync(PLACE.get)]
-
-        async def child() -> None:
-            seen.append(PLACE.get())
-
-        async with create_task_group() as group:
-            group.start_soon(child)
-        return seen
-
-    with Flow() as f:
-        f.output("o", f.add(parent).out)
-    assert (await f.run())["o"] == ["parent", "parent"]
-
-
-async def test_nodes_see_what_was_set_when_the_run_was_started() -> None:
-    gate = Event()
-
-    async def later() -> str:
-        await gate.wait()
-        return PLACE.get()
-
-    with Flow() as f:
-        f.output("o", f.add(later).out)
-    PLACE.set("before")
-    async with f.start() as run:
-        PLACE.set("after")
-        gate.set()
-        assert (await run)["o"] == "before"
-
-
 async def path(x: object) -> str:
     return this_firing().path
 
@@ -174,82 +140,6 @@ async def test_a_firing_knows_its_run_and_attempt_and_outside_there_is_a_stand_i
     assert (await path(1), await path_in_thread(1)) == ("", "")
     assert this_firing().sitting is not this_firing().sitting
     assert this_firing() == this_firing()
-
-
-async def test_a_run_inside_a_node_has_separate_paths() -> None:
-    with Flow() as inner:
-        inner.output("o", inner.add(path, x=1).out)
-
-    async def nested() -> list[str]:
-        before = this_firing().path
-        return [before, (await inner.run())["o"], this_firing().path]
-
-    with Flow() as f:
-        f.output("o", f.add(nested).out)
-    assert (await f.run())["o"] == ["nested", "path", "nested"]
-
-
-async def test_a_thread_that_outlives_its_node_keeps_its_firing() -> None:
-    release, seen, threads = threading.Event(), list[str](), list[threading.Thread]()
-
-    def linger() -> None:
-        release.wait()
-        seen.append(this_firing().path)
-
-    async def leave_behind(x: int) -> int:
-        threads.append(threading.Thread(target=copy_context().run, args=(linger,)))
-        threads[0].start()
-        return x
-
-    async def later(x: int) -> int:
-        release.set()
-        await to_thread.run_sync(threads[0].join)
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(later, x=f.add(leave_behind, x=1).out).out)
-    await f.run()
-    assert seen == ["leave_behind"]
-
-
-async def test_pieces_are_reported_under_the_path_of_their_node() -> None:
-    async def talk(x: int) -> int:
-        this_firing().emit(f"{x} a")
-        await checkpoint()
-        this_firing().emit(f"{x} b", port="out")
-        return x
-
-    with Flow() as f:
-        f.output("o", collect(f.add(talk, x=each([1, 2])).out))
-    async with f.start() as run:
-        pieces = [(e.path, e.data["piece"]) async for e in run.events() if e.kind == "piece"]
-    assert sorted(pieces) == [("talk[0]", "1 a"), ("talk[0]", "1 b"), ("talk[1]", "2 a"), ("talk[1]", "2 b")]
-
-
-async def test_two_concurrent_runs_share_nothing() -> None:
-    both = [Event(), Event()]
-
-    async def meet(me: int) -> list[object]:
-        PLACE.set(f"run {me}")
-        both[me].set()
-        await both[1 - me].wait()
-        await checkpoint()
-        return [PLACE.get(), this_firing().run_id]
-
-    with Flow() as f:
-        f.output("o", f.add(meet, me=f.input("me", int)).out)
-    found: dict[int, list[object]] = {}
-
-    async def one(me: int) -> None:
-        result = await f.run(me=me)
-        found[me] = [*result["o"], result.run_id]
-
-    async with create_task_group() as group:
-        group.start_soon(one, 0)
-        group.start_soon(one, 1)
-    assert [found[me][0] for me in (0, 1)] == ["run 0", "run 1"]
-    assert all(found[me][1] == found[me][2] for me in (0, 1))
-    assert found[0][2] != found[1][2]
 
 
 async def reads_context(context: ExecutionContext) -> str:

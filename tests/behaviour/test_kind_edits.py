@@ -8,7 +8,6 @@ from typing import Any
 from dataflow import Flow, NodeOutput, Ports, Store, collect, each, node
 from dataflow.core.policy import Edited
 from tests.behaviour.flow_parts import inc
-from tests.behaviour.nodes import counted, tallying
 
 #: Places a node called `n`, which is given a number, and returns what it gives.
 Placed = Callable[[Flow, Any], Any]
@@ -81,24 +80,3 @@ async def test_what_was_asked_or_given_is_done_by_the_node_that_is_there_now() -
                 assert (await begun_as(asking, Store.memory(), other, edited))["n"] == given
     for other, given in others:  # a value that is none of the new ports is not kept
         assert (await begun_as(call, Store.memory(), other, "keep"))["n"] == given
-
-
-async def test_a_flow_node_with_one_more_output_gives_it_and_what_is_done_in_it_is_kept() -> None:
-    @node(name="step")
-    @counted
-    async def step(x: int) -> int:
-        return x + 1
-
-    def placed(*names: str) -> Placed:
-        def place(f: Flow, x: Any) -> Any:
-            with Flow("inner") as inner:
-                done = inner.add(step, x=inner.input("x", int))
-                for name in names:
-                    inner.output(name, done.out)
-            return getattr(f.add(inner.with_(name="n"), x=x).out, names[-1])
-
-        return place
-
-    with tallying() as entered:
-        outputs = await begun_as(placed("y"), Store.memory(), placed("y", "z"), "keep")
-    assert (outputs["n"], entered.runs()) == (2, {"step": 1})

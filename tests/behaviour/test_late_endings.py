@@ -26,7 +26,7 @@ from dataflow import (
     this_firing,
     threaded,
 )
-from tests.behaviour.nodes import forever, inc, src
+from tests.behaviour.nodes import inc, src
 from tests.behaviour.table import failed_run, play, states_of
 from tests.support.clocks import set_forward
 
@@ -184,31 +184,6 @@ async def test_a_flow_node_whose_frame_is_closed_keeps_a_failure_that_counts() -
         assert states_of(failed.result)["inner"] == state
 
 
-class OddMeta(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        raise RuntimeError("odd")
-
-
-class OddError(Exception, metaclass=OddMeta):
-    """Whose class breaks what asks for it."""
-
-
-class Status:
-    def __eq__(self, other: object) -> bool:
-        raise ValueError("ambiguous")
-
-    __hash__ = None  # type: ignore[assignment]  # as arrays have none
-
-
-class StatusError(Exception):
-    status_code = Status()
-
-
-class TextError(Exception):
-    def __str__(self) -> str:
-        raise KeyboardInterrupt
-
-
 def raising(error: BaseException, **settings: Any) -> Flow:
     async def raises() -> None:
         raise error
@@ -216,17 +191,6 @@ def raising(error: BaseException, **settings: Any) -> Flow:
     with Flow() as f:
         f.add(node(raises).with_(**settings))
     return f
-
-
-async def test_a_pattern_that_breaks_matches_nothing() -> None:
-    patterns: tuple[tuple[type[Exception] | str, Exception], ...] = (
-        (OddError, ValueError("v")),
-        ("timeout", StatusError()),
-        ("foo", TextError()),
-    )
-    for on, error in patterns:
-        failed = await failed_run(raising(error, retries=Retry(2, on=(on,))))
-        assert failed.__cause__ is error
 
 
 async def test_a_cancellation_that_nobody_asked_for_fails_a_node() -> None:
@@ -242,11 +206,6 @@ async def test_a_cancellation_that_nobody_asked_for_fails_a_node() -> None:
     beside = BaseExceptionGroup("a group", [asyncio.CancelledError(), ValueError("v")])
     for error in (stale, alone, beside):
         assert states_of((await failed_run(raising(error))).result) == {"raises": "failed"}
-
-
-async def test_an_interruption_in_a_group_comes_out_of_the_run() -> None:
-    with pytest.raises(BaseExceptionGroup, match="a group"):
-        await raising(BaseExceptionGroup("a group", [SystemExit("stop"), ValueError("v")])).run()
 
 
 async def test_nothing_more_starts_in_a_run_that_is_cancelled_from_outside() -> None:
@@ -274,37 +233,6 @@ async def test_nothing_more_starts_in_a_run_that_is_cancelled_from_outside() -> 
             await f.run()
             entered.append("the run ended")
         assert entered == ["stubborn"]
-
-
-async def test_a_node_can_shield_itself_from_a_cancellation_from_outside() -> None:
-    saved: list[int] = []
-
-    async def saves(x: int) -> int:
-        outside.cancel()
-        with anyio.CancelScope(shield=True):
-            await anyio.lowlevel.checkpoint()
-            saved.append(x)
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(saves, x=1).out)
-    with anyio.CancelScope() as outside:
-        await f.run()
-    assert outside.cancel_called
-    assert saved == [1]
-
-
-async def test_a_loop_that_is_cancelled_with_its_frame_tells_why() -> None:
-    async def bad(x: int) -> int:
-        await anyio.lowlevel.checkpoint()
-        raise ValueError("bad")
-
-    with Flow() as f:
-        with f.loop(limit=2) as it:
-            carried = it.carry(0)
-            carried.next(f.add(forever, x=carried.out).out)
-        f.add(bad, x=1)
-    assert "because bad failed" in (await failed_run(f)).result.why("loop")
 
 
 def test_a_node_that_is_cancelled_and_lets_out_its_own_cancellation_holds_up_nothing() -> None:
@@ -352,73 +280,3 @@ async def helped_and_stopped(how: str) -> tuple[str, dict[str, str]]:
         except RunFailed as failed:
             result = failed.result
     return result.status, states_of(result)
-
-
-async def test_a_node_whose_wait_and_deadline_are_over_in_one_step_ends_once() -> None:
-    async def flaky(x: int) -> int:
-        raise ValueError("bad")
-
-    async def blocks(x: int) -> int:
-        set_forward(60)  # so that both timers are due when the loop comes back
-        return x
-
-    async def last(x: int) -> int:
-        await anyio.sleep(0.05)
-        return x
-
-    with Flow() as f:
-        retry = Retry(3, backoff="fixed", first=20)
-        f.add(node(flaky).with_(retries=retry, deadline=50, on_error="skip"), x=1)
-        f.output("o", f.add(last, x=f.add(blocks, x=1).out).out)
-    for _ in range(5):
-        played = await play(f, {})
-        assert played.result.outputs == {"o": 1}
-        assert states_of(played.result) == {"flaky": "timed_out", "blocks": "done", "last": "done"}
-        ends = [event for event in played.events if event.kind == "node_finished" and event.path == "flaky"]
-        assert len(ends) == 1
-
-
-async def test_a_late_node_that_comes_back_by_itself_takes_no_other_along() -> None:
-    """Whatever its place among the firings of its worker, which looks at the clock now and then."""
-
-    async def late(x: int, how: str) -> int:
-        try:
-            await anyio.sleep_forever()
-        except BaseException:  # noqa: BLE001 - what the test is about
-            if how == "raises":
-                raise ValueError("in its cleanup") from None
-        return x
-
-    for how in ("raises", "returns"):
-        for before in (30, 31, 32):
-            with Flow() as f:
-                port = f.add(src, 0).out
-                for _ in range(before - 1):
-                    port = f.add(inc, port).out
-                slow = f.add(node(late).with_(timeout=0.01, default=0, retries=1), x=port, how=how)
-                f.output("o", f.add(inc, x=slow.out).out)
-            assert (await f.run()).outputs == {"o": 1}
-
-
-class StopError(BaseException):
-    """No Exception, and nothing that an event loop treats in a way of its own."""
-
-
-def test_what_breaks_out_of_the_engine_itself_ends_the_run_bare() -> None:
-    class InterruptingError(Exception):
-        """Asked what kind of error it is, it stops everything."""
-
-        @property
-        def response(self) -> object:
-            raise kind("asked for")
-
-    async def fails(x: int) -> int:
-        raise InterruptingError
-
-    with Flow() as f:
-        f.add(node(fails).with_(retries=Retry(1, on=("timeout",))), x=1)
-        f.add(forever, x=1)
-    for backend in ("asyncio", "trio"):
-        for kind in (StopError, KeyboardInterrupt):
-            with pytest.raises(kind, match="asked for"):
-                anyio.run(f.run, backend=backend)

@@ -12,15 +12,11 @@ from dataflow import (
     Flow,
     Lazy,
     RunFailed,
-    Tools,
     collect,
     each,
-    flow,
-    gather,
-    merge,
     node,
 )
-from tests.behaviour.nodes import add, fails, ident, inc, listed, nothing, one, square, src, tallying, total
+from tests.behaviour.nodes import add, fails, ident, inc, listed, nothing, one, square, src, tallying
 from tests.behaviour.table import failed_run, play, reasons, states_of
 
 
@@ -34,10 +30,6 @@ async def may_need(x: int, extra: Lazy[int] = 100) -> int:
 
 async def takes_failure(x: int, extra: Lazy[int | Failure]) -> str:
     return extra.message if isinstance(extra, Failure) else str(extra)
-
-
-async def only(extra: Lazy[int]) -> int:
-    return extra
 
 
 def branch(*, taken: bool) -> Flow:
@@ -63,30 +55,6 @@ async def test_a_lazy_source_on_a_branch_not_taken_never_runs() -> None:
     assert reasons(played.result, "src") == ["  because src: not demanded"]
 
 
-async def test_a_lazy_source_waits_for_all_other_ports() -> None:
-    order: list[str] = []
-
-    async def noted(x: int, name: str) -> int:
-        order.append(name)
-        return x
-
-    with Flow() as f:
-        slow = f.add(noted, x=f.add(noted, x=1, name="a").out, name="b")
-        f.output("o", f.add(needs, x=slow.out, extra=f.add(noted, x=5, name="lazy").out).out)
-        f.output("only", f.add(only, extra=f.add(one).out).out)  # without others it is demanded at the start
-    assert (await f.run()).outputs == {"o": 6, "only": 1}
-    assert order == ["a", "b", "lazy"]
-
-
-async def test_a_source_with_another_use_runs_anyway() -> None:
-    with Flow() as f:
-        exits = f.when(f.input("x", int, 1), lambda _: False)
-        extra = f.add(src, x=10)
-        f.add(needs, x=exits.yes, extra=extra.out)
-        f.output("extra", extra.out)
-    assert (await f.run()).outputs == {"extra": 10}
-
-
 async def test_a_lazy_value_counts_like_any_other() -> None:
     """A skip skips or leaves the default, an error poisons or is taken; a disabled source is a skip."""
     with Flow() as f:
@@ -104,24 +72,6 @@ async def test_a_lazy_value_counts_like_any_other() -> None:
     with Flow() as f:
         f.add(needs, x=f.add(one).out, extra=f.add(fails).out)
     assert states_of((await failed_run(f)).result)["needs"] == "not_run"
-
-
-async def test_joins_loops_and_maps_behind_a_lazy_port_run_if_asked_for() -> None:
-    with Flow() as f:
-        taken = f.when(f.input("x", int), lambda x: x > 0)
-        begin = f.add(one)
-        with f.loop(limit=2) as it:
-            carried = it.carry(begin.out)
-            carried.next(f.add(inc, x=carried.out).out)
-        items = f.add(inc, x=each(f.input("xs", list[int], [1, 2])))
-        whole = f.add(total, xs=collect(items.out))
-        joined = merge(f.add(nothing).out, carried.final)
-        f.output("o", f.add(needs, taken.yes, f.add(total, gather(joined, whole.out)).out).out)
-    assert (await play(f, {"x": 1})).result.outputs == {"o": 1 + 3 + 5}
-    played = await play(f, {"x": 0})
-    assert (played.result.outputs, played.tally.paths) == ({}, [])
-    states = states_of(played.result)
-    assert {states[path] for path in states.keys() - {"when", "needs"}} == {"not_run"}
 
 
 async def test_a_lazy_source_is_shared_by_readers_items_and_rounds() -> None:
@@ -150,19 +100,6 @@ async def test_a_lazy_source_inside_an_item_runs_for_the_items_that_need_it() ->
     assert states_of(played.result)["when[1]/inc"] == "not_run"
 
 
-async def test_a_flow_node_behind_a_lazy_port_and_lazy_ports_inside_it() -> None:
-    @flow
-    def inner(g: Flow, x: int) -> int:
-        taken = g.when(x, lambda x: x > 0)
-        return g.add(needs, x=taken.yes, extra=g.add(inc, x=x).out).out
-
-    with Flow() as f:
-        f.output("o", f.add(may_need, x=f.add(one).out, extra=f.add(inner, f.input("x", int)).out).out)
-    assert (await f.run(x=3)).outputs == {"o": 8}
-    result = await f.run(x=0)
-    assert (result.outputs, states_of(result)["inner/inc"]) == ({"o": 101}, "not_run")
-
-
 async def test_what_was_never_demanded_is_not_run_also_if_disabled_or_closed_by_a_failure() -> None:
     """S4.7, S8.1"""
     with Flow() as f:
@@ -175,34 +112,6 @@ async def test_what_was_never_demanded_is_not_run_also_if_disabled_or_closed_by_
     result = await f.run()
     assert states_of(result)["one"] == "not_run"
     assert reasons(result, "one") == ["  because one: not demanded"]
-
-
-class Toolbox(Tools):
-    """Tools of the tests."""
-
-
-async def toolbox() -> Toolbox:
-    return Toolbox()
-
-
-async def uses_tools(x: int, tools: Toolbox) -> str:
-    return f"{x} {type(tools).__name__}"
-
-
-async def test_tools_of_a_branch_not_taken_are_never_opened() -> None:
-    """Nor are those of a flow node."""
-    with Flow("inner") as inner:
-        tools = inner.input("tools", Toolbox)
-        inner.output("o", inner.add(uses_tools, inner.input("x", int), tools).out)
-    with Flow() as f:
-        taken = f.when(f.input("x", int), lambda x: x > 0)
-        f.output("o", f.add(uses_tools, taken.yes, f.add(toolbox).out).out)
-        f.output("inner", f.add(inner, x=taken.yes, tools=f.add(toolbox).out).out.o)
-    for x in (0, 1):
-        result = await f.run(x=x)
-        states = states_of(result)
-        assert {states["toolbox"], states["toolbox_2"]} == {"done" if x else "not_run"}
-        assert result.outputs == (dict.fromkeys(("o", "inner"), "1 Toolbox") if x else {})
 
 
 # pull
@@ -252,31 +161,3 @@ async def test_pull_raises_what_keeps_the_port_from_a_value() -> None:
     for port, (kind, problem) in refused.items():
         with pytest.raises(kind, match=problem):
             await f.pull(port)
-
-
-async def test_pull_reads_loops_and_flow_nodes() -> None:
-    @flow
-    def twice(g: Flow, x: int) -> int:
-        return g.add(inc, g.add(inc, x).out).out
-
-    with Flow() as f:
-        with f.loop(limit=3) as it:
-            carried = it.carry(0)
-            stepped = f.add(twice, x=carried.out)
-            f.add(square, x=carried.out)
-            carried.next(stepped.out)
-        final = carried.final
-        f.output("seen", it.result(stepped.out))
-    paths = [f"loop[{n}]/twice/{name}" for n in range(3) for name in ("inc", "inc_2")]
-    assert await pulled(f, final) == (6, paths)
-    assert await f.pull("seen") == 6
-
-
-async def test_the_name_of_an_output_comes_before_that_of_a_node() -> None:
-    with Flow() as f:
-        first = f.add(inc, 0)
-        f.output("inc", f.add(inc, f.add(inc, first.out).out).out)
-    result = await f.run()
-    found: list[Any] = [result["inc"], result.get("inc"), result.get("inc.out")]
-    assert found == [3, 3, 1]
-    assert (await f.pull("inc"), await f.pull("inc.out")) == (3, 1)

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Literal
-from weakref import WeakSet, ref
+from weakref import WeakSet
 
 import pytest
 from anyio import Event, wait_all_tasks_blocked
@@ -223,55 +223,6 @@ async def test_values_are_held_until_their_last_reader_has_ended(subtests: pytes
                 assert wire is not an_output or result["thing"] in things.alive
 
 
-async def test_items_release_their_values_also_if_values_are_kept() -> None:
-    things = Things()
-    with Flow() as f:
-        made = f.add(things.make, x=each([1, 2, 3]))
-        f.output("o", collect(f.add(weigh, thing=made.out).out))
-    result = await f.run()
-    gc.collect()
-    assert (result["o"], len(things.alive)) == ([0, 0, 0], 0)
-
-
-async def test_rounds_release_their_values() -> None:
-    made: list[ref[Thing]] = []
-
-    async def make(x: int) -> Any:
-        thing = Thing()
-        made.append(ref(thing))
-        return thing
-
-    with Flow() as f:
-        with f.loop() as it:
-            v = it.carry(0)
-            thing = f.add(make, x=v.out)
-            f.add(weigh, thing=thing.out)
-            counted = f.add(plus_one, x=v.out)
-            it.until(counted.out, lambda x: x == 3)
-            v.next(counted.out)
-        f.output("last", it.result(thing.out))
-    result = await f.run()
-    gc.collect()
-    assert [thing() is not None for thing in made] == [False, False, True]
-    assert result["last"] is made[2]()
-
-
-async def test_a_loop_that_fails_at_its_limit_holds_nothing() -> None:
-    things = Things()
-    f = Flow()
-    with f.loop(name="up", limit=2, on_limit="fail") as it:
-        v = it.carry(0)
-        made = f.add(things.make, x=v.out)
-        it.until(made.out, lambda _: False)
-        v.next(v.out)
-    f.output("o", it.all(made.out))
-    f.add(weigh)  # type: ignore[call-arg]  # wired by name
-    f.connect("up.$error", "weigh.thing")
-    result = await f.run()
-    gc.collect()
-    assert (result.states["up"].value, len(things.alive)) == ("failed", 0)
-
-
 async def test_an_item_that_has_failed_holds_nothing() -> None:
     ways: tuple[Literal["collect", "skip"], ...] = ("collect", "skip")
     for on_error in ways:
@@ -308,26 +259,6 @@ async def test_a_run_holds_its_inputs_no_longer_than_their_readers_do() -> None:
     assert await counting.using(keep=False)(things.new()) == 0
 
 
-def test_a_run_without_an_event_loop_holds_its_inputs_no_longer() -> None:
-    things = Things()
-    assert reading(things).run_sync(thing=things.new())["held"] == 0
-
-
-async def test_a_run_holds_nothing_of_its_inputs_once_it_has_ended() -> None:
-    things = Things()
-    with Flow() as f:
-        f.input("thing", Any)
-        f.add(things.gate, x=0)
-    async with f.using(keep=False).start(thing=things.new()) as run:
-        assert await things.held() == 0
-        things.gates[0].set()
-        await run
-    async with f.using(keep=False).start(thing=things.new()) as run:
-        run.cancel()  # before anything of it has run
-    gc.collect()
-    assert len(things.alive) == 0
-
-
 async def test_what_has_no_value_keeps_its_reason() -> None:
     with Flow() as f:
         port = f.when(0, lambda _: False).yes
@@ -336,17 +267,3 @@ async def test_what_has_no_value_keeps_its_reason() -> None:
     assert result.why(port) == "'when.yes' has no value\n  because when: exit 'yes' not taken"
     with pytest.raises(ValueError, match="DF0501"):
         Flow().using(keep="no")  # type: ignore[arg-type]
-
-
-async def test_what_a_node_was_given_that_failed_goes_with_it() -> None:
-    """Its failure, and the traceback of that, refer to nothing that refers back."""
-    things = Things()
-    with Flow() as f:
-        failed = f.add(fail, f.add(things.make, each([1, 2, 3], on_error="skip")).out)
-        f.output("o", collect(failed.out))
-    gc.disable()
-    try:
-        await f.run()
-        assert len(things.alive) == 0
-    finally:
-        gc.enable()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from itertools import pairwise
-from time import monotonic
 from typing import Any
 
 import anyio
@@ -117,42 +115,6 @@ async def test_cancelling_ends_who_waits_for_a_slot_or_a_start() -> None:
         run.cancel("enough")
         states = states_of(await run)
     assert sorted(states[f"begins[{item}]"] for item in range(3)) == ["cancelled", "cancelled", "done"]
-
-
-async def test_a_failed_frame_gives_back_the_slots_of_what_had_not_begun_yet() -> None:
-    async def fails(x: int) -> int:
-        raise ValueError(f"no {x}")
-
-    async def never(x: int) -> int:
-        raise AssertionError("its frame has failed before its turn")
-
-    async def count(xs: list[Any]) -> int:
-        return len(xs)
-
-    with Flow("f") as f:
-        item = each([0, 1, 2, 3], on_error="collect")
-        failed = f.add(fails, x=item)
-        f.add(node(limit="web")(never), x=item)
-        f.output("o", f.add(node(limit="web")(count), xs=collect(failed.out)).out)
-    assert (await f.using(limits={"web": 1}).run())["o"] == 4
-
-
-async def test_starts_are_as_far_apart_as_the_limit_says() -> None:
-    starts: list[float] = []
-
-    async def starts_now(x: int) -> None:
-        starts.append(monotonic())
-        await checkpoint()
-
-    with Flow("f") as f:
-        f.add(node(limit="slowly")(starts_now), x=each(list(range(5))))
-    await f.using(limits={"slowly": Limit(per_second=100)}).run()
-    gaps = [later - earlier for earlier, later in pairwise(starts)]
-    assert len(gaps) == 4
-    assert min(gaps) >= 0.01
-    in_flight, limit = InFlight(), Limit(1, per_second=500)
-    result = await mapped(in_flight, 6, limit="both", pauses=3).using(limits={"both": limit}).run()
-    assert (result["o"], in_flight.most["item"]) == (list(range(6)), 1)
 
 
 async def test_a_limit_that_is_not_set_bounds_nothing_and_one_without_nodes_is_a_warning() -> None:

@@ -8,10 +8,9 @@ from typing import Final, Literal
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import Failure, Flow, RunFailed, collect, each, flow, node, race
-from tests.behaviour.nodes import gated, inc, one, src, tallying
+from dataflow import Failure, Flow, RunFailed, collect, each, race
+from tests.behaviour.nodes import gated, one
 from tests.behaviour.table import states_of
-from tests.support.steady import end_slices_after, let_no_slice_end
 
 ItemErrors = Literal["fail", "collect", "skip"]
 HANDLED: Final[tuple[ItemErrors, ...]] = ("collect", "skip")
@@ -74,35 +73,6 @@ async def test_items_begin_in_order_as_others_end() -> None:
                     assert gates.begun == list(range(min(5, number + most)))
                     await gates.let(ended)
                 assert ((await run)["o"], gates.peak) == (SQUARES, most)
-
-
-async def test_a_limit_that_is_no_less_than_the_items_bounds_nothing() -> None:
-    for most in (5, 6, 1000, None):
-        gates = Gates()
-        async with bounded(gates, most).start() as run:
-            await wait_all_tasks_blocked()
-            assert sorted(gates.begun) == [0, 1, 2, 3, 4]
-            await gates.let(*range(5))
-            assert ((await run)["o"], gates.peak) == (SQUARES, 5)
-    for items in ([], [7]):
-        gates = Gates()
-        with Flow() as f:
-            f.output("o", collect(f.add(gates.hold, x=each(f.input("xs", list[int]), max_concurrency=1)).out))
-        async with f.start(xs=items) as run:
-            await gates.let(7)
-            assert (await run)["o"] == items
-
-
-async def test_more_items_than_begin_in_one_step_keep_to_the_limit() -> None:
-    for most, items, after in ((150, 400, 300), (None, 350, 350)):
-        gates, first = Gates(), most or items
-        async with bounded(gates, most, items).start() as run:
-            await wait_all_tasks_blocked()
-            assert sorted(gates.begun) == list(range(first))
-            await gates.let(*range(first))
-            assert sorted(gates.begun) == list(range(after))
-            await gates.let(*range(first, items))
-            assert ((await run)["o"], gates.peak) == ([x * x for x in range(items)], first)
 
 
 async def test_an_item_is_in_flight_until_all_of_its_frame_has_ended() -> None:
@@ -175,16 +145,6 @@ async def test_items_that_have_not_begun_when_the_map_ends_never_begin() -> None
     assert states_of(failed.value.result) == states
 
 
-async def test_a_cancelled_map_gives_no_list() -> None:
-    for on_error in HANDLED:
-        gates = Gates()
-        async with bounded(gates, None, 2, on_error).start() as run:
-            await gates.let(0, bad=True)
-            run.cancel("enough")
-            result = await run
-        assert (result.status, dict(result.outputs)) == ("cancelled", {})
-
-
 async def test_each_frame_of_a_map_has_its_own_limit() -> None:
     gates = Gates()
     with Flow() as f:
@@ -221,43 +181,6 @@ async def test_a_map_in_a_loop_keeps_its_limit_in_every_round() -> None:
         assert ((await run)["o"], gates.peak) == ([100, 121, 144], 2)
 
 
-async def test_an_item_that_is_a_flow_node_counts_as_one_and_fails_as_one() -> None:
-    gates = Gates()
-
-    @flow
-    def inside(f: Flow, x: int) -> int:
-        return f.add(gates.leave, x=f.add(gates.hold, x=x).out).out
-
-    with Flow() as f:
-        item = each([0, 1, 2], max_concurrency=1, on_error="collect")
-        f.output("o", collect(f.add(inside, x=item).out))
-    async with f.start() as run:
-        await gates.let(0)
-        await gates.let(1, bad=True)
-        await gates.let(2)
-        zero, failure, two = (await run)["o"]
-    assert (zero, failure.path, failure.message, two) == (0, "inside[1]/leave", "bad 1", 4)
-    assert gates.peak == 1
-
-
-async def test_items_of_a_long_list_get_their_turn_beside_a_loop_that_never_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    end_slices_after(monkeypatch, -1.0)
-    with Flow() as f:
-        f.output("o", collect(f.add(node(src).with_(name="item"), each(list(range(350)))).out))
-        with f.loop(limit=None) as it:
-            count = it.carry(0)
-            last = f.add(inc, count.out)
-            count.next(last.out)
-            it.until(last.out, lambda x: x == 2000)
-        f.output("steps", count.final)
-    with tallying() as tally:
-        assert (await f.run())["o"] == list(range(350))
-    last_item = max(place for place, path in enumerate(tally.paths) if path.startswith("item"))
-    assert len(tally.paths) - last_item > 1000
-
-
 async def test_items_that_have_not_begun_when_their_race_is_lost_never_begin() -> None:
     gates = Gates()
     with Flow() as f:
@@ -267,20 +190,3 @@ async def test_items_that_have_not_begun_when_their_race_is_lost_never_begin() -
     assert result["o"] == 1
     assert len(gates.begun) < 350
     assert set(states_of(result).values()) <= {"done", "cancelled"}
-
-
-async def test_items_of_a_long_list_are_fired_in_order_whoever_listens(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A hundred begin in one step; further ones only when nothing else is ready."""
-    let_no_slice_end(monkeypatch)
-    for how in ("quiet", "heard", "let_go", "bounded"):
-        with Flow() as f:
-            item = node(src).with_(name="item", timeout=60.0 if how == "bounded" else None)
-            f.output("o", collect(f.add(item, each(list(range(350)))).out))
-        with tallying() as tally:
-            async with f.using(keep=how != "let_go").start() as run:
-                events = run.events() if how == "heard" else None
-                assert (await run)["o"] == list(range(350))
-        assert tally.paths == [f"item[{number}]" for number in range(350)]
-        assert (events is None) is (how != "heard")

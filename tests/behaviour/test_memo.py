@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dataflow import Config, Failure, Flow, Maybe, Memo, node
-from dataflow.core.ports import SKIP
-from tests.behaviour.memo_flows import CALLS, Place, alike, one_node, places, told
-from tests.behaviour.nodes import inc
+from dataflow import Config, Flow, node
+from tests.behaviour.memo_flows import CALLS, alike, one_node, places, told
 
 pytestmark = pytest.mark.usefixtures("calls")
 
@@ -35,66 +32,12 @@ async def added(x: int, y: int = 10) -> int:
     return x + y
 
 
-def _helper(x: int) -> int:
-    return x + 1
-
-
-helper: Callable[[int], int] = _helper
-
-
-async def helped(x: int) -> int:
-    CALLS.append("helped")
-    return helper(x)
-
-
-def constant(value: Any) -> Any:
-    async def give() -> Any:
-        return value
-
-    return give
-
-
-async def summed(*numbers: Any) -> list[Any]:
-    CALLS.append(numbers)
-    return list(numbers)
-
-
-async def perhaps(is_there: bool) -> Maybe[int]:
-    return 3 if is_there else SKIP
-
-
-async def fails() -> int:
-    raise ValueError("no")
-
-
-async def kind_of(failure: Failure) -> str:
-    CALLS.append("failure")
-    return failure.type
-
-
 def adding(k: int) -> Any:
     async def add(x: int) -> int:
         CALLS.append(k)
         return x + k
 
     return add
-
-
-def edges_of(place: Place, *values: Any) -> Flow:
-    """Give values to a port of many edges of a node that is remembered."""
-    reach, where = place
-    with Flow("many") as flow:
-        ports = [flow.add(node(name=f"n{n}")(constant(one))).out for n, one in enumerate(values)]
-        flow.output("out", flow.add(node(memo=reach)(summed), *ports).out)
-    return flow.using(memo=where)
-
-
-def optional(place: Place, *, is_there: bool) -> Flow:
-    reach, where = place
-    with Flow("optional") as flow:
-        first = flow.add(perhaps, is_there=is_there)
-        flow.output("out", flow.add(node(memo=reach)(added), x=1, y=first.out).out)
-    return flow.using(memo=where)
 
 
 class TestWhatDecides:
@@ -130,17 +73,6 @@ class TestWhatDecides:
             assert await told(by_place.using(memo=where), x=1) == (11, [])
             assert await told(one_node(where, placed, x=1)) == (11, [])
 
-    async def test_a_helper_and_the_version_count(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        for reach, where in places(tmp_path):
-            assert await told(one_node(where, node(memo=reach)(helped), x=1)) == (2, ["helped"])
-            with monkeypatch.context() as patched:
-                patched.setitem(globals(), "helper", lambda x: x + 100)  # what an editor does to it
-                assert await told(one_node(where, node(memo=reach)(helped), x=1)) == (101, ["helped"])
-                later = node(memo=reach, version="2")(helped)
-                assert await told(one_node(where, later, x=1)) == (101, ["helped"])
-
     async def test_a_node_without_a_memo_runs_each_time(self, tmp_path: Path) -> None:
         for reach, where in places(tmp_path):
             never = node(memo=reach)(echo).with_(memo="off")
@@ -155,49 +87,3 @@ class TestWhatDecides:
             for x in (*given, {"b": 2, "a": 1}):
                 out, calls = await told(one_node(where, node(memo=reach)(echo), x=x))
                 assert (type(out), out, calls) == (type(x), x, [])
-
-    async def test_a_declared_variable_of_the_environment_counts(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        for reach, where in places(tmp_path):
-            monkeypatch.delenv("DATAFLOW_TEST_TONGUE", raising=False)
-            placed = node(memo=Memo(reach, environment=["DATAFLOW_TEST_TONGUE"]))(echo)
-            found = [(await told(one_node(where, placed, x=1)))[1]]
-            for tongue in ("cs", "de", "cs"):
-                monkeypatch.setenv("DATAFLOW_TEST_TONGUE", tongue)
-                found.append((await told(one_node(where, placed, x=1)))[1])
-            assert found == [[1], [1], [1], []]
-
-    async def test_path_run_and_round_do_not_count(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            with Flow("rounds") as flow:
-                with flow.loop(limit=3) as loop:
-                    carried = loop.carry(0)
-                    flow.add(node(memo=reach)(echo), x=7)
-                    carried.next(flow.add(inc, x=carried.out).out)
-                flow.output("n", carried.final)
-            assert (await told(flow.using(memo=where), lambda result: result["n"])) == (3, [7])
-            assert (await told(one_node(where, node(memo=reach)(echo), x=7))) == (7, [])
-
-    async def test_what_several_edges_bring_counts_in_their_order(self, tmp_path: Path) -> None:
-        #: The digests of small values are small, and yet it is clear where each begins and ends.
-        rows: list[Any] = [("a", "bsc"), ("a", "b", "c"), *((True, number) for number in range(60))]
-        for place in places(tmp_path):
-            for row, calls in (((1, 2), [(1, 2)]), ((1, 2), []), ((2, 1), [(2, 1)])):
-                assert await told(edges_of(place, *row)) == (list(row), calls)
-            for row in rows:
-                assert await told(edges_of(place, *row)) == (list(row), [row])
-
-    async def test_a_skipped_optional_port_counts_as_its_default(self, tmp_path: Path) -> None:
-        for place in places(tmp_path):
-            assert await told(optional(place, is_there=False)) == (11, [1])
-            assert await told(one_node(place[1], node(memo=place[0])(added), x=1, y=10)) == (11, [])
-            assert await told(optional(place, is_there=True)) == (4, [1])
-
-    async def test_a_failure_that_a_port_takes_is_an_input(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            with Flow("failing") as flow:
-                step = flow.add(node(on_error="route")(fails))
-                flow.output("out", flow.add(node(memo=reach)(kind_of), failure=step.error).out)
-            assert await told(flow.using(memo=where)) == ("ValueError", ["failure"])
-            assert (await told(flow.using(memo=where)))[0] == "ValueError"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,6 @@ from dataflow import (
     node,
 )
 from dataflow.core.ports import SKIP
-from dataflow.stores import Store
 from tests.behaviour.memo_flows import CALLS, Place, called, one_node, places, told
 from tests.behaviour.table import play
 
@@ -98,12 +97,6 @@ class TestFailures:
             assert called() == ["a", "b"]
             assert await told(two(place)) == ("ok", ["b"])
 
-    async def test_what_comes_back_after_its_time_is_no_outcome(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            flow = one_node(where, node(memo=reach, timeout=0.01, on_error="skip")(late))
-            for _ in range(2):
-                assert (await told(flow, lambda result: result.outputs.get("out"))) == (None, ["late"])
-
     async def test_each_attempt_asks_and_the_one_that_succeeds_is_remembered(self, tmp_path: Path) -> None:
         for place in places(tmp_path):
             FAILURES.extend(["fails", "fails"])
@@ -118,15 +111,6 @@ class TestFailures:
             outer.output("out", outer.add(inner.with_(retries=1)).out)
         FAILURES.append("fails")
         assert await told(outer) == ("ok", ["a", "b", "b"])
-
-
-async def late() -> int:
-    CALLS.append("late")
-    try:
-        await anyio.sleep_forever()
-    except anyio.get_cancelled_exc_class():
-        return 1  # though it is over
-    return 0
 
 
 async def listed() -> dict[str, list[int]]:
@@ -163,41 +147,10 @@ class TestCopies:
                     assert result.get(p.out) == {"k": [1]}
                 assert called() == ["p"]
 
-    async def test_nobody_changes_it_where_a_scope_hands_its_only_copy_over(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            with Flow("items") as flow:
-                item = each(flow.input("xs", list[int]))
-                p = flow.add(node(name="p", memo=reach)(list_of), x=item)
-                flow.output("out", collect(flow.add(append, xs=p.out).out))
-            for _ in range(3):
-                assert (await flow.using(memo=where).run(xs=[1, 1, 2]))["out"] == [[1, 9], [1, 9], [2, 9]]
-            assert sorted(called()) == [1, 2]
-
-    async def test_it_is_kept_in_a_run_that_is_resumed(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            with Flow("resumed") as flow:
-                p = flow.add(node(name="p", memo=reach)(listed))
-                asked = flow.ask(int, "go on?")
-                flow.output("m", flow.add(spoil, d=p.out).out)
-                flow.output("r", flow.add(look, d=p.out).out)
-                flow.output("n", asked.out)
-            stored = flow.using(memo=where, store=Store.sqlite(tmp_path / "runs.db"))
-            for _ in range(2):
-                paused = await stored.run()
-                result = await stored.resume(paused.run_id, {"ask": 1})
-                assert (result["m"], result["r"]) == ({"k": [1, 2]}, [1])
-                assert "remembered" in result.why("p")
-            assert called() == ["p"]
-
 
 async def list_of(x: int) -> list[int]:
     CALLS.append(x)
     return [x]
-
-
-async def append(xs: list[int]) -> list[int]:
-    xs.append(9)
-    return xs
 
 
 class Parts(NamedTuple):
@@ -213,12 +166,6 @@ async def split(x: int) -> Parts:
 async def maybe(x: int) -> Maybe[int]:
     CALLS.append(x)
     return SKIP if x < 0 else x
-
-
-async def pieces(x: int) -> AsyncIterator[int]:
-    CALLS.append(x)
-    for piece in range(x):
-        yield piece
 
 
 async def raw(inputs: dict[str, Any], context: ExecutionContext) -> NodeOutput:
@@ -244,15 +191,6 @@ class TestOutcomes:
             nothing = one_node(where, node(memo=reach)(maybe), x=-1)
             for calls in ([-1], []):
                 assert await told(nothing, lambda result: dict(result.outputs)) == ({}, calls)
-
-    async def test_the_value_stands_for_pieces_that_nobody_gives_again(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            flow = one_node(where, node(memo=reach)(pieces), x=3)
-            for calls in ([3], []):
-                async with flow.start() as run:
-                    found: list[Any] = [piece async for piece in run.stream("pieces.out")]
-                    assert (await run)["out"] == [0, 1, 2]
-                assert (found, called()) == ([0, 1, 2], calls)
 
     async def test_a_raw_node_gives_outputs_context_and_metadata_again(self, tmp_path: Path) -> None:
         for reach, where in places(tmp_path):
@@ -300,26 +238,3 @@ class TestOutcomes:
             for ttl, calls in ((3600, ["a"]), (3600, []), (1e-9, ["a"]), (3600, [])):
                 placed = node(memo=Memo(reach, ttl=ttl))(first)
                 assert await told(one_node(where, placed)) == (1, calls)
-
-    async def test_an_event_names_the_input_that_has_no_digest(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            events = (await play(one_node(where, node(memo=reach)(used), x=iter(())))).events
-            [skipped] = [event for event in events if event.kind is EventKind.MEMO_SKIPPED]
-            assert skipped.data["reason"].startswith("DF0640 input 'x': builtins:tuple_iterator")
-
-    async def test_what_a_node_does_not_want_remembered_is_not(self, tmp_path: Path) -> None:
-        for reach, where in places(tmp_path):
-            flow = one_node(where, node(ports=lambda _: Ports({}, {"out": int}), memo=reach)(guess))
-            for _ in range(2):
-                result = await flow.run()
-                assert (result["out"], called()) == (1, ["guess"])
-            assert result.why("guess").endswith("the node says that this is not to be remembered")
-
-
-async def used(x: Any) -> int:
-    return 1
-
-
-async def guess(inputs: Any, context: ExecutionContext | None) -> NodeOutput:
-    CALLS.append("guess")
-    return NodeOutput({"out": 1}, remembered=False)

@@ -12,8 +12,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, Retry, RunFailed, collect, each, node
-from dataflow.memo.table import Entry, SingleFlight
+from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, RunFailed, collect, each, node
+from dataflow.memo.table import Entry
 from tests.behaviour.memo_flows import CALLS, Place, called, one_node, places, told
 
 pytestmark = pytest.mark.usefixtures("calls")
@@ -111,18 +111,6 @@ async def outcomes(place: Place, count: int) -> list[str]:
     return sorted(ends)
 
 
-async def test_whoever_waits_for_the_outcome_of_another_counts_as_a_hit() -> None:
-    gates()
-    table = ProcessMemo()
-    async with anyio.create_task_group() as group:
-        for _ in range(3):
-            group.start_soon(flow_of(("process", table)).run)
-        await settle()
-        assert table.stats() == MemoStats(entries=0, hits=0, misses=3)
-        GATES["go"].set()
-    assert (table.stats(), called()) == (MemoStats(entries=1, hits=2, misses=1), [1])
-
-
 class LateMemo(ProcessMemo):
     """A table in which an outcome is just after it was asked for."""
 
@@ -156,19 +144,6 @@ async def test_concurrent_misses_compute_once_until_one_succeeds(tmp_path: Path)
         xs = [3, 2, 3, 3, 2]
         assert (await mapped(place, held).run(xs=xs))["out"] == [x + 1 for x in xs]
         assert sorted(called()) == [2, 3]
-
-
-async def test_one_that_waits_for_its_next_attempt_holds_nobody_up(tmp_path: Path) -> None:
-    for place in places(tmp_path):
-        gates(open_first=True)
-        ENDS[:] = ["fails"]
-        retried = flow_of(place, retries=Retry(1, backoff="fixed", first=3600))
-        async with retried.start() as run:
-            async for event in run.events():
-                if event.kind is EventKind.ATTEMPT_FAILED:
-                    break
-            assert await told(flow_of(place)) == (2, [1, 1])
-            run.cancel()
 
 
 async def test_one_that_waits_or_computes_can_be_cancelled(tmp_path: Path) -> None:
@@ -261,23 +236,3 @@ def test_threads_compute_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.join(30)
         assert (found, sorted(called())) == ([xs] * 4, [*range(7)])
-
-
-class TestFlights:
-    async def test_who_leads_tells_those_who_wait(self) -> None:
-        calls = SingleFlight()
-        assert calls.join("a") is None
-        assert calls.join("b") is None
-        waiting = [calls.join("a"), calls.join("a")]
-        calls.land("a", 7)
-        assert [await one.outcome() for one in waiting if one is not None] == [7, 7]
-        assert calls.join("a") is None
-
-    async def test_without_an_outcome_the_next_leads(self) -> None:
-        calls = SingleFlight()
-        calls.join("a")
-        waiting = calls.join("a")
-        assert waiting is not None
-        calls.land("a")
-        assert await waiting.outcome() is None
-        assert calls.join("a") is None

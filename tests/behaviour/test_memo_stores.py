@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,14 +12,9 @@ import pytest
 
 from dataflow import (
     EventKind,
-    ExecutionContext,
     Flow,
-    Message,
-    ProcessMemo,
     RunFailed,
     Secret,
-    collect,
-    each,
     node,
 )
 from dataflow.durable.replay import look_at
@@ -105,16 +99,6 @@ class TestChains:
         assert (await chain(6).using(memo=store).run(x=1))["out"] == text_of("!!!!!")
         assert (called(), store.reads) == (["longer"], 1)  # a miss behind hits reads what it is given
 
-    async def test_an_output_in_between_is_read(self, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
-        with Flow("between") as flow:
-            text = flow.add(node(memo="store")(long_text), x=1).out
-            flow.output("text", text)
-            flow.output("longer", flow.add(node(memo="store")(longer), text=text).out)
-        for _ in range(2):
-            outputs = dict((await flow.using(memo=store).run()).outputs)
-            assert outputs == {"text": text_of(""), "longer": text_of("!")}
-
     async def test_the_journal_of_hits_alone_tells_all(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
         flow = chain().using(store=store)
@@ -125,63 +109,6 @@ class TestChains:
         store.delete(first.run_id)
         looked = await look_at(flow.compile(), flow.settings, store, second.run_id)
         assert looked.get("longer_3.out") == text_of("!!!")
-
-    async def test_whoever_else_reads_gets_the_value(self, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
-        with Flow("readers") as flow:
-            text = flow.add(node(memo="store")(long_text), x=1).out
-            flow.output("length", flow.add(length, text=text).out)
-            item = each([1, 2])
-            joined = flow.add(node(name="joined")(paired), text=text, x=item)
-            flow.output("pairs", collect(joined.out))
-            with flow.loop(limit=2) as loop:
-                carried = loop.carry(text)
-                carried.next(flow.add(node(memo="store")(longer), text=carried.out).out)
-            flow.output("final", carried.final)
-            with Flow("inner") as inner:
-                inner.output(
-                    "out", inner.add(node(name="inner_length")(length), text=inner.input("text", str)).out
-                )
-            flow.output("inner", flow.add(inner, text=text).out)
-        for keep in (True, False):
-            for _ in range(2):
-                result = await flow.using(memo=store, keep=keep).run()
-                assert dict(result.outputs) == {
-                    "length": LONG + 1, "pairs": [(LONG + 1, 1), (LONG + 1, 2)], "final": text_of("!!"),
-                    "inner": LONG + 1,
-                }  # fmt: skip
-            assert store.outcomes is not None
-            store.outcomes.clear()
-
-    async def test_listeners_get_the_values(self, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
-        await chain().using(store=store).run(x=1)
-        events = (await play(chain().using(store=store), {"x": 1})).events
-        values = [e.data["ports"]["out"]["value"] for e in events if e.kind is EventKind.NODE_FINISHED]
-        assert [len(value) for value in values] == [LONG + 1 + more for more in range(5)]
-
-    async def test_a_conversation_goes_on_from_what_was_remembered(self, tmp_path: Path) -> None:
-        store = Counting(tmp_path)
-        with Flow("talk") as flow:
-            context = flow.input("context", ExecutionContext)
-            for number in range(3):
-                placed = node(name=f"say{number}", memo="store")(say)
-                context = flow.add(placed, context=context, n=number).out
-            flow.output("out", context)
-        given = ExecutionContext("c").append(Message("user", "é" * LONG))
-        for calls in ([0, 1, 2], []):
-            result = await flow.using(memo=store).run(context=given)
-            assert [one.content for one in result["out"].message_history][1:] == ["0", "1", "2"]
-            assert called() == calls
-
-
-async def say(context: ExecutionContext, n: int) -> ExecutionContext:
-    CALLS.append(n)
-    return context.append(Message("assistant", str(n)))
-
-
-async def paired(text: str, x: int) -> tuple[int, int]:
-    return len(text), x
 
 
 def damage(store: Counting, statements: str) -> None:
@@ -296,26 +223,6 @@ class TestPlaces:
                 "hidden is done, not memoized (store): DF0621 hidden.out: "
             )
 
-    async def test_what_another_flow_can_read_stays(self, tmp_path: Path) -> None:
-        """A flow whose ports name the class remembers what one whose ports do not cannot read."""
-        store = Counting(tmp_path)
-
-        def flow(is_named: bool) -> Flow:
-            with Flow("named") as made:
-                step = made.add(node(memo="store")(hidden), x=1)
-                made.output("out", step.out)
-                if is_named:
-                    made.output("x", made.add(x_of, point=step.out).out)
-            return made.using(memo=store)
-
-        for is_named, calls in ((True, ["hidden"]), (False, ["hidden"]), (True, [])):
-            result = await flow(is_named).run()
-            assert (result["out"], called(), len(result.warnings)) == (
-                Point(1),
-                calls,
-                not is_named and bool(calls),
-            )
-
     async def test_without_a_store_that_remembers_it_is_as_for_the_run(self) -> None:
         with Flow("twice") as twice:
             twice.output("a", twice.add(node(memo="store")(length), text="x").out)
@@ -329,53 +236,6 @@ class TestPlaces:
                 assert len(played.result.warnings) == 1
                 why = played.result.why("length_2")
                 assert why.startswith("length_2 is done, remembered (run) from length of run ")
-
-    async def test_a_place_of_a_flow_inside_another_does_not_count(self) -> None:
-        own, outer_place = ProcessMemo(), ProcessMemo()
-        with Flow("inner") as inner:
-            inner.output("out", inner.add(node(memo="process")(length), text="x").out)
-        with Flow("outer") as outer:
-            outer.output("out", outer.add(inner.using(memo=own)).out)
-        result = await outer.using(memo=outer_place).run()
-        assert (own.stats().entries, outer_place.stats().entries) == (0, 1)
-        assert "memo of the flow of node 'inner'" in result.warnings[0]
-
-    async def test_outcomes_may_be_in_another_store_than_the_run(self, tmp_path: Path) -> None:
-        runs, outcomes = Store.memory(), Counting(tmp_path)
-        flow = chain().using(store=runs, memo=outcomes)
-        for _ in range(2):
-            assert (await flow.run(x=1))["out"] == text_of("!!!!")
-        assert called() == CHAIN
-        assert runs.outcomes is not None
-        assert not runs.outcomes.use()
-        for run in runs.runs():
-            values = [record for record in runs.records(run.id) if record.kind == "node_finished"]
-            names = [json.loads(one.data)["ports"]["out"]["value"]["v"] for one in values]
-            assert all(len(runs.blob(name)) > LONG for name in names)
-
-    async def test_deleting_runs_leaves_outcomes_and_clearing_outcomes_leaves_runs(
-        self, tmp_path: Path
-    ) -> None:
-        store = Counting(tmp_path)
-        flow = chain().using(store=store)
-        await flow.run(x=1)
-        for run in store.runs():
-            store.delete(run.id)
-        called()
-        result = await flow.run(x=1)
-        assert (called(), result["out"][:2]) == ([], "1é")
-        assert store.outcomes is not None
-        assert store.outcomes.clear() == 5
-        [record] = [
-            one
-            for one in store.records(result.run_id)
-            if (one.kind, one.path) == ("node_finished", "longer_2")
-        ]
-        assert store.blob(json.loads(record.data)["ports"]["out"]["value"]["v"])
-
-
-async def x_of(point: Point) -> int:
-    return point.x
 
 
 RESTARTED: Final = """

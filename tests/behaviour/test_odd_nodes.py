@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 import trio
-from anyio import Event, create_task_group, fail_after, move_on_after, sleep_forever
+from anyio import Event, sleep_forever
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Run, RunFailed, collect, each, node
@@ -120,62 +120,6 @@ async def test_a_node_that_raises_a_cancellation_of_its_own_fails() -> None:
     kind = "CancelledError" if on_trio() else "NodeFailed"
     assert [(one.path, one.type) for one in failed.failures] == [("cancels", kind)]
     assert states_of(failed.result) == {"cancels": "failed", "inc": "not_run", "one": "done"}
-
-
-async def test_a_node_that_cancels_its_own_task_is_the_one_that_fails() -> None:
-    async def cancels() -> int:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        return 1
-
-    async def waits(x: int) -> int:
-        await checkpoint()
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(waits, x=f.add(one if on_trio() else cancels).out).out)
-    if on_trio():  # there a task cannot cancel itself
-        assert (await f.run())["o"] == 1
-    else:
-        assert [failure.path for failure in (await failed_run(f)).failures] == ["cancels"]
-
-
-async def test_a_timeout_inside_a_node_is_the_nodes_own() -> None:
-    async def patient() -> str:
-        with move_on_after(0):
-            await sleep_forever()
-        try:
-            with fail_after(0):
-                await sleep_forever()
-        except TimeoutError:
-            return "timed out"
-        return "never"
-
-    async def patient_item(x: int) -> int:
-        with move_on_after(0):
-            await sleep_forever()
-        return x
-
-    with Flow() as f:
-        f.output("o", collect(f.add(patient_item, x=each([1, 2, 3])).out))
-        f.output("p", f.add(patient).out)
-    assert (await f.run()).outputs == {"o": [1, 2, 3], "p": "timed out"}
-
-
-async def test_a_task_group_of_a_node_that_fails_is_one_failure() -> None:
-    async def fail() -> None:
-        raise ValueError("child")
-
-    async def parent() -> int:
-        async with create_task_group() as group:
-            group.start_soon(fail)
-            group.start_soon(sleep_forever)
-        return 1
-
-    with Flow() as f:
-        f.add(parent)
-    assert [(e.path, e.type) for e in (await failed_run(f)).failures] == [("parent", "ExceptionGroup")]
 
 
 async def test_the_pieces_of_an_async_generator_are_a_list() -> None:

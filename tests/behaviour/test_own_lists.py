@@ -106,15 +106,6 @@ def test_a_list_of_a_map_over_edges_is_not_read_inside_it() -> None:
     assert "DF0324 add.y" in codes(f.check())
 
 
-async def test_a_list_goes_over_anew_behind_its_map() -> None:
-    """So what is refused inside a map is said (S7.1)."""
-    with Flow("own lists") as f:
-        item = f.add(inc, x=each(f.input("xs", list[int]), on_error="skip"))
-        items = collect(item.out)
-        f.output("o", collect(f.add(add, x=each(items), y=f.add(total, xs=items).out).out))
-    assert (await f.run(xs=XS))["o"] == [11, 12, 13]
-
-
 async def test_under_continue_an_own_list_stands_whatever_fails_later_in_an_item() -> None:
     with Flow("own lists") as f:
         item = f.add(inc, x=each(f.input("xs", list[int])))
@@ -137,11 +128,3 @@ async def test_under_continue_an_own_list_that_is_an_error_reaches_the_items() -
         await f.using(errors="continue").run(xs=XS)
     assert [failure.path for failure in caught.value.failures] == ["fails_on_odd[0]", "fails_on_odd[2]"]
     assert caught.value.result.states["fails_on_odd[1]/add"].value == "not_run"
-
-
-async def test_in_a_live_session_items_read_the_list_of_now() -> None:
-    f = flow_of(shares)
-    async with f.live(xs=XS) as live:
-        for xs in (XS, [1, 5], [2], [], [3, 4, 5, 6]):
-            await live.update(xs=xs)
-            assert await live.get("o") == (await f.run(xs=xs))["o"]

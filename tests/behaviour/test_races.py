@@ -96,18 +96,6 @@ async def test_a_loser_with_another_use_continues() -> None:
     assert (await f.run()).outputs == {"values": [1, 2], "slow": 7}
 
 
-async def test_a_node_that_two_races_have_given_up_is_stopped() -> None:
-    with Flow() as f:
-        slow = f.add(forever, x=1)
-        f.output("a", race(slow.out, f.add(one).out))
-        f.output("b", race(f.add(src, x=2).out, slow.out))
-    played = await play(f)
-    assert played.result.outputs == {"a": 1, "b": 2}
-    assert states_of(played.result)["forever"] == "cancelled"
-    decided = [event.path for event in played.events if event.kind == EventKind.RACE_DECIDED]
-    assert sorted(decided) == ["race", "race_2"]
-
-
 async def test_a_map_and_a_loop_that_lose_are_stopped_with_all_inside() -> None:
     with Flow() as f:
         items = f.add(forever, x=each([1, 2, 3]))
@@ -181,28 +169,3 @@ async def test_each_round_and_each_item_has_a_separate_race() -> None:
         items = f.input("items", list[int], [1, 2])
         f.output("items", collect(race(f.add(forever, x=each(items)).out, each(items))))
     assert (await f.run()).outputs == {"o": 3, "items": [1, 2]}
-
-
-async def test_a_constant_wins_before_anything_starts() -> None:
-    with Flow() as f:
-        f.output("o", race(f.add(forever, x=1).out, 4))
-    result = await f.run()
-    assert (result.outputs, states_of(result)) == ({"o": 4}, {"forever": "cancelled"})
-
-
-async def test_a_race_with_a_failing_source_used_elsewhere_fails_the_run() -> None:
-    """S9.4: the error has a use that is not a race edge."""
-    with Flow() as f:
-        bad = f.add(fails, x=1)
-        f.output("o", race(bad.out, f.add(one).out))
-        f.add(inc, x=bad.out)
-    assert [failure.path for failure in (await failed_run(f)).failures] == ["fails"]
-
-
-async def test_exits_of_one_branch_race_though_they_settle_in_one_step() -> None:
-    with Flow() as f:
-        odd = f.when(f.input("x", int), lambda x: x % 2 == 1)
-        f.output("o", f.add(ident, race(odd.yes, odd.no)).out)
-        f.output("back", f.add(ident, race(odd.no, odd.yes)).out)
-    for x in (1, 2):
-        assert (await f.run(x=x)).outputs == {"o": x, "back": x}

@@ -17,7 +17,6 @@ from dataflow import (
     each,
     node,
     this_firing,
-    threaded,
 )
 from tests.behaviour.nodes import src
 from tests.behaviour.table import failed_run, play
@@ -121,25 +120,3 @@ async def test_metadata_of_each_firing_is_in_its_event_and_in_the_result() -> No
     result = await f.run()
     kept["seen"].append(2)
     assert result.metadata["keeps"] == {"seen": [1]}  # it is a copy
-
-
-async def test_a_raw_node_may_block_in_a_thread() -> None:
-    @node(ports=lambda _: Ports({"x": int}, {"y": int}))
-    @threaded
-    def blocks(inputs: Mapping[str, Any], context: object) -> NodeOutput:
-        return NodeOutput({"y": inputs["x"] + 1})
-
-    with Flow() as f:
-        f.output("y", f.add(blocks, x=f.input("x", int)).out.y)
-    assert (await f.run(x=1))["y"] == 2
-
-
-async def test_a_piece_of_a_port_that_the_node_does_not_have_is_an_error() -> None:
-    async def speaks(x: int) -> int:
-        this_firing().emit("a", port="text")
-        return x
-
-    with Flow() as f:
-        f.add(speaks, f.input("x", int))
-    [failure] = (await failed_run(f, x=1)).failures
-    assert failure.message.startswith("DF0806 speaks.text: ")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 import trio
-from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, Run, RunFailed, node
-from tests.behaviour.rows import inc, one, row
+from tests.behaviour.rows import row
 from tests.behaviour.table import states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -124,63 +122,3 @@ async def test_a_node_that_cancels_its_own_task_and_interrupts_holds_up_nothing(
     row(f, cancelling(interrupt))
     with pytest.raises(RunFailed if trio.lowlevel.in_trio_task() else Interruption):
         await f.run()
-
-
-def hides_its_arguments(function: Any) -> Any:
-    @functools.wraps(function)
-    async def fewer(x: int) -> int:
-        return x
-
-    return fewer
-
-
-@hides_its_arguments
-async def takes_two(x: int, y: int) -> int:
-    return x
-
-
-async def test_arguments_that_do_not_fit_are_a_failure_of_the_node() -> None:
-    with Flow() as f:
-        f.add(node(takes_two).with_(on_error="skip"), x=f.add(one).out, y=1)
-        f.output("o", f.add(inc, x=1).out)
-    result = await f.run()
-    assert (states_of(result)["takes_two"], result["o"]) == ("failed", 2)
-
-
-async def test_a_copy_that_interrupts_comes_out_bare() -> None:
-    class Bad(list[int]):
-        def __copy__(self) -> Bad:
-            raise Interruption
-
-    async def gives() -> Any:
-        return Bad()
-
-    async def takes(x: Any) -> int:
-        return 1
-
-    with Flow() as f:
-        bad = f.add(gives)
-        f.add(takes, x=bad.out)
-        f.add(takes, x=bad.out)
-    with pytest.raises(Interruption):
-        await f.run()
-
-
-async def test_a_row_continues_behind_a_failure_that_is_handled() -> None:
-    async def fails(x: int) -> int:
-        await checkpoint()
-        raise ValueError("late")
-
-    async def handles(failure: Any) -> int:
-        return 1
-
-    f = Flow()
-    row(f, node(fails).with_(on_error="route"))
-    assert (await f.run()).outputs == {"beside": 5}
-    with Flow() as f:
-        bad = f.add(raising(ValueError).with_(on_error="route"), x=1)
-        port = f.add(handles, failure=bad.error).out
-        for _ in range(3):
-            port = f.add(inc, x=port).out
-        f.output("o", port)
-    assert (await f.run())["o"] == 4

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
-from itertools import groupby, pairwise, product
+from itertools import groupby, pairwise
 from math import inf
 from typing import Any
-from weakref import WeakSet
 
 import pytest
 from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, Retry, Run, collect, each, node, this_firing
+from dataflow import EventKind, Flow, Run, node
 from dataflow.runtime.workers import QuickCalls, Workers
 from tests.behaviour.rows import inc, one
 from tests.support.source import home_of
@@ -173,51 +171,7 @@ async def test_a_listener_that_comes_and_goes_in_a_row_hears_what_happens_meanwh
     ]  # fmt: skip
 
 
-async def test_a_listener_that_asks_for_inputs_in_a_row_is_given_copies() -> None:
-    runs, streams = list[Run](), list[Any]()
-
-    async def comes(x: list[int]) -> list[int]:
-        streams.append(runs[0].events(inputs=True))
-        return x
-
-    async def changes(x: list[int]) -> list[int]:
-        x.append(len(x))
-        return x
-
-    with Flow() as f:
-        wired(f, "abc", lambda name: comes if name == "a" else changes, [0])
-    async with f.start() as run:
-        runs.append(run)
-        await run
-    started = [event async for event in streams[0] if event.kind is EventKind.NODE_STARTED]
-    assert [event.data["inputs"] for event in started] == [{"x": [0]}, {"x": [0, 1]}]
-
-
 # what is held
-
-
-class Thing:
-    """Something whose end can be seen."""
-
-
-async def test_a_row_of_rounds_holds_one_value_at_a_time() -> None:
-    things, held = WeakSet[Thing](), list[int]()
-
-    async def renew(thing: Any) -> Any:
-        del thing
-        gc.collect()
-        held.append(len(things))
-        made = Thing()
-        things.add(made)
-        return made
-
-    with Flow() as f:
-        with f.loop(limit=5) as it:
-            v = it.carry(None)
-            v.next(f.add(renew, thing=v.out).out)
-        f.output("o", v.final)
-    await f.using(keep=False).run()
-    assert max(held) <= 2
 
 
 # all of it together
@@ -225,42 +179,3 @@ async def test_a_row_of_rounds_holds_one_value_at_a_time() -> None:
 
 with Flow("climbed") as climbed:
     climbed.output("out", climbed.add(inc, x=climbed.add(inc, x=climbed.input("x", int)).out).out)
-
-
-async def test_limits_retries_maps_loops_and_flow_nodes_together_give_the_same() -> None:
-    for is_heard, keep, suspends in product((False, True), repeat=3):
-        for most in (None, 1, 3):
-            await climb(suspends=suspends, is_heard=is_heard, keep=keep, most=most)
-
-
-async def climb(*, suspends: bool, is_heard: bool, keep: bool, most: int | None) -> None:
-    running = most_running = 0
-
-    async def third_time(x: int) -> int:
-        nonlocal running, most_running
-        running += 1
-        most_running = max(most_running, running)
-        try:
-            if suspends:
-                await checkpoint()
-            if this_firing().attempt < 3:
-                raise ValueError(x)
-            return x + 1
-        finally:
-            running -= 1
-
-    with Flow() as f:
-        item = each(f.input("xs", list[int]), max_concurrency=4)
-        mended = f.add(node(third_time).with_(retries=Retry(2)), x=item)
-        inner = f.add(climbed, x=mended.out)
-        with f.loop(limit=3) as it:
-            v = it.carry(inner.out)
-            v.next(f.add(inc, x=v.out).out)
-        f.output("o", collect(f.add(inc, x=v.final).out))
-    xs = list(range(20))
-    async with f.using(max_concurrency=most, keep=keep).start(xs=xs) as run:
-        if is_heard:
-            assert [event async for event in run.events()]
-        result = await run
-    assert result["o"] == [x + 7 for x in xs]
-    assert most_running <= (most or len(xs))

@@ -112,26 +112,6 @@ async def test_a_node_of_a_row_may_cancel_its_own_run() -> None:
         assert await stopped(Flow(), ready_beside, asks) == ended
 
 
-async def test_what_was_ready_when_its_item_failed_is_cancelled_and_other_items_go_on() -> None:
-    entered: list[int] = []
-
-    async def fails_on_two(x: int) -> int:
-        if x == 2:
-            raise ValueError(x)
-        return x
-
-    async def enter(x: int) -> int:
-        entered.append(x)
-        return x
-
-    with Flow() as f:
-        item = f.add(inc, x=each([0, 1, 2], on_error="skip"))
-        f.output("o", collect(f.add(fails_on_two, x=item.out).out))
-        f.output("beside", collect(f.add(enter, x=item.out).out))
-    result = await f.run()
-    assert (result.outputs, entered) == ({"o": [1, 3], "beside": [1, 3]}, [1, 3])
-
-
 # skips and errors in a row
 
 

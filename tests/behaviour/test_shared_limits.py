@@ -5,26 +5,11 @@ from __future__ import annotations
 import threading
 
 import anyio
-from anyio.lowlevel import checkpoint
 
-from dataflow import Flow, Limit, each, node
+from dataflow import Flow, Limit, node
 from tests.behaviour.nodes import gated, one
-from tests.behaviour.table import failed_run, states_of
+from tests.behaviour.table import states_of
 from tests.behaviour.test_limits import InFlight, mapped
-
-
-async def test_a_failure_leaves_no_slot_of_a_shared_limit_behind() -> None:
-    shared, in_flight = Limit(2), InFlight()
-
-    async def fails(x: int) -> None:
-        await checkpoint()
-        raise ValueError("no")
-
-    with Flow("failing") as failing:
-        failing.add(node(limit="web")(fails), x=each(list(range(9))))
-    await failed_run(failing.using(limits={"web": shared}))
-    await mapped(in_flight, 5, limit="web").using(limits={"web": shared}).run()
-    assert in_flight.most["item"] == 2
 
 
 async def test_a_limit_is_shared_by_runs_and_a_number_is_a_limit_of_each_run() -> None:
@@ -74,21 +59,3 @@ async def test_a_run_without_a_slot_of_its_own_holds_up_no_other_run_at_a_shared
                 assert (await third)["o"] == [0, 1, 2]
             second.set()
             assert set(states_of(await run).values()) == {"done"}
-
-
-async def test_a_run_cancelled_in_the_line_of_a_shared_limit_lets_the_next_one_come() -> None:
-    limits: dict[str, Limit | int] = {"web": Limit(1)}
-    gate, in_flight = anyio.Event(), InFlight()
-    with Flow("holding") as holding:
-        holding.add(gated(gate).with_(limit="web"))
-    waiting = mapped(in_flight, 2, limit="web").using(limits=limits)
-    async with holding.using(limits=limits).start() as first:
-        await anyio.wait_all_tasks_blocked()
-        async with waiting.start() as second:
-            await anyio.wait_all_tasks_blocked()
-            second.cancel("enough")
-            assert (await second).status == "cancelled"
-        async with waiting.start() as third:
-            gate.set()
-            assert (await third)["o"] == [0, 1]
-        assert (await first).status == "completed"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from anyio import Event, create_task_group, wait_all_tasks_blocked
 
-from dataflow import DataflowError, Flow, Run, RunFailed, collect, each, merge, node, this_firing, threaded
+from dataflow import DataflowError, Flow, Run, RunFailed, collect, each, merge, node, this_firing
 from tests.behaviour.nodes import gated
 
 
@@ -188,22 +188,6 @@ async def test_after_a_failed_attempt_it_continues_with_what_is_given_instead() 
         assert await all_of(run, broken.out) == ["a piece", "instead"]
 
 
-async def test_one_opened_late_gets_the_later_pieces_or_the_value() -> None:
-    opened, gate = Event(), Event()
-    opened.set()
-    with Flow() as f:
-        step = f.add(halting(opened, gate))
-        generated, spelled = f.add(words, "a b"), f.add(spells, "ab")
-    async with f.start() as run:
-        await wait_all_tasks_blocked()
-        stream = run.stream(step.out)
-        gate.set()
-        assert [piece async for piece in stream] == [1]
-        await run
-        assert await all_of(run, generated.out) == ["a", "b"]
-        assert await all_of(run, spelled.out) == ["AB"]
-
-
 async def test_a_value_is_passed_on_before_it_is_released() -> None:
     gate = Event()
     with Flow() as f:
@@ -214,44 +198,3 @@ async def test_a_value_is_passed_on_before_it_is_released() -> None:
         with pytest.raises(DataflowError, match=r"DF0337 spells\.out:"):
             run.stream("spells")
         gate.set()
-
-
-async def test_readers_get_each_piece_of_their_port_and_no_other() -> None:
-    """A slow one neither slows the run nor loses a piece; a step names its port."""
-    with Flow() as f:
-        f.add(spells, "ab")
-        other = f.add(node(spells).with_(name="other"), "cde")
-    async with f.start() as run:
-        stream, by_step = run.stream(other.out), run.stream(other)
-        assert await anext(stream) == "c"
-        await run
-        assert [piece async for piece in stream] == ["d", "e"]
-        assert [piece async for piece in by_step] == ["c", "d", "e"]
-
-
-async def test_each_reader_has_its_own_copies() -> None:
-    async def lists() -> str:
-        this_firing().emit([1])
-        return ""
-
-    with Flow() as f:
-        step = f.add(lists)
-    async with f.start() as run:
-        first: Any = run.stream(step.out)
-        second: Any = run.stream(step.out)
-        piece: Any = await anext(first)
-        piece.append(2)
-        assert await anext(second) == [1]
-
-
-async def test_pieces_from_a_thread_come_in_order() -> None:
-    @threaded
-    def speaks() -> str:
-        for letter in "abc":
-            this_firing().emit(letter)
-        return "abc"
-
-    with Flow() as f:
-        step = f.add(speaks)
-    async with f.start() as run:
-        assert await all_of(run, step.out) == ["a", "b", "c"]

@@ -10,7 +10,6 @@ import pytest
 from tests.behaviour.cases_attempts import ATTEMPTS
 from tests.behaviour.cases_branches import BRANCHES
 from tests.behaviour.cases_conditions import CONDITIONS
-from tests.behaviour.cases_control import CONTROL
 from tests.behaviour.cases_dead_ports import DEAD_PORTS
 from tests.behaviour.cases_edges import EDGES
 from tests.behaviour.cases_failures import FAILURES
@@ -40,7 +39,6 @@ TABLE: Final[tuple[Case, ...]] = (
     *ATTEMPTS,
     *BRANCHES,
     *CONDITIONS,
-    *CONTROL,
     *DEAD_PORTS,
     *EDGES,
     *FAILURES,

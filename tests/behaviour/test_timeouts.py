@@ -15,7 +15,6 @@ import anyio.from_thread
 import anyio.lowlevel
 import pytest
 from anyio.lowlevel import EventLoopToken
-from anyio.to_thread import current_default_thread_limiter
 
 from dataflow import (
     Event,
@@ -131,21 +130,6 @@ async def test_code_that_blocks_a_thread_is_timed_out_while_everything_else_goes
     assert "late" not in repr(played.events) + repr(dict(played.result.outputs))
 
 
-async def test_async_code_is_timed_out_where_it_waits() -> None:
-    async def slow() -> str:
-        await anyio.sleep(30)
-        return "late"
-
-    begun = monotonic()
-    failed = await failed_run(only(slow, timeout=0.03))
-    assert monotonic() - begun >= 0.03
-    assert states_of(failed.result) == {"slow": "timed_out"}
-    cause = failed.__cause__
-    assert isinstance(cause, NodeTimeout)
-    assert isinstance(cause, TimeoutError)
-    assert (cause.node, cause.seconds, cause.bound) == ("slow", 0.03, "timeout")
-
-
 async def test_code_that_blocks_the_event_loop_is_reported_and_timed_out_when_it_comes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -186,23 +170,6 @@ async def test_code_that_swallows_its_cancellation_or_raises_is_timed_out_all_th
     cause = (await failed_run(only(untidy, timeout=0.01))).__cause__
     assert isinstance(cause, NodeTimeout)
     assert isinstance(cause.__cause__, KeyError)
-
-
-async def test_a_node_that_ends_in_time_leaves_no_time_limit_behind() -> None:
-    """The worker goes on with the next node in the same cancel scope."""
-
-    async def quick() -> int:
-        return 1
-
-    async def slower(x: int) -> int:
-        set_forward(60)
-        await anyio.sleep(0.01)
-        return x
-
-    with Flow("f") as f:
-        first = f.add(node(timeout=30)(quick))
-        f.output("o", f.add(slower, x=first.out).out)
-    assert (await f.run())["o"] == 1
 
 
 async def test_a_firing_whose_frame_fails_is_cancelled_and_not_timed_out() -> None:
@@ -247,30 +214,6 @@ async def test_a_thread_that_runs_on_is_reported_once_and_knows_that_it_is_not_w
     assert (result["o"], result.warnings) == ("quick", ())
 
 
-async def test_blocking_code_of_a_cancelled_run_is_told_too() -> None:
-    with blocking() as code:
-        async with only(threaded(code)).start() as run:
-            while not code.firings:
-                await anyio.lowlevel.checkpoint()
-            before = code.firings[0].cancelled()
-            run.cancel("enough")
-            result = await run
-        assert (before, code.firings[0].cancelled()) == (False, True)
-        assert len(result.warnings) == 1
-        assert states_of(result) == {"slow": "cancelled"}
-
-
-async def test_a_thread_that_runs_on_counts_for_the_limiter_of_threads() -> None:
-    limiter = current_default_thread_limiter()
-    before = limiter.borrowed_tokens
-    with blocking(for_long=True) as code:
-        await only(threaded(code), timeout=30, on_error="skip").run()
-        during = limiter.borrowed_tokens
-        code.until_it_has_returned()
-        await until(lambda: limiter.borrowed_tokens == before)
-    assert during == before + 1
-
-
 async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns() -> None:
     settings: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
         ({}, {"max_concurrency": 1}),
@@ -289,20 +232,6 @@ async def test_a_thread_that_runs_on_keeps_its_slot_until_it_returns() -> None:
                 code.release.set()
                 assert set(states_of(await run).values()) == {"timed_out", "done"}
             assert code.entered == [True]
-
-
-async def test_a_shared_slot_of_a_thread_comes_back_although_its_run_and_event_loop_have_ended() -> None:
-    shared = Limit(1)
-    with blocking() as code:
-        flow = only(threaded(code), timeout=0.3, on_error="skip", limit="one")
-        flow.using(limits={"one": shared}).run_sync()
-        code.until_it_has_returned()
-
-    async def next_one() -> int:
-        return 1
-
-    flow = only(next_one, limit="one", timeout=20)
-    assert flow.using(limits={"one": shared}).run_sync()["o"] == 1
 
 
 async def until(holds: Callable[[], object], seconds: float = 20) -> None:

@@ -164,33 +164,3 @@ async def test_rounds_do_not_overlap() -> None:
     order, _ = await play(f, opens(gate, "outside"))
     assert order.index("loop[0]/inc") < order.index("loop[0]/slow") < order.index("loop[1]/inc")
     assert order.index("outside") < order.index("loop[0]/slow")
-
-
-async def test_a_round_begins_without_waiting_for_loop_constants() -> None:
-    gate = Event()
-    with Flow() as f:
-        slow = f.add(gated(gate), x=10)
-        with f.loop(limit=2) as it:
-            v = it.carry(0)
-            second = f.add(add, x=f.add(inc, x=v.out).out, y=slow.out)
-            it.until(second.out, lambda _: False)
-            v.next(second.out)
-        f.output("o", it.result(second.out))
-    order, outputs = await play(f, opens(gate, "loop[0]/inc"))
-    assert order[:3] == ["loop[0]/inc", "slow", "loop[0]/add"]
-    assert outputs == {"o": 22}
-
-
-async def test_a_branch_inside_a_loop_waits_only_for_its_own_inputs() -> None:
-    """The test is known while another node of the round still runs; no further round follows it."""
-    gate = Event()
-    with Flow() as f:
-        with f.loop(limit=5) as it:
-            v = it.carry(0)
-            slow = f.add(gated(gate), x=v.out)
-            graded = f.add(src, x=v.out)
-            it.until(graded.out, lambda _: True)
-            v.next(f.add(inc, x=v.out).out)
-        f.output("o", it.result(slow.out))
-    order = ["loop[0]/src", "loop[0]/inc", "loop[0]/slow", "loop"]
-    assert await play(f, opens(gate, "loop[0]/inc")) == (order, {"o": 0})
