@@ -69,9 +69,9 @@ def together() -> Flow:
     return f
 
 
-def items(*, keyed: bool, most: int | None = None) -> Flow:
+def items(*, most: int | None = None) -> Flow:
     with Flow() as f:
-        item = each(f.input("names", list[str]), key=str if keyed else None, max_concurrency=most)
+        item = each(f.input("names", list[str]), max_concurrency=most)
         answer = f.ask(str, "Who?", show=item)
         f.output("all", f.add(joined, parts=collect(f.add(both, left=item, right=answer.out).out)).out)
     return f

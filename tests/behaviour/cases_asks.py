@@ -45,13 +45,13 @@ ASKS: Final = (
         outputs={"left": "a-b", "all": "a|b|c"}, runs={"both": 1, "joined": 1},
     ),
     AskCase(
-        id="an ask for each item", rule="S11.1", flow=partial(items, keyed=False),
+        id="an ask for each item", rule="S11.1", flow=items,
         inputs={"names": ["x", "y", "z"]}, first=("ask[0]", "ask[1]", "ask[2]"),
         asked={"ask[0]": ("x", "0"), "ask[1]": ("y", "1"), "ask[2]": ("z", "2")},
         outputs={"all": "x-0|y-1|z-2"}, runs={"both": 3, "joined": 1},
     ),
     AskCase(
-        id="an item that asks is in flight", rule="S7.2", flow=partial(items, keyed=False, most=1),
+        id="an item that asks is in flight", rule="S7.2", flow=partial(items, most=1),
         inputs={"names": ["x", "y"]}, first=("ask[0]",),
         asked={"ask[0]": ("x", "0"), "ask[1]": ("y", "1")}, outputs={"all": "x-0|y-1"},
         runs={"both": 2, "joined": 1},

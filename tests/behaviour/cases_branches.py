@@ -5,14 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from dataflow import Flow
-from tests.behaviour.nodes import (
-    counted,
-    defaulted_pair,
-    ident,
-    inc,
-    src,
-)
+from dataflow import Flow, node
+from tests.behaviour.nodes import counted, defaulted_pair, ident, inc, pair, src
 from tests.behaviour.table import Case
 
 
@@ -36,31 +30,6 @@ async def tail(y: list[object]) -> list[object]:
     return y
 
 
-@counted
-async def t(x: int) -> int:
-    return x
-
-
-@counted
-async def u(x: int) -> int:
-    return x
-
-
-@counted
-async def j(p: int, q: int) -> list[int]:
-    return [p, q]
-
-
-@counted
-async def j_optional(p: object = "dflt", *, q: int) -> list[object]:
-    return [p, q]
-
-
-@counted
-async def k(x: list[object]) -> list[object]:
-    return x
-
-
 def both_exits(*, swapped: bool, direct: bool = False) -> Flow:
     """Lead both exits of a branch to one port, over a node each or directly."""
     with Flow("B01") as f:
@@ -79,24 +48,21 @@ def both_exits(*, swapped: bool, direct: bool = False) -> Flow:
     return f
 
 
-def dead_port(*, optional: bool) -> Flow:
+def dead_port() -> Flow:
     """Feed a port that only the branch not taken could feed."""
     with Flow("B03") as f:
         cond = f.when(f.add(src, x=f.input("x", int)).out, lambda v: v > 5)
-        first, second = f.add(t, x=cond.yes), f.add(u, x=cond.no)
-        if optional:
-            f.output("k", f.add(k, x=f.add(j_optional, p=first.out, q=second.out).out).out)
-        else:
-            joined = f.add(j, p=first.out, q=second.out)
-            f.output("k", f.add(ident, x=joined.out).out)
+        first = f.add(node(ident).with_(name="t"), x=cond.yes)
+        second = f.add(node(ident).with_(name="u"), x=cond.no)
+        joined = f.add(node(pair).with_(name="j"), p=first.out, q=second.out)
+        f.output("k", f.add(ident, x=joined.out).out)
     return f
 
 
-def all_optional_ports_dead(*, one_live: bool) -> Flow:
+def one_optional_port_dead() -> Flow:
     with Flow() as f:
         cond = f.when(f.input("x", int), lambda v: v > 5)
-        other = f.add(src, x=cond.no if one_live else cond.yes)
-        f.output("o", f.add(defaulted_pair, x=cond.yes, y=other.out).out)
+        f.output("o", f.add(defaulted_pair, x=cond.yes, y=f.add(src, x=cond.no).out).out)
     return f
 
 
@@ -137,7 +103,7 @@ BRANCHES: Final = (
         )
     ),
     Case(
-        id="B03", rule="S4.3", flow=partial(dead_port, optional=False), inputs={"x": 3},
+        id="B03", rule="S4.3", flow=dead_port, inputs={"x": 3},
         runs={"src": 1, "u": 1}, states={"t": "skipped", "j": "skipped", "ident": "skipped"}, others="done",
         why={
             "t": ("t: port 'x' has no value", "when: exit 'yes' not taken"),
@@ -149,7 +115,7 @@ BRANCHES: Final = (
     ),
     Case(
         id="an optional port that is dead beside a live one", rule="S4.4",
-        flow=partial(all_optional_ports_dead, one_live=True), inputs={"x": 3}, outputs={"o": ["dflt", 3]},
+        flow=one_optional_port_dead, inputs={"x": 3}, outputs={"o": ["dflt", 3]},
         runs={"src": 1, "defaulted_pair": 1},
     ),
     Case(

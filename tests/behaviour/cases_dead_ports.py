@@ -7,16 +7,7 @@ from typing import Any, Final, Literal
 
 from dataflow import Flow, Step, collect, each, fallback, gather, merge, node
 from tests.behaviour.cases_failures import fails_untyped, report
-from tests.behaviour.nodes import (
-    add,
-    defaulted,
-    defaulted_pair,
-    ident,
-    inc,
-    listed,
-    one,
-    src,
-)
+from tests.behaviour.nodes import add, defaulted, defaulted_pair, ident, inc, listed, one, src
 from tests.behaviour.table import Case
 
 Why = Literal["disabled", "not taken", "failed"]
@@ -155,32 +146,6 @@ def of_error(reader: Reader) -> Case:
     )  # fmt: skip
 
 
-def in_a_loop(use: Literal["next", "test", "result", "while"]) -> Flow:
-    with Flow() as f:
-        with f.loop(name="up", limit=3) as it:
-            v, w = it.carry(0), it.carry(0)
-            off = f.add(node(inc).with_(name="off", enabled=False), x=v.out)
-            stepped = f.add(inc, x=v.out)
-            v.next(stepped.out)
-            w.next(off.out if use in ("next", "while") else w.out)
-            if use == "test":
-                it.until(off.out, lambda _: True)
-            elif use == "while":
-                it.while_(w.out, lambda _: True)
-        f.output("off", it.result(off.out))
-        f.output("alls", it.all(off.out))
-        f.output("w", w.final)
-        f.output("steps", it.all(stepped.out))
-    return f
-
-
-IN_A_LOOP: Final[tuple[tuple[Literal["next", "test", "result", "while"], str, int, dict[str, Any]], ...]] = (
-    ("next", "max_iterations", 3, {"steps": [1, 2, 3]}),
-    ("test", "exhausted", 1, {"w": 0, "steps": [1]}),
-    ("result", "max_iterations", 3, {"w": 0, "steps": [1, 2, 3]}),
-    ("while", "exhausted", 1, {"steps": [1]}),
-)
-
 DEAD_PORTS: Final = (
     *(of_skip(why, reader, came) for reader, came in OF_SKIPS.items() for why in WHY),
     *(of_error(reader) for reader in OF_SKIPS),
@@ -190,15 +155,5 @@ DEAD_PORTS: Final = (
             states={"last": "skipped"}, why={"last": ("last: port 'x'", *chain)},
         )
         for why, chain in CHAINS
-    ),
-    *(
-        Case(
-            id=f"a disabled node in a loop: {use}", rule="S4.7", flow=partial(in_a_loop, use),
-            outputs={"alls": [], **outputs}, runs={"inc": rounds}, states={"up[0]/off": "skipped"},
-            events=(("loop_exited", "up", {"reason": reason, "iterations": rounds}),), others=None,
-            why={"up.off": ("up: no round brought a value", f"up[{rounds - 1}]/off: disabled")},
-            warnings=("DF0834 up:",) if use == "while" and reason != "exhausted" else (),
-        )
-        for use, reason, rounds, outputs in IN_A_LOOP
     ),
 )  # fmt: skip

@@ -5,18 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final, Literal
 
-from dataflow import Failure, Flow, fallback, gather, node
-from tests.behaviour.nodes import (
-    counted,
-    defaulted_pair,
-    fails,
-    ident,
-    inc,
-    listed,
-    one,
-    src,
-    total,
-)
+from dataflow import Failure, Flow, fallback, node
+from tests.behaviour.nodes import counted, defaulted_pair, fails, ident, inc, one, src
 from tests.behaviour.table import Case
 
 
@@ -40,7 +30,7 @@ async def report_or(x: int, failure: Failure | None = None) -> list[object]:
     return [x, failure.message if failure else None]
 
 
-def poisoned(reader: Literal["required", "optional", "many", "gather", "after", "chain"]) -> Flow:
+def poisoned(reader: Literal["required", "optional", "after", "chain"]) -> Flow:
     """Let an error come to a port, beside ports that have values, while other parts go on."""
     with Flow() as f:
         bad = f.add(fails, x=f.input("x", int))
@@ -50,10 +40,6 @@ def poisoned(reader: Literal["required", "optional", "many", "gather", "after", 
                 last: Any = f.add(node(inc).with_(name="last"), x=bad.out)
             case "optional":
                 last = f.add(node(defaulted_pair).with_(name="last"), x=good.out, y=bad.out)
-            case "many":
-                last = f.add(node(listed).with_(name="last"), good.out, bad.out)
-            case "gather":
-                last = f.add(node(total).with_(name="last"), xs=gather(good.out, bad.out))
             case "after":
                 last = f.add(node(src).with_(name="last"), x=good.out)
                 f.after(last, bad.done)
@@ -116,7 +102,7 @@ FAILURES: Final = (
                 ("node_finished", "last", {"state": "not_run", "reason": BAD}),
             ),
         )
-        for reader in ("required", "optional", "many", "gather", "after", "chain")
+        for reader in ("required", "optional", "after", "chain")
     ),
     Case(
         id="on_error skip", rule="S9.3", flow=partial(handled, "skip"), outputs={"instead": "none"},

@@ -7,16 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from dataflow import Flow, Maybe, fallback, gather, merge, node
-from tests.behaviour.nodes import (
-    counted,
-    fails,
-    ident,
-    inc,
-    listed,
-    listed_with,
-    nothing,
-    src,
-)
+from tests.behaviour.nodes import counted, fails, ident, inc, listed, listed_with, nothing, src
 from tests.behaviour.table import Case
 
 

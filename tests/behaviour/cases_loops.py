@@ -21,10 +21,7 @@ async def grade(v: int) -> int:
 
 
 def counting(
-    start: int,
-    leave: int,
-    limit: int | None = 100,
-    on_limit: Literal["exit", "fail"] = "exit",
+    start: int, leave: int, limit: int | None = 100, on_limit: Literal["exit", "fail"] = "exit"
 ) -> Flow:
     """Count up from `start` until `leave`; the body runs before the test."""
     with Flow("B07") as f:

@@ -33,13 +33,11 @@ async def pairs(x: int, ys: list[int]) -> list[int]:
     return [x, *ys]
 
 
-def squares(*, behind: bool = False) -> Flow:
-    """Square the items, then sum the squares, or map over them once more."""
+def squares() -> Flow:
+    """Square the items, then sum the squares."""
     with Flow("B12") as f:
         squared = f.add(square, x=each(f.input("items", list[int])))
         values = collect(squared.out)
-        if behind:
-            values = collect(f.add(inc, x=each(values)).out)
         f.output("values", values)
         f.output("sum", f.add(total, xs=values).out)
     return f
@@ -91,13 +89,12 @@ def over_nothing() -> Flow:
     return f
 
 
-def beside_a_dead_port(*, required: bool) -> Flow:
+def beside_a_dead_port() -> Flow:
     """Give every item an outer port that is dead as well."""
     with Flow() as f:
         dead = f.add(nothing)
         item = each(f.input("xs", list[int]))
-        read = f.add(add, x=item, y=dead.out) if required else f.add(defaulted_pair, x=item, y=dead.out)
-        f.output("o", collect(read.out))
+        f.output("o", collect(f.add(add, x=item, y=dead.out).out))
     return f
 
 
@@ -212,7 +209,7 @@ MAPS: Final = (
         why={"total": ("total: port 'xs'", "square: the list no_list.out", "no_list: port 'out'")},
     ),
     Case(
-        id="items beside a dead outer port", rule="S4.3", flow=partial(beside_a_dead_port, required=True),
+        id="items beside a dead outer port", rule="S4.3", flow=beside_a_dead_port,
         inputs={"xs": [1, 2]}, outputs={"o": []}, runs={"nothing": 1},
         states={"add[0]": "skipped", "add[1]": "skipped"}, others="done",
         warnings=("DF0835 add[0]:", "DF0835 add[1]:"),

@@ -5,17 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, Literal
 
-from dataflow import Failure, Flow, fallback
-from tests.behaviour.nodes import add, counted, inc, small
+from dataflow import Flow
+from tests.behaviour.nodes import add, inc, small
 from tests.behaviour.table import Case
 
 
-@counted
-async def told(failure: Failure) -> str:
-    return f"{failure.path} {failure.type}"
-
-
-def inner_limit(on_limit: Literal["exit", "fail"], *, handled: bool = False) -> Flow:
+def inner_limit(on_limit: Literal["exit", "fail"]) -> Flow:
     """Let the inner loop come to its limit of 2 in each of the outer rounds, which count 0, 10, 20."""
     f = Flow()
     with f.loop(name="outer", limit=3) as outer:
@@ -26,11 +21,7 @@ def inner_limit(on_limit: Literal["exit", "fail"], *, handled: bool = False) -> 
             inner.until(stepped.out, lambda _: False)
             v.next(stepped.out)
         tens.next(f.add(add, x=tens.out, y=10).out)
-        if handled:
-            failed = f.add(told)  # type: ignore[call-arg]  # wired by name
-            f.connect("inner.$error", "told.failure")
-            f.output("told", outer.all(failed.out))
-    f.output("o", outer.all(fallback(inner.result(stepped.out), -1)))
+    f.output("o", outer.all(inner.result(stepped.out)))
     return f
 
 

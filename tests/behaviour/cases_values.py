@@ -42,6 +42,21 @@ async def both(x: int) -> Parts:
     return Parts(a=x, b=-x)
 
 
+async def anything(given: Any) -> list[Any]:
+    return list(given)
+
+
+async def texts(given: list[str]) -> int:
+    return len(given)
+
+
+def opened() -> Flow:
+    """Lead what may hold anything into a port that says what it takes."""
+    with Flow() as f:
+        f.output("count", f.add(texts, given=f.add(anything, given=f.input("given", Any)).out).out)
+    return f
+
+
 def falsy(value: object, *, as_constant: bool) -> Flow:
     """Give a value as an input or as a constant, then as outputs of nodes and of the flow."""
     with Flow("B32") as f:
@@ -124,6 +139,16 @@ VALUES: Final = (
             flow=partial(optional_port, source, beside=True), outputs={"o": ["dflt", 1]},
         )
         for source in ("skipped", "left out")
+    ),
+    *(
+        Case(
+            id=f"what an open container holds is checked: {given}", rule="S1.7", flow=opened,
+            inputs={"given": given}, **ends,
+        )
+        for given, ends in (
+            (["a"], {"outputs": {"count": 1}}),
+            ([1], {"status": "failed", "failures": (("texts", "NodeFailed", "DF0601 texts.given[0]:"),)}),
+        )
     ),
     Case(
         id="an unconditional port left out", rule="S3.2", flow=partial(returning, without_a, "a"),

@@ -10,18 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import (
-    AnswerRefused,
-    Event,
-    Flow,
-    NodeOutput,
-    Ports,
-    Run,
-    RunFailed,
-    node,
-    race,
-    this_firing,
-)
+from dataflow import AnswerRefused, Event, Flow, NodeOutput, Ports, Run, RunFailed, node, race, this_firing
 from tests.behaviour.asking_flows import together
 from tests.behaviour.asks import homes
 from tests.behaviour.nodes import counted, ident, tallying

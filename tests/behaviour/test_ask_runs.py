@@ -1,4 +1,4 @@
-"""Runs that ask, as a whole: failed and mended, a hundred at once, in many processes."""
+"""A run that asks in many processes: a new one for each answer (B22)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,6 @@ from typing import Final
 
 from dataflow import Store
 from tests.behaviour.asks import in_a_process
-
-# B09 (ii): a failed run is mended and resumed
-
-
-# B14: a hundred runs of one flow object at once, in one store
-
-
-# B22: a new process for each answer
 
 DRAFTS: Final = """
 import sys

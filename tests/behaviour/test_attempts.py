@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -12,8 +11,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from dataflow import EventKind, Failure, Flow, Result, Retry, RunFailed, node
-from tests.behaviour.table import failed_run, play, states_of
+from dataflow import Flow, Result, Retry, RunFailed, node
+from tests.behaviour.table import failed_run, states_of
 
 
 class Flaky:
@@ -99,25 +98,6 @@ def test_a_node_that_always_fails_is_attempted_so_often_with_these_waits() -> No
         [failure] = failed.failures
         assert (failure.path, failure.attempt, failure.type) == ("flaky", len(starts), type(error).__name__)
         assert states_of(failed.result) == {"flaky": "failed"}
-
-
-def test_the_record_lists_every_attempt_with_its_error_and_start() -> None:
-    flow = Flaky(2).flow(retries=Retry(2, backoff="exponential"))
-    played = jumping(partial(play, flow))
-    assert [(e.kind, e.data.get("attempt"), e.data.get("delay")) for e in played.events[1:-1]] == [
-        (EventKind.NODE_STARTED, 1, None),
-        (EventKind.ATTEMPT_FAILED, 1, 1.0),
-        (EventKind.TIMER_SET, None, None),
-        (EventKind.NODE_STARTED, 2, None),
-        (EventKind.ATTEMPT_FAILED, 2, 2.0),
-        (EventKind.TIMER_SET, None, None),
-        (EventKind.NODE_STARTED, 3, None),
-        (EventKind.NODE_FINISHED, None, None),
-    ]
-    failures = [one.data["error"] for one in played.events if one.kind is EventKind.ATTEMPT_FAILED]
-    assert all(isinstance(one, Failure) for one in failures)
-    assert [(f.attempt, f.type, f.message) for f in failures] == [(n, "ValueError", "no") for n in (1, 2)]
-    assert played.result["o"] == "attempt 3"
 
 
 def test_a_wait_ends_when_the_run_is_cancelled_or_fails_elsewhere() -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import Any
 
-import anyio
 import pytest
 import trio
 from anyio import Event, sleep_forever
-from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, Run, node, threaded
-from tests.behaviour.nodes import forever, inc, src, tallying
+from dataflow import Flow, node
+from tests.behaviour.nodes import ident, inc, tallying
 from tests.behaviour.table import cancelled, states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -42,45 +39,6 @@ async def test_a_node_that_swallows_its_cancellation_is_cancelled_all_the_same()
     with tallying() as tally:
         assert states_of(await cancelled(f, begun)) == {"stubborn": "cancelled", "inc": "not_run"}
     assert tally.runs() == {}
-
-
-async def test_the_result_of_a_thread_that_comes_too_late_is_dropped() -> None:
-    begun, release, left = threading.Event(), threading.Event(), threading.Event()
-
-    def block(x: int) -> int:
-        begun.set()
-        release.wait()
-        left.set()
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(inc, x=f.add(threaded(block), x=1).out).out)
-    with tallying() as tally:
-        async with f.start() as run:
-            async for event in run.events():
-                if event.kind is EventKind.NODE_STARTED:
-                    await anyio.to_thread.run_sync(begun.wait)
-                    run.cancel("too long")
-            assert states_of(await run) == {"block": "cancelled", "inc": "not_run"}
-    release.set()
-    await anyio.to_thread.run_sync(left.wait)
-    await checkpoint()
-    assert ((await run).status, tally.runs()) == ("cancelled", {})
-
-
-async def test_a_run_inside_a_node_is_cancelled_with_it() -> None:
-    begun, runs = Event(), list[Run]()
-    with Flow() as inner:
-        inner.output("o", inner.add(inc, x=inner.add(forever, x=inner.add(src, x=1).out).out).out)
-
-    async def nested() -> Any:
-        async with inner.start() as run:
-            runs.append(run)
-            begun.set()
-            return await run
-
-    assert await states_when_cancelled(nested, begun) == {"nested": "cancelled"}
-    assert states_of(await runs[0]) == {"src": "done", "forever": "cancelled", "inc": "not_run"}
 
 
 async def start_in_own_group(*functions: Any) -> None:
@@ -113,3 +71,20 @@ async def test_a_task_group_of_the_loops_own_kind_is_cancelled_with_its_node() -
             return 1
 
         assert await states_when_cancelled(parent, begun) == {"parent": "cancelled"}
+
+
+async def test_a_node_may_handle_the_failure_of_its_own_task_group() -> None:
+    async def failing() -> None:
+        raise ValueError("child")
+
+    async def parent() -> str:
+        try:
+            await start_in_own_group(failing, sleep_forever)
+        except* ValueError:
+            pass
+        return "handled"
+
+    with Flow() as f:
+        f.output("o", f.add(ident, x=f.add(parent).out).out)
+    with tallying(checkpoints=1):
+        assert (await f.run())["o"] == "handled"

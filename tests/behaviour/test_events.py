@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
-from dataflow import Event, EventKind, Flow, RunFailed, collect, each, merge, node, this_firing
+from dataflow import Event, EventKind, Flow, collect, each, merge, node, this_firing
 from dataflow.core.events import Reporter
-from tests.behaviour.nodes import fails, forever, inc, src
+from tests.behaviour.nodes import fails, inc, src
 from tests.behaviour.table import play
 
 
@@ -61,49 +61,6 @@ async def test_skips_errors_and_lists_are_reported_by_port() -> None:
     merged = "collect(merge(inc.out, a constant))"
     lists = {name: {"value": [2, 3]} for name in ("collect(inc.out)", merged, f"{merged} 2")}
     assert ports_of((await play(f)).events)["inc"] == lists
-
-
-async def test_a_reader_may_come_late_read_late_and_leave_early() -> None:
-    async with chain(3).start() as run:
-        events = run.events()
-        await run
-        assert [event.seq async for event in events] == list(range(1, 11))
-        assert [event async for event in run.events()] == []
-    assert [event async for event in events] == [event async for event in run.events()] == []
-    async with chain(5).start() as run:
-        async for event in run.events():
-            if event.kind is EventKind.NODE_FINISHED:
-                break
-        assert (await run)["o"] == 6
-
-
-async def test_the_stream_ends_however_the_run_ends() -> None:
-    ends: tuple[tuple[str, type], ...] = (
-        ("fails", RunFailed),
-        ("is left", LookupError),
-        ("is cancelled", type(None)),
-    )
-    for end, expected in ends:
-        with Flow() as f:
-            f.add(forever, x=1)
-            if end == "fails":
-                f.add(fails)
-        caught: BaseException | None = None
-        try:
-            async with f.start() as run:
-                events = run.events()
-                while (await anext(events)).kind is not EventKind.NODE_STARTED:
-                    pass
-                if end == "is cancelled":
-                    run.cancel()
-                elif end == "is left":
-                    raise LookupError
-        except (RunFailed, LookupError) as error:
-            caught = error
-        assert type(caught) is expected
-        last = [event async for event in events][-1]
-        data = {"status": "failed", "failures": ["fails"]} if end == "fails" else {"status": "cancelled"}
-        assert (last.kind, last.data) == (EventKind.RUN_FINISHED, data)
 
 
 class Deaf(Reporter):

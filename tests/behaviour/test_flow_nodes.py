@@ -7,17 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from anyio import Event
 
-from dataflow import (
-    Failure,
-    Flow,
-    FlowInvalid,
-    NodeState,
-    collect,
-    each,
-    fallback,
-    flow,
-    race,
-)
+from dataflow import Failure, Flow, FlowInvalid, NodeState, fallback, flow, race
 from tests.behaviour.nodes import add, fails, forever, gated, ident, inc, nothing, src
 from tests.behaviour.table import failed_run, play, states_of
 from tests.support.codes import codes
@@ -54,16 +44,6 @@ def plain(name: str = "plain") -> Flow:
     return f
 
 
-def levels(count: int) -> Flow:
-    """Nest flows so many times."""
-    inner: Flow = plain("level0")
-    for level in range(1, count):
-        outer = Flow(f"level{level}")
-        outer.output("y", outer.add(inner, x=outer.input("x", int)).out.y)
-        inner = outer
-    return inner
-
-
 async def test_inputs_and_outputs_are_the_ports() -> None:
     with Flow() as f:
         first = f.add(twice, f.input("x", int), by=10)
@@ -83,33 +63,6 @@ async def test_inputs_and_outputs_are_the_ports() -> None:
     result = await f.run()
     assert result.outputs == {"default": 7, "skipped": 7, "named": 3, "off": 0}
     assert (states_of(result)["here"], states_of(result)["off"]) == ("done", "skipped")
-
-
-async def test_each_item_and_round_has_a_separate_frame_of_a_flow() -> None:
-    with Flow() as f:
-        items = f.add(twice, x=each(f.input("xs", list[int])))
-        with f.loop(limit=2) as it:
-            carried = it.carry(0)
-            carried.next(f.add(twice, x=carried.out).out)
-        f.output("items", collect(items.out))
-        f.output("looped", carried.final)
-    for xs in ([1, 2], [4], []):
-        played = await play(f, {"xs": xs})
-        assert played.result.outputs == {"items": [x + 2 for x in xs], "looped": 4}
-        frames = ["loop[0]/twice_2", "loop[1]/twice_2", *(f"twice[{n}]" for n in range(len(xs)))]
-        paths = [f"{frame}/{name}" for frame in frames for name in ("add", "add_2")]
-        assert sorted(played.tally.paths) == sorted(paths)
-
-
-async def test_flows_nest_up_to_a_depth() -> None:
-    result = await levels(20).run(x=1)
-    assert result.outputs == {"y": 2}
-    assert "/".join(f"level{level}" for level in range(18, -1, -1)) + "/inc" in result.states
-    deepest = levels(101)
-    assert deepest.check() == []
-    outer = Flow("one more")
-    outer.add(deepest, x=1)
-    assert codes(outer.check()) == ["DF0207 level100"]
 
 
 async def test_an_output_that_was_skipped_is_a_skip_of_the_node() -> None:
@@ -252,3 +205,20 @@ async def test_problems_of_a_nested_flow_are_those_of_the_flow_around_it() -> No
     second.add(first)
     first.add(second)
     assert codes(first.check()) == ["DF0206 second"]
+
+
+async def test_each_failure_behind_an_output_counts_as_collected_and_no_other() -> None:
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(add, inner.add(fails, 1).out, inner.add(fails, 2).out).out)
+    with Flow() as f:
+        f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
+    assert (await f.run()).outputs == {"o": "ValueError at inner/fails"}
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(src, 1).out)
+        inner.add(fails)
+    with Flow() as f:
+        f.output("o", f.add(shown, f.add(inner.with_(errors="collect")).out.y).out)
+    assert [failure.path for failure in (await failed_run(f)).failures] == ["inner/fails"]
+    f = Flow()  # the type of a port that may hold a failure says so
+    f.add(inc, x=f.add(plain().with_(errors="collect"), x=1).out.y)
+    assert codes(f.check()) == ["DF0308 inc.x"]

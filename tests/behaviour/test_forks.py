@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataflow import (
-    Flow,
-    FlowInvalid,
-    collect,
-    each,
-    fallback,
-    node,
-    race,
-    this_firing,
-)
+from dataflow import Flow, FlowInvalid, collect, each, fallback, node, race, this_firing
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
     add,

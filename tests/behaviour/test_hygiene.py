@@ -1,4 +1,4 @@
-"""Nothing but a blocked thread outlives a run: no process, thread, open file or object (S9.2, S9.6)."""
+"""Nothing outlives a run: no process, thread, open file or object (S9.2, S9.6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from anyio import CancelScope, Event, open_process, sleep_forever
 from anyio.streams.text import TextReceiveStream
 
 from dataflow import Flow, RunFailed, collect, each, threaded
-from dataflow.core.threads import call_in_thread
 
 PROC: Final = Path("/proc/self")
 pytestmark = pytest.mark.skipif(not PROC.exists(), reason="what a process holds is read from /proc")
@@ -134,39 +133,8 @@ async def cancelled_from_outside() -> None:
     assert scope.cancelled_caught
 
 
-async def failed_beside_a_process() -> None:
-    hanging = Hanging()
-
-    async def fail(x: int) -> int:
-        await hanging.begun.wait()
-        raise ValueError("beside")
-
-    with Flow() as f:
-        f.add(hanging.process, x=1)
-        f.add(fail, x=1)
-    with pytest.raises(RunFailed, match="beside"):
-        await f.run()
-    with pytest.raises(ProcessLookupError):
-        os.kill(hanging.pids[0], 0)
-
-
 async def run_sync_here() -> None:
     over_items(plain).run_sync()
-
-
-async def run_sync_in_threads() -> None:
-    flow = over_items(in_a_thread)
-    threads = [threading.Thread(target=flow.run_sync) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        await call_in_thread(thread.join)
-
-
-async def a_hundred_runs() -> None:
-    flow = over_items(plain)
-    for _ in range(100):
-        await flow.run()
 
 
 Scenario: TypeAlias = Callable[[], Awaitable[object]]
@@ -179,10 +147,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "with threads": lambda: over_items(in_a_thread).run(),
     "with processes": lambda: over_items(starts_a_process).run(),
     "cancelled with processes": lambda: cancelled(with_processes=True),
-    "failed beside a process": failed_beside_a_process,
     "run_sync here": run_sync_here,
-    "run_sync in threads": run_sync_in_threads,
-    "a hundred runs": a_hundred_runs,
 }
 
 
@@ -208,33 +173,6 @@ async def test_a_run_leaves_no_process_thread_open_file_or_object(name: str) -> 
     await scenario()
     assert wait_for_threads(threads) == []
     assert objects_of_the_engine() - objects == Counter()
-    assert held() - before == NOTHING
-
-
-async def test_a_thread_that_blocks_is_left_and_holds_nothing_else() -> None:
-    begun, release = Event(), threading.Event()
-
-    @threaded
-    def block(x: int) -> int:
-        release.wait()
-        return x
-
-    async def tell(x: int) -> int:
-        begun.set()
-        return x
-
-    with Flow() as f:
-        f.add(block, x=1)
-        f.add(tell, x=1)
-    before, threads = held(), set(threading.enumerate())
-    async with f.start() as run:
-        await begun.wait()
-        run.cancel()
-        await run
-    left = [thread.name for thread in threading.enumerate() if thread not in threads]
-    assert left == ["dataflow block"]
-    release.set()
-    assert wait_for_threads(threads) == []
     assert held() - before == NOTHING
 
 

@@ -81,11 +81,6 @@ async def path(x: object) -> str:
     return this_firing().path
 
 
-async def path_later(x: object) -> str:
-    await checkpoint()
-    return this_firing().path
-
-
 @threaded
 def path_in_thread(x: object) -> str:
     return this_firing().path
@@ -106,7 +101,7 @@ async def path_of_child(x: object) -> str:
 
 
 async def test_a_node_knows_its_path() -> None:
-    readers: tuple[Any, ...] = (path, path_later, path_in_thread, path_of_child)
+    readers: tuple[Any, ...] = (path, path_in_thread, path_of_child)
     for reader in readers:
         name = reader.__name__
         with Flow() as f:
@@ -125,21 +120,6 @@ async def test_a_node_knows_its_path() -> None:
             "map": [f"{name}_2[0]", f"{name}_2[1]"],
             "loop": f"up[1]/{name}_3",
         }
-
-
-async def test_a_firing_knows_its_run_and_attempt_and_outside_there_is_a_stand_in() -> None:
-    async def firing() -> list[object]:
-        return [this_firing().run_id, this_firing().attempt]
-
-    with Flow() as f:
-        f.output("o", f.add(firing).out)
-    result = await f.run()
-    assert result["o"] == [result.run_id, 1]
-    assert (this_firing().path, this_firing().attempt) == ("", 1)
-    this_firing().emit("nobody hears it")
-    assert (await path(1), await path_in_thread(1)) == ("", "")
-    assert this_firing().sitting is not this_firing().sitting
-    assert this_firing() == this_firing()
 
 
 async def reads_context(context: ExecutionContext) -> str:

@@ -15,19 +15,9 @@ import anyio.lowlevel
 import pytest
 import trio.testing
 
-from dataflow import (
-    Flow,
-    NodeTimeout,
-    Retry,
-    RunFailed,
-    fallback,
-    node,
-    race,
-    this_firing,
-    threaded,
-)
-from tests.behaviour.nodes import inc, src
-from tests.behaviour.table import failed_run, play, states_of
+from dataflow import Flow, NodeTimeout, Retry, RunFailed, fallback, node, race
+from tests.behaviour.nodes import forever, inc, src
+from tests.behaviour.table import failed_run, states_of
 from tests.support.clocks import set_forward
 
 
@@ -97,36 +87,6 @@ def blocked() -> Iterator[threading.Event]:
         yield gate
     finally:
         gate.set()
-
-
-async def test_a_node_that_gives_up_a_blocking_call_of_its_own_goes_on() -> None:
-    seen, own = list[bool](), list[anyio.CancelScope]()
-    token = anyio.lowlevel.current_token()
-    with blocked() as gate:
-
-        @threaded
-        def blocks() -> int:
-            anyio.from_thread.run_sync(own[0].cancel, token=token)
-            gate.wait()
-            seen.append(this_firing().cancelled())
-            return 1
-
-        async def host(x: int) -> int:
-            with anyio.CancelScope() as scope:
-                own.append(scope)
-                await blocks()
-            this_firing().emit("after")
-            seen.append(this_firing().cancelled())
-            return x
-
-        with Flow() as f:
-            f.output("o", f.add(host, x=7).out)
-        played = await play(f, {})
-    assert played.result.outputs == {"o": 7}
-    assert [event.data["piece"] for event in played.events if event.kind == "piece"] == ["after"]
-    assert seen[0] is False
-    [warning] = played.result.warnings
-    assert warning.startswith("DF0841 host: ")
 
 
 async def test_what_a_race_loser_raises_that_is_no_exception_comes_out_of_the_run() -> None:
@@ -280,3 +240,27 @@ async def helped_and_stopped(how: str) -> tuple[str, dict[str, str]]:
         except RunFailed as failed:
             result = failed.result
     return result.status, states_of(result)
+
+
+class StopError(BaseException):
+    """No Exception, and nothing that an event loop treats in a way of its own."""
+
+
+def test_what_breaks_out_of_the_engine_itself_ends_the_run_bare() -> None:
+    class InterruptingError(Exception):
+        """Asked what kind of error it is, it stops everything."""
+
+        @property
+        def response(self) -> object:
+            raise kind("asked for")
+
+    async def fails(x: int) -> int:
+        raise InterruptingError
+
+    with Flow() as f:
+        f.add(node(fails).with_(retries=Retry(1, on=("timeout",))), x=1)
+        f.add(forever, x=1)
+    for backend in ("asyncio", "trio"):
+        for kind in (StopError, KeyboardInterrupt):
+            with pytest.raises(kind, match="asked for"):
+                anyio.run(f.run, backend=backend)

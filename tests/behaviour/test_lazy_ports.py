@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import (
-    DataflowError,
-    Failure,
-    Flow,
-    Lazy,
-    RunFailed,
-    collect,
-    each,
-    node,
-)
+from dataflow import DataflowError, Failure, Flow, Lazy, RunFailed, collect, each, node
 from tests.behaviour.nodes import add, fails, ident, inc, listed, nothing, one, square, src, tallying
 from tests.behaviour.table import failed_run, play, reasons, states_of
 

@@ -205,3 +205,21 @@ async def mixed(
     assert result["items"] == list(range(items))
     assert all(in_flight.most[kind] <= bound for kind, bound in bounds.items())
     assert most is None or in_flight.most["all"] <= most
+
+
+async def test_a_failed_frame_gives_back_the_slots_of_what_had_not_begun_yet() -> None:
+    async def fails(x: int) -> int:
+        raise ValueError(f"no {x}")
+
+    async def never(x: int) -> int:
+        raise AssertionError("its frame has failed before its turn")
+
+    async def count(xs: list[Any]) -> int:
+        return len(xs)
+
+    with Flow("f") as f:
+        item = each([0, 1, 2, 3], on_error="collect")
+        failed = f.add(fails, x=item)
+        f.add(node(limit="web")(never), x=item)
+        f.output("o", f.add(node(limit="web")(count), xs=collect(failed.out)).out)
+    assert (await f.using(limits={"web": 1}).run())["o"] == 4

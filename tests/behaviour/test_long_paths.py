@@ -8,10 +8,9 @@ import anyio
 import pytest
 from anyio import Event
 
-from dataflow import SKIP, EventKind, Flow, Maybe, Result, collect, each, node
+from dataflow import SKIP, Flow, Maybe, Result, collect, each, node
 from dataflow.scheduler.scheduler import Scheduler
-from tests.behaviour.nodes import fails, forever
-from tests.behaviour.table import failed_run, states_of
+from tests.behaviour.table import states_of
 from tests.support.source import home_of
 
 LENGTH: Final = 3000
@@ -42,24 +41,6 @@ async def test_long_chains_of_values_and_skips() -> None:
     reasons = result.why(last).splitlines()
     assert (count(result, "skipped"), len(reasons)) == (LENGTH, LENGTH + 2)
     assert reasons[-1] == "  because when: exit 'yes' not taken"
-
-
-async def test_long_chains_behind_a_failure_and_behind_what_is_cancelled() -> None:
-    with Flow() as f:
-        last = chain(f, f.add(fails, x=1).out)
-        f.output("o", last)
-    result = (await failed_run(f.using(errors="continue"))).result
-    assert count(result, "not_run") == LENGTH
-    assert result.why(last).splitlines()[1:] == ["  because fails failed: ValueError: bad 1"]
-    with Flow() as f:
-        f.output("o", chain(f, f.add(forever, x=1).out))
-    async with f.start() as run:
-        events = run.events()
-        while (await anext(events)).kind is not EventKind.NODE_STARTED:
-            pass
-        run.cancel("enough")
-        assert count(await run, "not_run") == LENGTH
-    assert len([event async for event in events if event.kind is EventKind.NODE_FINISHED]) == LENGTH + 1
 
 
 async def test_many_items_and_many_rounds() -> None:

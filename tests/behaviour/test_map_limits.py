@@ -145,20 +145,6 @@ async def test_items_that_have_not_begun_when_the_map_ends_never_begin() -> None
     assert states_of(failed.value.result) == states
 
 
-async def test_each_frame_of_a_map_has_its_own_limit() -> None:
-    gates = Gates()
-    with Flow() as f:
-        row = each([[0, 1, 2], [10, 11, 12]])
-        f.output("o", collect(collect(f.add(gates.hold, x=each(row, max_concurrency=1)).out)))
-    async with f.start() as run:
-        await wait_all_tasks_blocked()
-        assert sorted(gates.begun) == [0, 10]
-        await gates.let(0)
-        assert sorted(gates.begun) == [0, 1, 10]
-        await gates.let(1, 2, 10, 11, 12)
-        assert (await run)["o"] == [[0, 1, 2], [10, 11, 12]]
-
-
 async def test_a_map_in_a_loop_keeps_its_limit_in_every_round() -> None:
     gates = Gates()
 

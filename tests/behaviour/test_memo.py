@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, node
-from tests.behaviour.memo_flows import CALLS, alike, one_node, places, told
+from dataflow import Config, Flow, Maybe, node
+from dataflow.core.ports import SKIP
+from tests.behaviour.memo_flows import CALLS, Place, alike, one_node, places, told
 
 pytestmark = pytest.mark.usefixtures("calls")
 
@@ -38,6 +39,39 @@ def adding(k: int) -> Any:
         return x + k
 
     return add
+
+
+def constant(value: Any) -> Any:
+    async def give() -> Any:
+        return value
+
+    return give
+
+
+async def summed(*numbers: Any) -> list[Any]:
+    CALLS.append(numbers)
+    return list(numbers)
+
+
+def edges_of(place: Place, *values: Any) -> Flow:
+    """Give values to a port of many edges of a node that is remembered."""
+    reach, where = place
+    with Flow("many") as flow:
+        ports = [flow.add(node(name=f"n{n}")(constant(one))).out for n, one in enumerate(values)]
+        flow.output("out", flow.add(node(memo=reach)(summed), *ports).out)
+    return flow.using(memo=where)
+
+
+async def perhaps(is_there: bool) -> Maybe[int]:
+    return 3 if is_there else SKIP
+
+
+def optional(place: Place, *, is_there: bool) -> Flow:
+    reach, where = place
+    with Flow("optional") as flow:
+        first = flow.add(perhaps, is_there=is_there)
+        flow.output("out", flow.add(node(memo=reach)(added), x=1, y=first.out).out)
+    return flow.using(memo=where)
 
 
 class TestWhatDecides:
@@ -87,3 +121,18 @@ class TestWhatDecides:
             for x in (*given, {"b": 2, "a": 1}):
                 out, calls = await told(one_node(where, node(memo=reach)(echo), x=x))
                 assert (type(out), out, calls) == (type(x), x, [])
+
+    async def test_what_several_edges_bring_counts_in_their_order(self, tmp_path: Path) -> None:
+        #: The digests of small values are small, and yet it is clear where each begins and ends.
+        rows: list[Any] = [("a", "bsc"), ("a", "b", "c"), *((True, number) for number in range(60))]
+        for place in places(tmp_path):
+            for row, calls in (((1, 2), [(1, 2)]), ((1, 2), []), ((2, 1), [(2, 1)])):
+                assert await told(edges_of(place, *row)) == (list(row), calls)
+            for row in rows:
+                assert await told(edges_of(place, *row)) == (list(row), [row])
+
+    async def test_a_skipped_optional_port_counts_as_its_default(self, tmp_path: Path) -> None:
+        for place in places(tmp_path):
+            assert await told(optional(place, is_there=False)) == (11, [1])
+            assert await told(one_node(place[1], node(memo=place[0])(added), x=1, y=10)) == (11, [])
+            assert await told(optional(place, is_there=True)) == (4, [1])

@@ -177,6 +177,11 @@ async def raw(inputs: dict[str, Any], context: ExecutionContext) -> NodeOutput:
 RAW = Ports({"x": Port(int)}, {"n": Port(int)})
 
 
+async def guess(inputs: Any, context: ExecutionContext | None) -> NodeOutput:
+    CALLS.append("guess")
+    return NodeOutput({"out": 1}, remembered=False)
+
+
 class TestOutcomes:
     async def test_a_port_that_was_left_out_is_left_out_again(self, tmp_path: Path) -> None:
         for reach, where in places(tmp_path):
@@ -238,3 +243,11 @@ class TestOutcomes:
             for ttl, calls in ((3600, ["a"]), (3600, []), (1e-9, ["a"]), (3600, [])):
                 placed = node(memo=Memo(reach, ttl=ttl))(first)
                 assert await told(one_node(where, placed)) == (1, calls)
+
+    async def test_what_a_node_does_not_want_remembered_is_not(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            flow = one_node(where, node(ports=lambda _: Ports({}, {"out": int}), memo=reach)(guess))
+            for _ in range(2):
+                result = await flow.run()
+                assert (result["out"], called()) == (1, ["guess"])
+            assert result.why("guess").endswith("the node says that this is not to be remembered")

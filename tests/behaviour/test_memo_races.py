@@ -199,17 +199,6 @@ async def test_known_outcomes_do_not_wait_for_slots(tmp_path: Path) -> None:
             assert (sorted(ended[:2]), called()) == (["held", "held_3"], [2])
 
 
-async def test_what_is_not_known_waits_for_its_slots(tmp_path: Path) -> None:
-    for place in places(tmp_path):
-        flow = mapped(place, counted, limit="web")
-        flow = flow.using(memo=place[1], limits={"web": 3}, max_concurrency=5)
-        RUNNING.clear()
-        for _ in range(2):
-            assert (await flow.run(xs=[*range(20)]))["out"] == [*range(20)]
-        assert max(RUNNING_MOST) == 3
-        assert sorted(called()) == [*range(20)]
-
-
 def in_threads(flow: Flow, **inputs: Any) -> tuple[list[threading.Thread], list[Any]]:
     """Start four threads that run a flow, each with its event loop, and note what it gives."""
     found: list[Any] = []

@@ -10,13 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import (
-    EventKind,
-    Flow,
-    RunFailed,
-    Secret,
-    node,
-)
+from dataflow import EventKind, ExecutionContext, Flow, Message, ProcessMemo, RunFailed, Secret, node
 from dataflow.durable.replay import look_at
 from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
@@ -79,6 +73,11 @@ def chain(count: int = 5) -> Flow:
 CHAIN: Final = ["long_text", *["longer"] * 4]
 
 
+async def say(context: ExecutionContext, n: int) -> ExecutionContext:
+    CALLS.append(n)
+    return context.append(Message("assistant", str(n)))
+
+
 class TestChains:
     """A chain of hits loads no blobs in between."""
 
@@ -109,6 +108,20 @@ class TestChains:
         store.delete(first.run_id)
         looked = await look_at(flow.compile(), flow.settings, store, second.run_id)
         assert looked.get("longer_3.out") == text_of("!!!")
+
+    async def test_a_conversation_goes_on_from_what_was_remembered(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        with Flow("talk") as flow:
+            context = flow.input("context", ExecutionContext)
+            for number in range(3):
+                placed = node(name=f"say{number}", memo="store")(say)
+                context = flow.add(placed, context=context, n=number).out
+            flow.output("out", context)
+        given = ExecutionContext("c").append(Message("user", "é" * LONG))
+        for calls in ([0, 1, 2], []):
+            result = await flow.using(memo=store).run(context=given)
+            assert [one.content for one in result["out"].message_history][1:] == ["0", "1", "2"]
+            assert called() == calls
 
 
 def damage(store: Counting, statements: str) -> None:
@@ -211,6 +224,10 @@ class WithoutOutcomes(MemoryStore):
         self.outcomes = None
 
 
+async def x_of(point: Point) -> int:
+    return point.x
+
+
 class TestPlaces:
     async def test_a_class_is_stored_where_a_port_names_it(self, tmp_path: Path) -> None:
         store = Counting(tmp_path)
@@ -236,6 +253,32 @@ class TestPlaces:
                 assert len(played.result.warnings) == 1
                 why = played.result.why("length_2")
                 assert why.startswith("length_2 is done, remembered (run) from length of run ")
+
+    async def test_a_place_of_a_flow_inside_another_does_not_count(self) -> None:
+        own, outer_place = ProcessMemo(), ProcessMemo()
+        with Flow("inner") as inner:
+            inner.output("out", inner.add(node(memo="process")(length), text="x").out)
+        with Flow("outer") as outer:
+            outer.output("out", outer.add(inner.using(memo=own)).out)
+        result = await outer.using(memo=outer_place).run()
+        assert (own.stats().entries, outer_place.stats().entries) == (0, 1)
+        assert "memo of the flow of node 'inner'" in result.warnings[0]
+
+    async def test_what_another_flow_can_read_stays(self, tmp_path: Path) -> None:
+        """A flow whose ports name the class remembers what one whose ports do not cannot read."""
+        store = Counting(tmp_path)
+
+        def flow(is_named: bool) -> Flow:
+            with Flow("named") as made:
+                step = made.add(node(memo="store")(hidden), x=1)
+                made.output("out", step.out)
+                if is_named:
+                    made.output("x", made.add(x_of, point=step.out).out)
+            return made.using(memo=store)
+
+        for is_named, calls in ((True, ["hidden"]), (False, ["hidden"]), (True, [])):
+            result = await flow(is_named).run()
+            assert (result["out"], called(), result.warnings) == (Point(1), calls, ())
 
 
 RESTARTED: Final = """

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pytest
 from anyio import Event
-from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, collect, each, node
 from tests.behaviour.flow_parts import point
@@ -102,17 +101,3 @@ async def test_what_is_ready_starts_in_declared_order(subtests: pytest.Subtests)
                 wire(f, log)
             await f.run()
             assert " ".join(log.started) == order
-
-
-async def test_lists_follow_declared_order_whatever_starts_first() -> None:
-    async def numbers(*xs: int) -> list[int]:
-        return list(xs)
-
-    async def value(x: int) -> int:
-        for _ in range(5 - x):
-            await checkpoint()
-        return x
-
-    with Flow() as f:
-        f.output("o", f.add(numbers, *(f.add(value, x=x).out for x in range(5))).out)
-    assert (await f.run())["o"] == [0, 1, 2, 3, 4]

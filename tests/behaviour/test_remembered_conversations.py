@@ -5,16 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from dataflow import (
-    ExecutionContext,
-    Flow,
-    Message,
-    ProcessMemo,
-    Store,
-    merge_contexts,
-    node,
-    this_firing,
-)
+from dataflow import ExecutionContext, Flow, Message, ProcessMemo, Store, merge_contexts, node, this_firing
 
 CALLED: Final[list[str]] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import pytest
 import trio
 
 from dataflow import Flow, Run, RunFailed, node
-from tests.behaviour.rows import row
+from tests.behaviour.rows import inc, one, row
 from tests.behaviour.table import states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -122,3 +123,24 @@ async def test_a_node_that_cancels_its_own_task_and_interrupts_holds_up_nothing(
     row(f, cancelling(interrupt))
     with pytest.raises(RunFailed if trio.lowlevel.in_trio_task() else Interruption):
         await f.run()
+
+
+def hides_its_arguments(function: Any) -> Any:
+    @functools.wraps(function)
+    async def fewer(x: int) -> int:
+        return x
+
+    return fewer
+
+
+@hides_its_arguments
+async def takes_two(x: int, y: int) -> int:
+    return x
+
+
+async def test_arguments_that_do_not_fit_are_a_failure_of_the_node() -> None:
+    with Flow() as f:
+        f.add(node(takes_two).with_(on_error="skip"), x=f.add(one).out, y=1)
+        f.output("o", f.add(inc, x=1).out)
+    result = await f.run()
+    assert (states_of(result)["takes_two"], result["o"]) == ("failed", 2)

@@ -1,4 +1,4 @@
-"""Rows of firings that never wait leave others their turn, are told as any, and hold nothing (S14, S9.2)."""
+"""Rows of firings that never wait leave others their turn, and are told as any (S14, S9.2)."""
 
 from __future__ import annotations
 
@@ -169,13 +169,3 @@ async def test_a_listener_that_comes_and_goes_in_a_row_hears_what_happens_meanwh
     assert [f"{event.seq} {event.kind} {event.path}" async for event in streams[0]] == [
         "7 node_finished g", "8 node_started h", "9 node_finished h", "10 run_finished ",
     ]  # fmt: skip
-
-
-# what is held
-
-
-# all of it together
-
-
-with Flow("climbed") as climbed:
-    climbed.output("out", climbed.add(inc, x=climbed.add(inc, x=climbed.input("x", int)).out).out)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 from anyio import to_thread
 
-from dataflow import Flow, RunFailed, TypedFlow, flow
+from dataflow import Flow, RunFailed
 from tests.behaviour.nodes import fails, inc
 
 PLACE: ContextVar[str] = ContextVar("place", default="nowhere")
@@ -56,15 +56,3 @@ async def test_inside_a_running_loop_in_a_worker_thread_and_inside_a_node() -> N
     with Flow() as f:
         f.output("o", f.add(nested, x=1).out)
     assert (await f.run())["o"] == 2
-
-
-@flow
-def twice(f: Flow, x: int) -> int:
-    return f.add(inc, x=f.add(inc, x=x).out).out
-
-
-async def test_a_typed_flow() -> None:
-    assert isinstance(twice, TypedFlow)
-    assert await twice(3) == 5
-    assert await twice(x=4) == 6
-    assert twice.run_sync(x=5)["out"] == 7

@@ -16,18 +16,7 @@ import anyio.lowlevel
 import pytest
 from anyio.lowlevel import EventLoopToken
 
-from dataflow import (
-    Event,
-    EventKind,
-    Firing,
-    Flow,
-    Limit,
-    NodeTimeout,
-    fallback,
-    node,
-    this_firing,
-    threaded,
-)
+from dataflow import Event, EventKind, Firing, Flow, Limit, NodeTimeout, fallback, node, this_firing, threaded
 from dataflow.runtime.call import MOST_BLOCKING
 from tests.behaviour.table import Played, failed_run, play, states_of
 from tests.support.clocks import set_forward
@@ -239,3 +228,17 @@ async def until(holds: Callable[[], object], seconds: float = 20) -> None:
     with anyio.fail_after(seconds):
         while not holds():  # noqa: ASYNC110 - as above
             await anyio.sleep(0.001)
+
+
+async def test_a_shared_slot_of_a_thread_comes_back_although_its_run_and_event_loop_have_ended() -> None:
+    shared = Limit(1)
+    with blocking() as code:
+        flow = only(threaded(code), timeout=0.3, on_error="skip", limit="one")
+        flow.using(limits={"one": shared}).run_sync()
+        code.until_it_has_returned()
+
+    async def next_one() -> int:
+        return 1
+
+    flow = only(next_one, limit="one", timeout=20)
+    assert flow.using(limits={"one": shared}).run_sync()["o"] == 1

@@ -46,19 +46,6 @@ async def test_no_hidden_step_barrier() -> None:
     assert (await play(f, opens(gate, "d")))[0] == ["a", "b", "d", "c"]
 
 
-async def test_two_independent_nodes_run_at_the_same_time() -> None:
-    entered = [Event(), Event()]
-
-    async def meet(me: int) -> int:
-        entered[me].set()
-        await entered[1 - me].wait()
-        return me
-
-    with Flow("B06") as f:
-        f.output("o", f.add(listed, f.add(meet, me=0).out, f.add(meet, me=1).out).out)
-    assert (await f.run())["o"] == [0, 1]
-
-
 async def test_no_node_starts_before_all_its_ports_have_settled() -> None:
     def after(f: Flow, quick: Any, slow: Any) -> None:
         f.after(f.add(node(src).with_(name="last"), x=quick.out), slow.done)
