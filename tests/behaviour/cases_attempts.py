@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from anyio import sleep_forever
 
-from dataflow import Failure, Flow, Limit, Retry, collect, each, fallback, node, this_firing
+from dataflow import Flow, Retry, fallback, node, this_firing
 from tests.behaviour.nodes import counted, ident
 from tests.behaviour.table import Case
 from tests.support.clocks import set_forward
@@ -37,11 +37,6 @@ async def overdue(x: object = None) -> int:
     return await stuck(x)
 
 
-@counted
-async def told(failure: Failure) -> list[object]:
-    return [failure.type, failure.attempt]
-
-
 def tried(failures: int, **settings: Any) -> Flow:
     with Flow() as f:
         bad = f.add(flaky(failures, **settings))
@@ -56,12 +51,6 @@ def handled(failures: int, **settings: Any) -> Flow:
     return f
 
 
-def routed(failures: int, **settings: Any) -> Flow:
-    with Flow() as f:
-        f.output("o", f.add(told, failure=f.add(flaky(failures, **settings)).error).out)
-    return f
-
-
 def late(**settings: Any) -> Flow:
     with Flow() as f:
         f.output("o", fallback(f.add(node(**settings)(stuck)).out, "none"))
@@ -73,16 +62,6 @@ def late_run() -> Flow:
         slow = f.add(node(name="stuck")(overdue))
         f.output("o", f.add(ident, x=slow.out).out)
     return f.using(timeout=30)
-
-
-def limited() -> Flow:
-    """Map over items with every kind of limit, and retries that give their slots back."""
-    with Flow() as f:
-        items = each(list(range(6)))
-        first = f.add(node(flaky(1, retries=1)).with_(limit="web"), x=items)
-        second = f.add(node(ident).with_(limit=1), x=first.out)
-        f.output("o", collect(f.add(node(ident).with_(limit="turns", name="third"), x=second.out).out))
-    return f.using(max_concurrency=2, limits={"web": 1, "turns": Limit(1, per_second=10_000)})
 
 
 ATTEMPTS: Final = (
@@ -113,11 +92,6 @@ ATTEMPTS: Final = (
         states={"tries": "failed"}, others="done",
     ),
     Case(
-        id="the failure on the error port names the last attempt", rule="S9.3",
-        flow=partial(routed, 9, retries=2), outputs={"o": ["ValueError", 3]}, runs={"tries": 3, "told": 1},
-        states={"tries": "failed"}, others="done",
-    ),
-    Case(
         id="a node that takes too long is timed_out, also where that is handled", rule="S9.2",
         flow=partial(late, timeout=0.005, on_error="skip"), outputs={"o": "none"}, runs={"stuck": 1},
         states={"stuck": "timed_out"}, others="done",
@@ -132,9 +106,5 @@ ATTEMPTS: Final = (
         id="a run that takes too long fails, and what runs in it is cancelled", rule="S9.2", flow=late_run,
         status="failed", runs={"stuck": 1}, states={"stuck": "cancelled", "ident": "not_run"},
         failures=(("", "NodeTimeout", "DF0802 slowly:"),),
-    ),
-    Case(
-        id="limits change when a node runs, and nothing else", rule="S15.1", flow=limited,
-        outputs={"o": [2] * 6}, runs={"tries": 12, "ident": 6, "third": 6}, others="done",
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from dataflow import Flow, Maybe, fallback, gather, merge, node
-from tests.behaviour.nodes import counted, fails, ident, inc, listed, listed_with, nothing, src
+from tests.behaviour.nodes import counted, ident, inc, listed, listed_with, nothing, src
 from tests.behaviour.table import Case
 
 
@@ -68,10 +68,6 @@ def dead(f: Flow) -> Any:
     return f.add(nothing).out
 
 
-def broken(f: Flow) -> Any:
-    return f.add(fails, x=1).out
-
-
 def a_none(f: Flow) -> Any:
     return f.add(none).out
 
@@ -128,17 +124,6 @@ JOINS: Final = (
         outputs={"o": 0}, runs={"ident": 1},
     ),
     Case(
-        id="merge takes an error before a value", rule="S5.3",
-        flow=partial(joined, merge, dead, broken, live(3), errors="continue"), status="failed",
-        states={"ident": "not_run"}, why={"ident": ("fails failed: ValueError: bad 1",)},
-        failures=(("fails", "ValueError", "bad 1"),), runs={"nothing": 1, "fails": 1, "src": 1},
-    ),
-    Case(
-        id="merge takes a value before an error", rule="S5.3",
-        flow=partial(joined, merge, live(3), broken, errors="continue"), status="failed", outputs={"o": 3},
-        states={"ident": "done"}, failures=(("fails", "ValueError", "bad 1"),),
-    ),
-    Case(
         id="gather lists the live ones", rule="S5.3", flow=partial(joined, gather, live(2), dead, live(1)),
         outputs={"o": [2, 1]}, runs={"nothing": 1, "src": 1, "src_2": 1, "ident": 1},
     ),
@@ -149,22 +134,11 @@ JOINS: Final = (
         why={"ident": ("ident: port 'x'", "", NOT_EMITTED)},
     ),
     Case(
-        id="gather with an error", rule="S4.2",
-        flow=partial(joined, gather, live(2), broken, errors="continue"), status="failed",
-        states={"ident": "not_run", "src": "done"}, failures=(("fails", "ValueError", "bad 1"),),
-        why={"ident": ("fails failed: ValueError: bad 1",)},
-    ),
-    Case(
         id="fallback to a constant", rule="S5.3", flow=partial(joined, fallback, dead, constant(None)),
         outputs={"o": None}, runs={"nothing": 1, "ident": 1},
     ),
     Case(
         id="fallback that is not needed", rule="S5.3", flow=partial(joined, fallback, live(0), constant(5)),
         outputs={"o": 0}, runs={"src": 1, "ident": 1},
-    ),
-    Case(
-        id="fallback does not replace an error", rule="S5.3",
-        flow=partial(joined, fallback, broken, constant(1), errors="continue"), status="failed",
-        states={"ident": "not_run"}, failures=(("fails", "ValueError", "bad 1"),),
     ),
 )  # fmt: skip

@@ -82,19 +82,6 @@ async def look_into(box: Box, after: object) -> list[int]:
     return box.items
 
 
-async def test_the_result_is_not_changed_by_the_caller_or_a_lone_reader() -> None:
-    with Flow() as f:
-        made = f.add(make, x=1)
-        f.output("o", made.out)
-    result = await f.run()
-    result.get(made.out).append(99)
-    assert result.get(made.out) == result["o"] == [1]
-    with Flow() as f:
-        made = f.add(make, x=1)
-        f.output("spoilt", f.add(spoil, xs=made.out).out)
-    assert (await f.run()).get(made.out) == [1]
-
-
 async def spoil_whole(twice: Twice) -> list[int]:
     twice.a.append(99)
     return twice.b

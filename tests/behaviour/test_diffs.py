@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import math
+from datetime import date, timedelta
 from typing import Any, Final
 
 import pytest
 
 from dataflow import (
+    DataflowError,
     DifferenceKind,
     ExecutionContext,
     Flow,
     Message,
     Secret,
+    StoreError,
+    diff,
     fallback,
     merge,
     node,
@@ -105,6 +109,7 @@ DIFFERENT: Final[tuple[tuple[Any, Any, str], ...]] = (
     ((1, 2), [1, 2], ": [1, 2] -> [1, 2]"),
     ("x" * 100 + "left", "x" * 100 + "right", ': ..."xxxxxxxxxxxxleft" -> ..."xxxxxxxxxxxxright"'),
     (["y" * 20_000], ["y" * 20_000 + "z"], '[0]: ..."yyyyyyyyyyyy" -> ..."yyyyyyyyyyyyz"'),
+    ({1: date(2026, 1, 2)}, {1: math.inf}, ': {"1": "2026-01-02"} -> {"1": Infinity}'),
     (b"\x00", b"\x01", r""": "b'\\x00'" -> "b'\\x01'" """.rstrip()),
     (timedelta(days=1), timedelta(hours=2), ': "1 day, 0:00:00" -> "2:00:00"'),
     ("a\ud800\\", "b\x1b", r""": "a\ud800\\" -> "b\u001b" """.rstrip()),
@@ -208,3 +213,21 @@ async def test_secrets_stay_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(await flow.diff(runs[0], runs[1]))
     assert "[secret:FIRST]" in text
     assert "password" not in text
+
+
+async def test_a_run_that_is_not_there_and_a_flow_without_a_store() -> None:
+    store = Store.memory()
+    flow = two_inputs(store)
+    run = await run_of(flow, a=1)
+    with pytest.raises(StoreError, match="DF1102"):
+        await diff(store, run, "other")
+    with pytest.raises(DataflowError, match="DF0505"):
+        await flow.using().diff(run, run)
+
+
+async def test_runs_that_end_otherwise_are_told_as_such() -> None:
+    with Flow("ends") as f:
+        f.output("o", f.add(fail_for, x=f.input("x", int)).out)
+    flow = f.using(store=Store.memory())
+    one, other = await run_of(flow, x=1), await run_of(flow, x=2)
+    assert (await lines(flow, one, other))[-1] == "follows  the run: completed -> failed"

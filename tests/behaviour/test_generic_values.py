@@ -26,10 +26,6 @@ $before
 class Box$Box:
     content: T
 
-@dataclass(frozen=True, slots=True)
-class Slotted$T:
-    content: T
-
 class Model$Model:
     content: T
 
@@ -40,14 +36,7 @@ class Pair$Pair:
 class Keys$Keys:
     key: T
 
-class Plain$T:
-    def __init__(self, content):
-        self.content = content
-
 class Derived$Derived:
-    pass
-
-class OfNumbers(Box[int]):
     pass
 
 $after
@@ -114,12 +103,10 @@ PARAMETERS = generic.__type_params__
 WAYS: Final = {"old": OLD} | ({"new": NEW} if sys.version_info >= (3, 12) else {})
 VALUES: Final[dict[str, tuple[str, Callable[[ModuleType], Any]]]] = {
     "dataclass": ("Box[int]", lambda of: of.Box(3)),
-    "slots": ("Slotted[int]", lambda of: of.Slotted(3)),
     "model": ("Model[int]", lambda of: of.Model[int](content=3)),
     "named tuple": ("Pair[int]", lambda of: of.Pair(3, [4])),
     "typed dict": ("Keys[int]", lambda _: {"key": 3}),
     "derived": ("Derived[int]", lambda of: of.Derived(3)),
-    "of numbers": ("OfNumbers", lambda of: of.OfNumbers(3)),
     "secret": ("SecretStr", lambda of: of.SecretStr("3")),
 }
 

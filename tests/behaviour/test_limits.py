@@ -85,21 +85,6 @@ async def test_who_waits_for_one_limit_holds_up_nobody_who_needs_another() -> No
         assert set(states_of(await run).values()) == {"done"}
 
 
-async def test_who_came_first_is_served_first() -> None:
-    in_flight = InFlight()
-    await mapped(in_flight, 50, pauses=2).using(max_concurrency=3).run()
-    assert in_flight.order == list(range(50))
-    in_flight = InFlight()
-    with Flow("f") as f:
-        first = f.add(in_flight.node("a", pauses=1), x=1)
-        f.add(in_flight.node("b", pauses=1), x=2)
-        f.add(in_flight.node("c", pauses=1), x=first.out)
-        f.add(in_flight.node("d", pauses=1), x=4)
-    result = await f.using(max_concurrency=1).run()
-    assert in_flight.order == [1, 2, 4, 1]  # c became ready when b and d had waited
-    assert set(states_of(result).values()) == {"done"}
-
-
 async def test_cancelling_ends_who_waits_for_a_slot_or_a_start() -> None:
     begun = anyio.Event()
     begun.set()

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from anyio import Event
 
-from dataflow import SKIP, Flow, Maybe, Result, collect, each, node
+from dataflow import SKIP, Flow, Maybe, Result, collect, each
 from dataflow.scheduler.scheduler import Scheduler
 from tests.behaviour.table import states_of
 from tests.support.source import home_of
@@ -41,19 +41,6 @@ async def test_long_chains_of_values_and_skips() -> None:
     reasons = result.why(last).splitlines()
     assert (count(result, "skipped"), len(reasons)) == (LENGTH, LENGTH + 2)
     assert reasons[-1] == "  because when: exit 'yes' not taken"
-
-
-async def test_many_items_and_many_rounds() -> None:
-    with Flow() as f:
-        with f.loop(limit=None) as it:
-            v = it.carry(0)
-            stepped = f.add(node(step).with_(name="round"), x=v.out)
-            it.until(stepped.out, lambda x: x >= LENGTH)
-            v.next(stepped.out)
-        f.output("rounds", it.result(stepped.out))
-        f.output("items", collect(f.add(step, x=each(f.input("xs", list[int]))).out))
-    result = await f.run(xs=list(range(LENGTH)))
-    assert result.outputs == {"rounds": LENGTH, "items": list(range(1, LENGTH + 1))}
 
 
 class Item(NamedTuple):

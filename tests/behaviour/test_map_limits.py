@@ -8,9 +8,10 @@ from typing import Final, Literal
 import pytest
 from anyio import Event, wait_all_tasks_blocked
 
-from dataflow import Failure, Flow, RunFailed, collect, each, race
-from tests.behaviour.nodes import gated, one
+from dataflow import Failure, Flow, RunFailed, collect, each, node, race
+from tests.behaviour.nodes import gated, inc, one, src, tallying
 from tests.behaviour.table import states_of
+from tests.support.steady import end_slices_after
 
 ItemErrors = Literal["fail", "collect", "skip"]
 HANDLED: Final[tuple[ItemErrors, ...]] = ("collect", "skip")
@@ -104,7 +105,7 @@ async def test_an_item_that_fails_makes_room_for_the_next() -> None:
 
 
 async def test_items_that_have_not_begun_when_the_map_ends_never_begin() -> None:
-    """When one fails it, or a failure beside it, or when the run is cancelled."""
+    """When one fails it, or when the run is cancelled."""
     gates = Gates()
     async with bounded(gates, 2).start() as run:
         await gates.let(1, bad=True)
@@ -127,22 +128,6 @@ async def test_items_that_have_not_begun_when_the_map_ends_never_begin() -> None
         "hold[1]": "cancelled", "hold[1]/leave": "not_run",
         "hold[2]": "cancelled", "hold[2]/leave": "not_run",
     }  # fmt: skip
-
-    async def fail_late(x: int) -> int:
-        await gates.hold(x)
-        raise ValueError("beside")
-
-    with Flow() as f:
-        f.output(
-            "o", collect(f.add(gates.hold, x=each([10, 11, 12], max_concurrency=1, on_error="skip")).out)
-        )
-        f.add(fail_late, x=9)
-    async with f.start() as run:
-        await gates.let(9)
-        with pytest.raises(RunFailed, match="beside") as failed:
-            await run
-    states = {"hold": "cancelled", "hold[0]": "cancelled", "fail_late": "failed"}
-    assert states_of(failed.value.result) == states
 
 
 async def test_a_map_in_a_loop_keeps_its_limit_in_every_round() -> None:
@@ -176,3 +161,21 @@ async def test_items_that_have_not_begun_when_their_race_is_lost_never_begin() -
     assert result["o"] == 1
     assert len(gates.begun) < 350
     assert set(states_of(result).values()) <= {"done", "cancelled"}
+
+
+async def test_items_of_a_long_list_get_their_turn_beside_a_loop_that_never_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    end_slices_after(monkeypatch, -1.0)
+    with Flow() as f:
+        f.output("o", collect(f.add(node(src).with_(name="item"), each(list(range(350)))).out))
+        with f.loop(limit=None) as it:
+            count = it.carry(0)
+            last = f.add(inc, count.out)
+            count.next(last.out)
+            it.until(last.out, lambda x: x == 2000)
+        f.output("steps", count.final)
+    with tallying() as tally:
+        assert (await f.run())["o"] == list(range(350))
+    last_item = max(place for place, path in enumerate(tally.paths) if path.startswith("item"))
+    assert len(tally.paths) - last_item > 1000

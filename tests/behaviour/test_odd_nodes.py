@@ -11,8 +11,8 @@ import trio
 from anyio import Event, sleep_forever
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, Run, RunFailed, collect, each, node
-from tests.behaviour.nodes import inc, one, tallying
+from dataflow import Flow, RunFailed, collect, each, node
+from tests.behaviour.nodes import inc, one
 from tests.behaviour.table import cancelled, failed_run, states_of
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -27,45 +27,6 @@ INTERRUPTIONS: Final = (KeyboardInterrupt, SystemExit, Interruption)
 
 def on_trio() -> bool:
     return trio.lowlevel.in_trio_task()
-
-
-async def test_an_interruption_is_raised_bare_and_ends_the_run() -> None:
-    for kind in INTERRUPTIONS:
-        for suspends in (False, True):
-            await interrupted(kind, suspends=suspends)
-
-
-async def interrupted(kind: type[BaseException], *, suspends: bool) -> None:
-    begun, runs, streams = Event(), list[Run](), list[Any]()
-
-    async def interrupt() -> int:
-        await begun.wait()
-        if suspends:
-            await checkpoint()
-        raise kind("stop")
-
-    async def hang() -> int:
-        begun.set()
-        await sleep_forever()
-        return 1
-
-    with Flow() as f:
-        f.add(hang)
-        f.output("o", f.add(inc, x=f.add(interrupt).out).out)
-
-    async def owner() -> None:
-        async with f.start() as run:
-            runs.append(run)
-            streams.append(run.events())
-            await run
-
-    with tallying() as tally, pytest.raises(kind, match="stop"):
-        await owner()
-    assert (runs[0].status, tally.runs()) == ("failed", {})
-    events = [event async for event in streams[0]]
-    ended = {event.path: event.data["state"] for event in events if event.kind is EventKind.NODE_FINISHED}
-    assert ended == {"hang": "cancelled", "interrupt": "failed", "inc": "not_run"}
-    assert events[-1].kind is EventKind.RUN_FINISHED
 
 
 Wire = Callable[[Flow, Callable[[object], Any]], object]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable
+from itertools import product
 from typing import Any, Final
 
 import pytest
 import trio
+from anyio.lowlevel import checkpoint
 
 from dataflow import Flow, Run, RunFailed, node
 from tests.behaviour.rows import inc, one, row
@@ -22,10 +24,13 @@ class Interruption(BaseException):
 
 
 async def test_what_is_no_exception_is_raised_bare_and_what_follows_it_never_runs() -> None:
-    for kind in (KeyboardInterrupt, SystemExit, GeneratorExit, Interruption):
+    kinds = (KeyboardInterrupt, SystemExit, GeneratorExit, Interruption)
+    for kind, suspends in product(kinds, (False, True)):
         runs: list[Run] = []
 
-        async def interrupts(x: int, kind: Any = kind) -> int:
+        async def interrupts(x: int, kind: Any = kind, suspends: bool = suspends) -> int:
+            if suspends:
+                await checkpoint()
             raise kind("stop")
 
         f = Flow()

@@ -8,7 +8,6 @@ from math import inf
 from typing import Any
 
 import pytest
-from anyio import create_task_group
 from anyio.lowlevel import checkpoint
 
 from dataflow import EventKind, Flow, Run, node
@@ -70,28 +69,6 @@ async def test_two_rows_take_turns() -> None:
     assert len(fired) == 200
     assert {before[0] != after[0] for before, after in pairwise(turns)} == {True}
     assert max(times for _, times in turns) <= 10
-
-
-@pytest.mark.usefixtures("slow_clock")
-async def test_a_turn_is_more_than_one_firing() -> None:
-    checks = 0
-
-    async def tick() -> None:
-        nonlocal checks
-        while not done:
-            checks += 1
-            await checkpoint()
-
-    done = False
-    with Flow() as f:
-        port: Any = f.add(one).out
-        for _ in range(1_000):
-            port = f.add(inc, x=port).out
-    async with create_task_group() as group:
-        group.start_soon(tick)
-        await f.run()
-        done = True
-    assert 100 <= checks < 800
 
 
 # what blocks the event loop

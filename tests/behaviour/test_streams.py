@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from anyio import Event, create_task_group, wait_all_tasks_blocked
 
-from dataflow import DataflowError, Flow, Run, RunFailed, collect, each, merge, node, this_firing
+from dataflow import DataflowError, Flow, Run, RunFailed, collect, each, merge, node, this_firing, threaded
 from tests.behaviour.nodes import gated
 
 
@@ -198,3 +198,16 @@ async def test_a_value_is_passed_on_before_it_is_released() -> None:
         with pytest.raises(DataflowError, match=r"DF0337 spells\.out:"):
             run.stream("spells")
         gate.set()
+
+
+async def test_pieces_from_a_thread_come_in_order() -> None:
+    @threaded
+    def speaks() -> str:
+        for letter in "abc":
+            this_firing().emit(letter)
+        return "abc"
+
+    with Flow() as f:
+        step = f.add(speaks)
+    async with f.start() as run:
+        assert await all_of(run, step.out) == ["a", "b", "c"]

@@ -99,17 +99,6 @@ async def test_items_in_any_order_of_completion_are_collected_in_order() -> None
     assert order == [*(f"square[{place}]" for place in (4, 3, 2, 1, 0)), "square"]
 
 
-async def test_a_map_opens_without_waiting_for_outer_values() -> None:
-    gate = Event()
-    with Flow() as f:
-        slow = f.add(gated(gate), x=10)
-        first = f.add(inc, x=each(f.input("xs", list[int])))
-        f.output("o", collect(f.add(add, x=first.out, y=slow.out).out))
-    order, outputs = await play(f, opens(gate, "inc[1]"), xs=[1, 2])
-    assert order.index("inc[1]") < order.index("slow") < order.index("inc[0]/add")
-    assert outputs == {"o": [12, 13]}
-
-
 async def test_a_collected_list_settles_as_soon_as_the_ports_it_collects() -> None:
     gate = Event()
     with Flow() as f:
