@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,20 +80,3 @@ async def test_the_caller_may_keep_what_there_is_or_have_it_computed_again(tmp_p
             assert [ask.show for ask in again.asks] == ["a" if way == "keep" else "x"]
             result = await home.resume(version(without_a=True), again, {"ask": "z"})  # no edit any more
             assert result["out"] == "x-z"
-
-
-def _code(word: str) -> Callable[[], Any]:
-    """Make one node type of different code."""
-    namespace: dict[str, Any] = {"__name__": __name__}
-    exec(f"async def first() -> str:\n    return {word!r}\n", namespace)
-    found: Callable[[], Any] = namespace["first"]
-    return found
-
-
-async def test_other_code_of_a_done_node_is_a_warning_and_its_value_is_kept(tmp_path: Path) -> None:
-    for home in homes(tmp_path, STORES):
-        paused = await paused_run(home, version(first=node(name="first")(_code("old"))))
-        result = await home.resume(version(first=node(name="first")(_code("new"))), paused, {"ask": "y"})
-        assert result["out"] == "old-y"
-        [warning] = result.warnings
-        assert "first" in warning

@@ -70,6 +70,15 @@ class Busy(Exception):
         self.is_lasting = is_lasting
 
 
+class OddMeta(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        raise RuntimeError("odd")
+
+
+class OddError(Exception, metaclass=OddMeta):
+    """Whose class breaks what asks for it."""
+
+
 #: Settings of a node that always fails, its error, and when its attempts begin.
 STARTS: Final[tuple[tuple[dict[str, Any], Exception, list[float]], ...]] = (
     ({"retries": 0}, ValueError("no"), [0]),
@@ -79,6 +88,7 @@ STARTS: Final[tuple[tuple[dict[str, Any], Exception, list[float]], ...]] = (
     ({"retries": Retry(3)}, ValueError("no"), [0, 0, 0, 0]),
     ({"retries": Retry(3, on=("timeout",), backoff="fixed")}, ValueError("no"), [0]),
     ({"retries": Retry(9, backoff="exponential"), "deadline": 5}, ValueError("no"), [0, 1, 3]),
+    ({"retries": Retry(3, on=(OddError,))}, ValueError("no"), [0]),
     # The next attempt waits as long as the error asks.
     ({"retries": 2}, Busy(), [0, 5, 10]),
     ({"retries": Retry(3, backoff="exponential", first=2)}, Busy(), [0, 5, 10, 18]),

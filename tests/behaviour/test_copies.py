@@ -161,3 +161,18 @@ async def test_joins_and_predicates_get_copies() -> None:
         f.output("seen", f.add(look, xs=made.out, after=taken.yes).out)
     outputs = (await f.run()).outputs
     assert (outputs["joined"], outputs["seen"]) == ([1], [1])
+
+
+async def test_a_list_that_cannot_be_copied_breaks_no_run() -> None:
+    class Uncopyable(list[int]):
+        def __copy__(self) -> Any:
+            raise TypeError("no copies")
+
+    async def gives() -> Any:
+        return Uncopyable([1])
+
+    with Flow() as f:
+        made = f.add(gives)
+        f.output("items", collect(f.add(look, xs=made.out, after=each([1, 2])).out))
+        f.output("itself", made.out)
+    assert (await f.run()).outputs == {"items": [[1], [1]], "itself": [1]}

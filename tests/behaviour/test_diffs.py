@@ -9,14 +9,11 @@ from typing import Any, Final
 import pytest
 
 from dataflow import (
-    DataflowError,
     DifferenceKind,
     ExecutionContext,
     Flow,
     Message,
     Secret,
-    StoreError,
-    diff,
     fallback,
     merge,
     node,
@@ -213,16 +210,6 @@ async def test_secrets_stay_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(await flow.diff(runs[0], runs[1]))
     assert "[secret:FIRST]" in text
     assert "password" not in text
-
-
-async def test_a_run_that_is_not_there_and_a_flow_without_a_store() -> None:
-    store = Store.memory()
-    flow = two_inputs(store)
-    run = await run_of(flow, a=1)
-    with pytest.raises(StoreError, match="DF1102"):
-        await diff(store, run, "other")
-    with pytest.raises(DataflowError, match="DF0505"):
-        await flow.using().diff(run, run)
 
 
 async def test_runs_that_end_otherwise_are_told_as_such() -> None:

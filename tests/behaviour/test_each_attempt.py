@@ -76,20 +76,3 @@ async def test_blocking_code_and_results_that_do_not_fit_are_attempted_again_too
         with Flow("f") as f:
             f.output("o", f.add(node(retries=1)(placed)).out)
         assert ((await f.run())["o"], attempts) == (Point(1, 2), [1, 2])
-
-
-async def test_a_piece_that_an_earlier_attempt_gives_late_is_dropped() -> None:
-    first: list[Firing] = []
-
-    async def gives() -> int:
-        if not first:
-            first.append(this_firing())
-            raise ValueError("no")
-        first[0].emit("late")
-        this_firing().emit("now")
-        return 1
-
-    with Flow("f") as f:
-        f.add(node(gives).with_(retries=1))
-    events = (await play(f)).events
-    assert [one.data["piece"] for one in events if one.kind is EventKind.PIECE] == ["now"]

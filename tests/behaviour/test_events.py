@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC
 from typing import Any
 
+from anyio import Event as Gate
+from anyio import create_task_group
+from anyio.lowlevel import checkpoint
+
 from dataflow import Event, EventKind, Flow, collect, each, merge, node, this_firing
 from dataflow.core.events import Reporter
-from tests.behaviour.nodes import fails, inc, src
+from tests.behaviour.nodes import fails, gated, inc, src
 from tests.behaviour.table import play
 
 
@@ -88,3 +92,22 @@ async def test_no_event_is_made_while_nobody_listens() -> None:
     async with f.start() as run:
         run._engine.reporter.__class__ = Deaf
         assert len((await run).warnings) == 1
+
+
+async def test_one_stream_may_be_read_by_two_tasks() -> None:
+    gate, seen = Gate(), list[int]()
+
+    async def read(events: AsyncIterator[Event]) -> None:
+        seen.extend([event.seq async for event in events])
+
+    with Flow() as f:
+        f.add(gated(gate), x=1)
+    async with f.start() as run:
+        events = run.events()
+        async with create_task_group() as group:
+            group.start_soon(read, events)
+            group.start_soon(read, events)
+            for _ in range(10):
+                await checkpoint()
+            gate.set()
+    assert sorted(seen) == [1, 2, 3, 4]

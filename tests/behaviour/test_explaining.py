@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from dataflow import Flow, Lazy, ReasonKind, Result, RunFailed, collect, each, merge, node, race
+from dataflow.runtime.reasons import Reason
 from tests.behaviour.forked_flows import add, fails, is_big, listed, up
 
 
@@ -109,3 +110,12 @@ async def test_a_cancelled_and_a_failed_run_say_what_has_ended_them() -> None:
         await f.run()
     explained = failed.value.result.explain("up")
     assert [one.kind for one in explained.reasons] == [ReasonKind.NOT_RUN, ReasonKind.FAILURE]
+
+
+async def test_another_reason_can_be_added() -> None:
+    with Flow("one") as f:
+        f.output("o", f.add(up, x=1).out)
+    explained = (await f.run()).explain("up")
+    more = explained.with_cause(Reason(ReasonKind.VALUE, "up", "it was remembered"))
+    assert str(more) == "up is done\n  because it was remembered"
+    assert str(explained) == "up is done"

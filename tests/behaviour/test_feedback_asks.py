@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dataflow import SKIP, DataflowError, Flow, Maybe, node
+from dataflow import SKIP, DataflowError, Flow, Maybe
 from tests.behaviour.asks import homes
 from tests.behaviour.nodes import counted, tallying
 from tests.behaviour.table import states_of
@@ -67,20 +66,3 @@ async def test_a_chat_that_waits_has_no_last_reply_yet_but_its_ask_shows_it() ->
     with pytest.raises(KeyError, match=r"DF0817 output 'last': .*loop 'user'"):
         result["last"]
     assert (result.outputs, [ask.show for ask in result.asks]) == ({}, ["re:one"])
-
-
-async def spoken(text: str) -> AsyncIterator[str]:
-    for word in text.split():
-        yield word
-
-
-async def test_a_stream_has_the_pieces_of_all_rounds() -> None:
-    async def next_line(said: list[str]) -> Maybe[str]:
-        return "and again" if "once" in said else SKIP
-
-    flow = Flow()
-    said = flow.add(node(spoken), text="only once")
-    flow.add(next_line, said=said.out)
-    flow.connect("next_line", "spoken.text", feedback=True)
-    async with flow.start() as run:
-        assert [piece async for piece in run.stream(said.out)] == ["only", "once", "and", "again"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import SKIP, EventKind, Flow, FlowInvalid, Maybe, RunFailed, node
-from tests.behaviour.nodes import add, fails_on_odd, ident, inc, listed, small, square, src, tallying, total
+from tests.behaviour.nodes import add, fails_on_odd, ident, inc, small, square, src, tallying, total
 from tests.behaviour.table import Played, failed_run, play, states_of
 from tests.support.codes import codes
 
@@ -163,17 +163,3 @@ def test_feedback_edges_that_close_no_loop_and_loops_without_feedback_are_refuse
     f = wired([inc], ("inc", "inc.x"), feedback=[])
     with pytest.raises(FlowInvalid, match="DF0316 inc:"):
         f.compile()
-
-
-async def test_a_many_port_has_its_edges_in_declared_order_in_every_round() -> None:
-    f = Flow()
-    f.input("x", int)
-    many = f.add(listed)
-    f.add(total, xs=many.out)
-    f.add(below_five)  # type: ignore[call-arg]
-    f.connect("total", "below_five.x")
-    f.connect("below_five", "listed.xs", feedback=True)
-    f.connect("$in.x", "listed.xs")
-    f.connect("total", "listed.xs", feedback=True, limit=3)
-    f.output("last", many.out)
-    assert (await f.run(x=2))["last"] == [4, 4]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from dataflow import AnswerRefused, Config, ExecutionContext, Flow, FlowInvalid, Message, Ports, node
+from dataflow import AnswerRefused, Config, ExecutionContext, Flow, FlowInvalid, Message
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
     Scale,
@@ -17,7 +15,6 @@ from tests.behaviour.forked_flows import (
     scaled,
     talking,
     two_inputs,
-    up,
 )
 
 pytestmark = pytest.mark.usefixtures("called")
@@ -56,19 +53,6 @@ class TestAnswers:
         with pytest.raises(AnswerRefused, match="DF0601 answer to 'first':"):
             await flow.fork(run, changes={"first": "x"})
         assert [one.id for one in store.runs()] == [run]
-
-
-class Width(Config):
-    count: int
-
-
-def ports_of_spread(config: Width) -> Ports:
-    return Ports({}, {f"p{number}": int for number in range(config.count)})
-
-
-@node(ports=ports_of_spread)
-async def spread(config: Width) -> dict[str, Any]:
-    return {f"p{number}": number for number in range(config.count)}
 
 
 class TestConfigs:
@@ -112,16 +96,6 @@ class TestConfigs:
         run = await run_of(flow, x=1)
         with pytest.raises(FlowInvalid, match=r"scaled\.config\.by.*expected int"):
             await flow.fork(run, changes={"scaled.config.by": "3"})
-
-    async def test_ports_that_a_config_gives_must_still_fit(self) -> None:
-        with Flow("sized") as f:
-            made: Any = f.add(spread, config=Width(count=2))
-            f.output("o", f.add(up, x=made.out.p1).out)
-        flow = f.using(store=Store.memory())
-        run = await run_of(flow)
-        with pytest.raises(FlowInvalid, match=r"DF0302 up\.x:"):
-            await flow.fork(run, changes={"spread.config.count": 1})
-        assert (await flow.fork(run, changes={"spread.config.count": 3}))["o"] == 2
 
 
 async def unit(x: int, config: Scale = Scale()) -> str:  # noqa: B008 - frozen

@@ -7,11 +7,8 @@ from typing import Final
 import pytest
 
 from dataflow import (
-    DataflowError,
     Flow,
-    FlowEdited,
     FlowInvalid,
-    StoreError,
     collect,
     each,
     fallback,
@@ -19,7 +16,6 @@ from dataflow import (
     race,
     this_firing,
 )
-from dataflow.core.policy import Edited
 from dataflow.stores import Store
 from tests.behaviour.forked_flows import (
     add,
@@ -214,28 +210,6 @@ class TestRuns:
         assert (first.code, second.code) == ("DF1202", "DF1202")
         assert first.available is not None
         assert first.available[0] == "first"
-
-    async def test_a_flow_without_a_store_and_a_run_that_is_not_there(self) -> None:
-        flow = two_inputs(Store.memory())
-        with pytest.raises(DataflowError, match="DF0505"):
-            await flow.using().fork("run", changes={})
-        with pytest.raises(StoreError, match="DF1102"):
-            await flow.fork("run", changes={})
-
-    async def test_edited_flows_are_refused_kept_or_computed_as_for_resume(self, called: list[str]) -> None:
-        store = Store.memory()
-
-        def wired(first: int) -> Flow:
-            with Flow("edited") as f:
-                f.output("o", f.add(add, x=f.add(up, x=first).out, y=f.input("y", int)).out)
-            return f.using(store=store)
-
-        run = await run_of(wired(1), y=1)
-        with pytest.raises(FlowEdited, match=r"up \(wiring\)"):
-            await wired(2).fork(run, changes={"$in.y": 2})
-        ways: tuple[tuple[Edited, int], ...] = (("keep", 4), ("recompute", 5))
-        for way, expected in ways:
-            assert (await wired(2).fork(run, changes={"$in.y": 2}, edited=way))["o"] == expected
 
 
 async def test_a_fork_without_changes_calls_nothing_that_was_done(called: list[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, node
+from dataflow.values.digests import digest
 
 #: Both have the same names; `$...` is what is written otherwise.
 COMMON: Final = """
@@ -169,3 +170,19 @@ def test_ports_have_the_types_of_parameters_and_aliases(of: ModuleType) -> None:
         flow.output("first", flow.add(of.first, pair=of.Pair(5, [])).out)
     result = flow.run_sync(x=3)
     assert dict(result.outputs) == {"o": 3, "either": [3], "nested": [[1, [2]]], "first": 5}
+
+
+def test_functions_parameters_and_aliases_have_digests(of: ModuleType) -> None:
+    values = [
+        *of.PARAMETERS,
+        of.Number,
+        of.Either,
+        of.Either[int],
+        of.Nested,
+        of.passed,
+        node(of.passed),
+        of.Box,
+    ]
+    digests = [digest(value) for value in values]
+    assert len(set(digests)) == len(digests)
+    assert digests == [digest(value) for value in values]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import DataflowError, Failure, Flow, Lazy, RunFailed, collect, each, flow, node
+from dataflow import DataflowError, Failure, Flow, Lazy, RunFailed, collect, each, node
 from tests.behaviour.nodes import add, fails, ident, inc, listed, nothing, one, square, src, tallying
 from tests.behaviour.table import failed_run, play, reasons, states_of
 
@@ -152,21 +152,3 @@ async def test_pull_raises_what_keeps_the_port_from_a_value() -> None:
     for port, (kind, problem) in refused.items():
         with pytest.raises(kind, match=problem):
             await f.pull(port)
-
-
-async def test_pull_reads_loops_and_flow_nodes() -> None:
-    @flow
-    def twice(g: Flow, x: int) -> int:
-        return g.add(inc, g.add(inc, x).out).out
-
-    with Flow() as f:
-        with f.loop(limit=3) as it:
-            carried = it.carry(0)
-            stepped = f.add(twice, x=carried.out)
-            f.add(square, x=carried.out)
-            carried.next(stepped.out)
-        final = carried.final
-        f.output("seen", it.result(stepped.out))
-    paths = [f"loop[{n}]/twice/{name}" for n in range(3) for name in ("inc", "inc_2")]
-    assert await pulled(f, final) == (6, paths)
-    assert await f.pull("seen") == 6

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import EventKind, ExecutionContext, Flow, Message, ProcessMemo, RunFailed, Secret, node
+from dataflow import EventKind, ExecutionContext, Flow, Message, RunFailed, Secret, node
 from dataflow.durable.replay import look_at
 from dataflow.stores import Store
 from dataflow.stores.memory import MemoryStore
@@ -253,16 +253,6 @@ class TestPlaces:
                 assert len(played.result.warnings) == 1
                 why = played.result.why("length_2")
                 assert why.startswith("length_2 is done, remembered (run) from length of run ")
-
-    async def test_a_place_of_a_flow_inside_another_does_not_count(self) -> None:
-        own, outer_place = ProcessMemo(), ProcessMemo()
-        with Flow("inner") as inner:
-            inner.output("out", inner.add(node(memo="process")(length), text="x").out)
-        with Flow("outer") as outer:
-            outer.output("out", outer.add(inner.using(memo=own)).out)
-        result = await outer.using(memo=outer_place).run()
-        assert (own.stats().entries, outer_place.stats().entries) == (0, 1)
-        assert "memo of the flow of node 'inner'" in result.warnings[0]
 
     async def test_what_another_flow_can_read_stays(self, tmp_path: Path) -> None:
         """A flow whose ports name the class remembers what one whose ports do not cannot read."""

@@ -120,14 +120,3 @@ async def test_metadata_of_each_firing_is_in_its_event_and_in_the_result() -> No
     result = await f.run()
     kept["seen"].append(2)
     assert result.metadata["keeps"] == {"seen": [1]}  # it is a copy
-
-
-async def test_a_piece_of_a_port_that_the_node_does_not_have_is_an_error() -> None:
-    async def speaks(x: int) -> int:
-        this_firing().emit("a", port="text")
-        return x
-
-    with Flow() as f:
-        f.add(speaks, f.input("x", int))
-    [failure] = (await failed_run(f, x=1)).failures
-    assert failure.message.startswith("DF0806 speaks.text: ")
