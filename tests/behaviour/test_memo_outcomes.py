@@ -67,6 +67,15 @@ def two(place: Place, **settings: Any) -> Flow:
     return flow.using(memo=where)
 
 
+async def late() -> int:
+    CALLS.append("late")
+    try:
+        await anyio.sleep_forever()
+    except anyio.get_cancelled_exc_class():
+        return 1  # though it is over
+    return 0
+
+
 class TestFailures:
     """B30: failures are never cached."""
 
@@ -112,6 +121,12 @@ class TestFailures:
         FAILURES.append("fails")
         assert await told(outer) == ("ok", ["a", "b", "b"])
 
+    async def test_what_comes_back_after_its_time_is_no_outcome(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            flow = one_node(where, node(memo=reach, timeout=0.01, on_error="skip")(late))
+            for _ in range(2):
+                assert (await told(flow, lambda result: result.outputs.get("out"))) == (None, ["late"])
+
 
 async def listed() -> dict[str, list[int]]:
     CALLS.append("p")
@@ -125,6 +140,11 @@ async def spoil(d: dict[str, list[int]]) -> dict[str, list[int]]:
 
 async def look(d: dict[str, list[int]]) -> list[int]:
     return d["k"]
+
+
+async def append(xs: list[int]) -> list[int]:
+    xs.append(9)
+    return xs
 
 
 class TestCopies:
@@ -146,6 +166,16 @@ class TestCopies:
                     result["m"]["k"].append(5)
                     assert result.get(p.out) == {"k": [1]}
                 assert called() == ["p"]
+
+    async def test_nobody_changes_it_where_a_scope_hands_its_only_copy_over(self, tmp_path: Path) -> None:
+        for reach, where in places(tmp_path):
+            with Flow("items") as flow:
+                item = each(flow.input("xs", list[int]))
+                p = flow.add(node(name="p", memo=reach)(list_of), x=item)
+                flow.output("out", collect(flow.add(append, xs=p.out).out))
+            for _ in range(3):
+                assert (await flow.using(memo=where).run(xs=[1, 1, 2]))["out"] == [[1, 9], [1, 9], [2, 9]]
+            assert sorted(called()) == [1, 2]
 
 
 async def list_of(x: int) -> list[int]:

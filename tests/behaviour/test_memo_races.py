@@ -13,7 +13,7 @@ import anyio.lowlevel
 import pytest
 
 from dataflow import EventKind, Flow, MemoStats, NodeState, ProcessMemo, RunFailed, collect, each, node
-from dataflow.memo.table import Entry
+from dataflow.memo.table import Entry, SingleFlight
 from tests.behaviour.memo_flows import CALLS, Place, called, one_node, places, told
 
 pytestmark = pytest.mark.usefixtures("calls")
@@ -225,3 +225,14 @@ def test_threads_compute_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.join(30)
         assert (found, sorted(called())) == ([xs] * 4, [*range(7)])
+
+
+class TestFlights:
+    async def test_who_leads_tells_those_who_wait(self) -> None:
+        calls = SingleFlight()
+        assert calls.join("a") is None
+        assert calls.join("b") is None
+        waiting = [calls.join("a"), calls.join("a")]
+        calls.land("a", 7)
+        assert [await one.outcome() for one in waiting if one is not None] == [7, 7]
+        assert calls.join("a") is None

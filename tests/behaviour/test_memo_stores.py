@@ -123,6 +123,16 @@ class TestChains:
             assert [one.content for one in result["out"].message_history][1:] == ["0", "1", "2"]
             assert called() == calls
 
+    async def test_an_output_in_between_is_read(self, tmp_path: Path) -> None:
+        store = Counting(tmp_path)
+        with Flow("between") as flow:
+            text = flow.add(node(memo="store")(long_text), x=1).out
+            flow.output("text", text)
+            flow.output("longer", flow.add(node(memo="store")(longer), text=text).out)
+        for _ in range(2):
+            outputs = dict((await flow.using(memo=store).run()).outputs)
+            assert outputs == {"text": text_of(""), "longer": text_of("!")}
+
 
 def damage(store: Counting, statements: str) -> None:
     with closing(sqlite3.connect(store.file)) as connection:

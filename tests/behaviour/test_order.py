@@ -101,3 +101,20 @@ async def test_what_is_ready_starts_in_declared_order(subtests: pytest.Subtests)
                 wire(f, log)
             await f.run()
             assert " ".join(log.started) == order
+
+
+async def test_a_result_lists_states_in_declared_order_whatever_opened_first() -> None:
+    async def lists(x: object) -> list[int]:
+        return [1, 2]
+
+    for late in ("a", "b"):
+        log = Log()
+        with Flow() as f:
+            for name, other in ("ab", "ba"):
+                begun = f.add(log.named(f"before_{name}", until=f"in_{other}" if name == late else ""))
+                items = f.add(node(lists).with_(name=f"list_{name}"), x=begun.out)
+                f.add(log.named(f"in_{name}"), x=each(items.out))
+        assert list((await f.run()).states) == [
+            "before_a", "list_a", "in_a", "before_b", "list_b", "in_b",
+            "in_a[0]", "in_a[1]", "in_b[0]", "in_b[1]",
+        ]  # fmt: skip
