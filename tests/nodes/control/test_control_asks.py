@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from dataflow import ExecutionContext, Flow, FlowInvalid
-from dataflow.builder.builtin import BUILT_IN
 from dataflow_control import Approval, approval
 
 ASKING: Final = """
@@ -56,20 +55,6 @@ async def test_a_document_asks_what_it_says_and_comes_back_as_it_was(tmp_path: P
     assert result["day"].isoformat() == "2031-05-06"
 
 
-def test_an_ask_of_the_builder_is_written_with_its_type() -> None:
-    with Flow("f") as f:
-        f.output("one", f.ask(bool, "Sure?").out)
-        f.output("two", f.ask(list[int], "Which?", expires=5, default=[1], name="two").out)
-    nodes: Any = f.to_dict()["nodes"]
-    assert nodes["ask"]["config"] == {"prompt": "Sure?", "type": "boolean"}
-    assert nodes["two"]["config"] == {
-        "prompt": "Which?",
-        "type": {"type": "array", "items": {"type": "integer"}},
-        "expires": 5,
-        "default": [1],
-    }
-
-
 #: What a document says of a node `a`, and the field at fault.
 MISTAKES: Final = (
     ("control.ask, config: {}", "prompt"),
@@ -99,15 +84,6 @@ def test_a_mistake_in_an_ask_is_reported_where_it_is(tmp_path: Path) -> None:
         column = max(written.find(f"{field}:", start), start) + 1
         assert (problem.location.line, problem.location.column) == (3, column)
         assert field in str(problem)
-
-
-def test_the_json_schema_of_a_config_has_its_defaults() -> None:
-    for id, default in (("control.ask", {}), ("control.user_input", "string")):
-        model = BUILT_IN[id].parameters.config
-        assert model is not None
-        fields = model.model_json_schema()["properties"]
-        assert fields["type"]["default"] == default
-        assert {"type": "object"} in fields["type"]["anyOf"]
 
 
 async def test_user_input_passes_the_conversation_on_as_it_is(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dataflow import Flow
 from dataflow_control import read_text, write_text
 
 TEXT = "Zeile\r\n日本\n\n\re\u0301 🙂\x0c\u2028 no line end at the end"
@@ -109,13 +108,3 @@ async def test_a_failed_replacement_leaves_nothing_behind(
     assert caught.value.filename == str(tmp_path / "out.txt")
     assert names_in(tmp_path) == ["out.txt"]
     assert (tmp_path / "out.txt").read_text() == "old"
-
-
-async def test_a_flow_copies_a_file(tmp_path: Path) -> None:
-    (tmp_path / "in.txt").write_bytes(TEXT.encode())
-    with Flow("copy") as copy:
-        page = copy.add(read_text, path=copy.input("path", str))
-        copy.output("written", copy.add(write_text, path=copy.input("to", str), text=page.out).out)
-    result = await copy.run(path=str(tmp_path / "in.txt"), to=str(tmp_path / "out.txt"))
-    assert result["written"] == str(tmp_path / "out.txt")
-    assert (tmp_path / "out.txt").read_bytes() == TEXT.encode()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 from typing import Any
 
 import anyio
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dataflow import Expression, ExpressionError
 from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
-from dataflow_control.comparison import PIECE, Key, Kind, key_of, ordered
-from dataflow_control.limits import A_TURN, Work
+from dataflow_control.comparison import key_of
+from dataflow_control.limits import A_TURN
 from tests.nodes.control.values import typed
 from tests.nodes.playing import played
 
@@ -43,13 +43,6 @@ async def test_items_with_equal_keys_keep_their_order(items: list[Any], descendi
     config = Sort(key=Expression("item.key"), descending=descending)
     expected = sorted(items, key=lambda item: item["key"], reverse=descending)
     assert await played(sort_list, config, items=items) == expected
-
-
-@given(records, whole)
-async def test_a_key_may_read_other_inputs(items: list[Any], middle: int) -> None:
-    config = Sort(key=Expression("(item.key - middle) ** 2"))
-    expected = sorted(items, key=lambda item: (item["key"] - middle) ** 2)
-    assert await played(sort_list, config, items=items, middle=middle) == expected
 
 
 @given(scalars)
@@ -104,59 +97,6 @@ def test_numbers_have_one_identity_if_they_are_equal(one: float, other: float) -
     assert (left.identity == right.identity) is (one == other)
 
 
-def test_numbers_whose_hashes_are_equal_have_identities_whose_hashes_are_not() -> None:
-    numbers = [factor * MODULUS for factor in range(1_000)]
-    assert len({*map(hash, numbers)}) == 1
-    keys = [key_of(number) for number in numbers]
-    assert len({hash(key.identity) for key in keys if key is not None}) > 990
-
-
-class Odd:
-    """Compares as no number and no text does."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def refuse(self, *_: object) -> Any:
-        raise TypeError("not this")
-
-    __eq__ = __lt__ = __index__ = __str__ = refuse
-
-
-class Number(Odd, int):  # type: ignore[misc]  # on purpose
-    """A number that compares as no other does."""
-
-
-class Text(Odd, str):  # type: ignore[misc]  # as above
-    """A text that compares as no other does."""
-
-    __slots__ = ()
-
-
-async def test_of_classes_of_their_own_the_plain_value_is_compared() -> None:
-    for kind in (Number, Text):
-        one, two, again = kind("1"), kind("2"), kind("1")
-        assert [item is one for item in await unique_list([one, again])] == [True]
-        found = await sort_list([two, one, again])
-        assert [item is wanted for item, wanted in zip(found, (one, again, two), strict=True)] == [True] * 3
-
-
-class Empty(list[Any]):
-    """A list that says that it has nothing in it."""
-
-    def __len__(self) -> int:
-        return 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-
-async def test_what_is_really_in_a_list_is_looked_at() -> None:
-    positive = {"config": Filter(condition=Expression("item > 0"))}
-    for function, settings in ((filter_list, positive), (sort_list, {}), (unique_list, {})):
-        found = await function(Empty([1, 2]), **settings)
-        assert (type(found), found) == (list, [1, 2])
-
-
 async def test_a_long_list_is_sorted_like_a_short_one() -> None:
     for count in (0, 1, 2, 999, 1_000, 1_001, 2_001, 3_500):
         items = [{"key": position * 7_919 % 101, "at": position} for position in range(count)]
@@ -201,11 +141,6 @@ async def test_others_have_their_turn_while_a_long_list_is_looked_at() -> None:
         (unique_list, Unique()),
     ):
         assert await turns_during(function([*range(1, 4 * A_TURN)], config)) > 1
-
-
-async def test_others_have_their_turn_between_the_pieces_that_are_sorted() -> None:
-    keys = [Key(Kind.NUMBER, number) for number in range(4 * PIECE)]
-    assert await turns_during(ordered(keys, Work(), descending=True)) > 4
 
 
 #: Two texts that are equal, but not the same; reading one takes a million steps.

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from dataflow import DataflowError, ExpressionError, Flow, NodeState, RunFailed, Template, merge
+from dataflow import DataflowError, ExpressionError, Flow, Template
 from dataflow_control import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
-from tests.nodes.control.values import FALSY, json_values, typed
+from tests.nodes.control.values import json_values, typed
 from tests.nodes.playing import played
 
 
@@ -37,16 +37,6 @@ class Pair(NamedTuple):
     other: Any
 
 
-class Unwilling:
-    def __repr__(self) -> str:
-        raise SystemExit
-
-
-@dataclass
-class Broken:
-    number: int = field(init=False)  # never set
-
-
 ITSELF: Final[list[Any]] = []
 ITSELF.append(ITSELF)
 
@@ -55,7 +45,7 @@ def wide(kind: Any) -> Any:
     """Nest twenty of each in each, many times over."""
     made: Any = range(20)
     for _ in range(40):
-        made = kind([kind([made, number]) for number in range(20)] if kind is frozenset else [made] * 20)
+        made = kind([made] * 20)
     return made
 
 
@@ -75,31 +65,15 @@ def test_a_delay_waits_as_long_as_it_is_told_and_passes_its_value_on(value: Any,
     assert trio.run(main, clock=MockClock(autojump_threshold=0)) == pytest.approx(seconds)
 
 
-async def test_a_delay_can_be_called() -> None:
-    for value in FALSY:
-        assert typed(await played(delay, Delay(seconds=0), value=value)) == typed(value)
-
-
-async def test_cancelling_a_run_ends_the_wait_of_a_delay() -> None:
-    async with waiting(10**9).start(value=1) as run:
-        async for event in run.events():
-            if event.kind == "node_started":
-                run.cancel()
-        result = await run
-    assert result.states == {"delay": NodeState.CANCELLED}
-
-
-@given(value=json_values)
-async def test_a_log_passes_its_value_on(value: Any) -> None:
-    assert typed(await played(log, value=value)) == typed(value)
-
-
-async def test_a_log_writes_its_message_at_its_level(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_log_writes_its_message_at_its_level_and_passes_its_value_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     levels: Any = ("debug", "info", "warning", "error")
     for level in levels:
         caplog.clear()
         with caplog.at_level(logging.DEBUG, "dataflow.control"):
-            await played(log, Log(level=level, message=Template("found {{ value }}")), value=[1])
+            config = Log(level=level, message=Template("found {{ value }}"))
+            assert typed(await played(log, config, value=[1])) == typed([1])
         (alone, flowing) = [record for record in caplog.records if record.name == "dataflow.control"]
         assert alone.getMessage() == flowing.getMessage() == "found [1]"
         assert alone.levelname == level.upper()
@@ -114,10 +88,8 @@ async def test_a_log_without_a_message_writes_its_value(caplog: pytest.LogCaptur
         ([1, 2.5, ("a\n",), {3, 1}, Shade.DARK, b"a"], "[1, 2.5, ('a\\n',), set(1, 3), Shade.DARK, b'a']"),
         (Spot(1, "hidden"), "Spot(line=1)"),
         (Pair([1], date(2026, 1, 2)), "Pair(one=[1], other=2026-01-02)"),
-        ([Unwilling()], "[<Unwilling>]"),
         ({10**5_000: Decimal("1.50")}, "{<a long integer>: 1.50}"),
         (ITSELF, "[[[[[[[[...]]]]]]]]"),
-        (Broken(), "<a value that raised AttributeError>"),
     ]
     with caplog.at_level(logging.INFO, "dataflow.control"):
         for value, _ in cases:
@@ -138,14 +110,6 @@ async def test_a_record_is_one_line_of_500_characters_at_most(caplog: pytest.Log
     assert all(line.endswith("...") and "\n" not in line for line in lines)
 
 
-async def test_of_sets_in_sets_little_is_written(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "dataflow.control"):
-        await log(wide(frozenset))
-    assert [record.getMessage() for record in caplog.records] == [
-        f"frozenset({', '.join(sorted(f'frozenset(..., {number})' for number in range(20)))})"
-    ]
-
-
 async def test_a_log_whose_message_cannot_be_filled_fails_also_when_nobody_reads_it() -> None:
     with pytest.raises(ExpressionError):
         await log({}, Log(level="debug", message=Template("{{ value.a }}")))
@@ -158,27 +122,3 @@ async def test_a_failure_has_the_text_of_its_message(text: str, value: Any) -> N
     assert error.problem.text == text
     with pytest.raises(DataflowError, match=r"^DF0506 \\x1b\[31mred no order 7$"):
         await fail(Fail(message=Template("\x1b[31mred no order {{ value }}")), 7)
-
-
-async def test_a_failure_happens_on_an_exit_that_is_taken_alone() -> None:
-    with Flow() as flow:
-        positive = flow.when(flow.input("number", int), lambda number: number > 0)
-        failed = flow.add(fail, value=positive.no, config=Fail(message=Template("{{ value }} is too small")))
-        flow.output("number", merge(positive.yes, failed.out))
-    result = await flow.run(number=1)
-    assert (result["number"], result.states["fail"]) == (1, NodeState.SKIPPED)
-    with pytest.raises(RunFailed, match="fail: FailedOnPurpose: DF0506 0 is too small") as caught:
-        await flow.run(number=0)
-    assert isinstance(caught.value.__cause__, FailedOnPurpose)
-
-
-def test_delays_wait_at_the_same_time() -> None:
-    async def main() -> float:
-        with Flow() as flow:
-            for _ in range(10):
-                flow.add(delay, value=1, config=Delay(seconds=5))
-        began = trio.current_time()
-        await flow.run()
-        return trio.current_time() - began
-
-    assert trio.run(main, clock=MockClock(autojump_threshold=0)) == pytest.approx(5)
