@@ -1,4 +1,4 @@
-"""Packs: sets of node types, found by entry point and imported on first use."""
+"""Packs as sets of node types, and node types that Python code places by their ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, Pack, PackError, node, threaded
+from dataflow.authoring import InstalledNode
+from dataflow.builder.builtin import IF, SWITCH
 from dataflow.packs.pack import type_of
+from dataflow.packs.registry import find_type
 from tests.support.codes import codes
 
 
@@ -51,18 +54,8 @@ def test_a_pack_may_name_what_it_imports_on_first_use() -> None:
         assert list(pack.find("ocr").inputs) == ["image"]
 
 
-def test_a_name_without_letters_or_of_a_lambda_is_refused() -> None:
-    nodes: Any
-    for name, nodes, problem in [
-        ("", [], "DF1301"),
-        ("shots", [lambda: None], "DF1301 shots: node type '<lambda>'"),
-    ]:
-        with pytest.raises(PackError) as caught:
-            Pack(name, version="1.0", api=1, nodes=nodes)
-        assert codes(caught.value) == [problem]
-
-
 def test_a_type_that_cannot_be_imported_is_refused() -> None:
+    """What else no pack can have is in tests/messages/packs.py."""
     with pytest.raises(PackError, match=r"DF1304 shots\.blocking of shots-extra 1\.2:"):
         pack_of([blocking]).find("blocking", "shots-extra 1.2")
     for place, code in (("nowhere_at_all:x", "DF0428"), ("math:nothing", "DF0428"), ("math:pi", "DF0429")):
@@ -71,8 +64,29 @@ def test_a_type_that_cannot_be_imported_is_refused() -> None:
         assert codes(caught.value) == [f"{code} shots.x: {place}"]
 
 
-def test_a_type_keeps_its_id_or_takes_another() -> None:
-    assert type_of(fetch).id == f"{HERE}:fetch"
-    assert type_of(ocr).id == f"{HERE}:ocr"
+def test_a_type_is_found_by_its_id_or_by_the_name_of_its_function() -> None:
+    assert (find_type("control.if"), find_type("dataflow-engine:control.switch")) == (IF, SWITCH)
+    found = find_type(f"{HERE}:fetch")
+    assert (found.id, found.call, type_of(fetch).id) == (f"{HERE}:fetch", fetch, f"{HERE}:fetch")
+    assert find_type(f"{HERE}:ocr") is type_of(ocr) is ocr.type
     assert type_of(ocr, "shots.ocr").id == "shots.ocr"
-    assert type_of(ocr) is ocr.type
+    assert find_type("dataflow-engine:control.delay") is find_type("control.delay")
+
+
+def test_a_node_type_is_placed_by_its_id_with_settings_of_its_own() -> None:
+    first = InstalledNode("control.template")
+    before = first.type.policy
+    with Flow("one") as flow:
+        for placed in (first, first.with_(name="greeting", retries=2)):
+            flow.output(placed.name, flow.add(placed, config=placed.config(template="hello")).out)
+    assert flow.run_sync().outputs == {"template": "hello", "greeting": "hello"}
+    written = {"type": "control.template", "config": {"template": "hello"}}
+    retried = {**written, "policy": {"retry": {"retries": 2}}}
+    assert flow.to_dict()["nodes"] == {"template": written, "greeting": retried}
+    assert first.name == "template"
+    assert first.type.policy is before
+
+
+def test_a_type_that_no_pack_has_is_refused_when_it_is_placed() -> None:
+    with pytest.raises(PackError, match=r"DF1306 contrl\.template:"):
+        Flow("one").add(InstalledNode("contrl.template"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +11,12 @@ from typing import TypeAlias
 
 import pytest
 
-from dataflow import PackError, threaded
-from dataflow.builder.builtin import IF, SWITCH
+from dataflow import PackError
+from dataflow.builder.builtin import IF
 from dataflow.core.discovery import Offer, PackStatus, offers
 from dataflow.packs.registry import InstalledPack, find_type, installed_packs, is_offered, shared_ids
 from tests.support.codes import codes
 from tests.support.installed import install
-
-HERE = __name__
 
 PACKS = """
 from dataflow import Pack
@@ -36,7 +33,6 @@ scanning = Pack("good", version="1.0", api=1, nodes=[scan])
 newer = Pack("newer", version="1.0", api=2, nodes=[fetch])
 empty = Pack("empty", version="1.0", api=1, nodes={})
 lazy = Pack("lazy", version="1.0", api=1, nodes={"far": "made_up_nowhere:far"})
-control = Pack("control", version="9", api=1, nodes=[fetch])
 no_pack = 3
 """
 Install: TypeAlias = Callable[..., None]
@@ -44,11 +40,6 @@ Install: TypeAlias = Callable[..., None]
 
 async def fetch(url: str) -> str:
     return url
-
-
-@threaded
-def ocr(image: bytes) -> str:
-    return ""
 
 
 @pytest.fixture
@@ -84,15 +75,6 @@ def changed(folder: Path) -> None:
 def listed(name: str) -> InstalledPack:
     (found,) = installed_packs(name)
     return found
-
-
-def test_a_type_is_found_by_its_id_or_by_the_name_of_its_function() -> None:
-    assert (find_type("control.if"), find_type("control.switch")) == (IF, SWITCH)
-    found = find_type(f"{HERE}:fetch")
-    assert (found.id, found.call) == (f"{HERE}:fetch", fetch)
-    assert find_type(f"{HERE}:ocr") is ocr.type
-    assert find_type("dataflow-engine:control.if") is IF
-    assert find_type("dataflow-engine:control.delay") is find_type("control.delay")
 
 
 def test_an_unknown_id_is_refused() -> None:
@@ -197,15 +179,6 @@ def test_a_broken_pack_does_not_hide_another_of_its_name(installs: Install) -> N
     ]
 
 
-def test_a_pack_of_the_engine_is_not_replaced(installs: Install) -> None:
-    installs("another", "control = made_up_packs:control")
-    problem = "DF1316 another:control.fetch: pack 'control' of another 1.0"
-    assert codes(refused("another:control.fetch")) == [problem]
-    (found,) = [pack for pack in installed_packs() if pack.offer.distribution == "another"]
-    assert found.status is PackStatus.ERROR
-    assert find_type("control.read_text").id == "control.read_text"
-
-
 def test_a_module_that_two_distributions_have_installed_is_reported(installs: Install) -> None:
     installs("shots", "good = made_up_packs:good", files=("made_up_packs.py", "space/one.py"))
     installs("third", "far = made_up_nowhere:pack", files=("space/two.py",))  # they share a namespace
@@ -217,12 +190,6 @@ def test_a_module_that_two_distributions_have_installed_is_reported(installs: In
     assert details["file"] == "made_up_packs.py"
     assert {*str(details["distributions"]).split(" and by ")} == {"shots 1.0", "another 2.0"}
     assert [listed(name).status for name in ("good", "fine")] == [PackStatus.ERROR] * 2
-
-
-def test_an_entry_point_that_is_there_twice_is_reported(installs: Install) -> None:
-    installs("shots", "good = made_up_packs:good\ngood = made_up_packs:other\nlazy = made_up_packs:lazy")
-    assert codes(refused("good.fetch")) == ["DF1319 good.fetch: pack 'good' of shots 1.0"]
-    assert listed("lazy").status is PackStatus.OK
 
 
 def test_metadata_that_cannot_be_read_are_reported(installs: Install, tmp_path: Path) -> None:
@@ -259,16 +226,3 @@ def test_the_first_of_a_name_on_the_search_path_counts(
     monkeypatch.setattr(sys, "path", [*sys.path, str(older)])
     assert (listed("good").offer.version, listed("good").types) == ("2.0", ["good.fetch"])
     assert not installed_packs("lazy")
-
-
-def test_entries_of_the_search_path_that_imports_ignore_are_ignored(
-    installs: Install, tmp_path: Path
-) -> None:
-    installs("shots", "good = made_up_packs:good")
-    program = (
-        f"import sys; from {find_type.__module__} import find_type; "
-        f"sys.path[:] = [{str(tmp_path)!r}, *sys.path, 3, None, b'bytes', 'a\\0b', '/nowhere/at/all']; "
-        "print(find_type('good.fetch').id)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("good.fetch\n", "")

@@ -35,37 +35,28 @@ async def half(text: str) -> str:
 
 pack = Pack("{name}", version="1.0", api=1, nodes=[half])
 """
+GOOD_FILES: Final = {
+    "good_pack/__init__.py": GOOD,
+    "good_pack/texts.py": DOUBLE,
+    "good_pack/far.py": "raise RuntimeError('imported too early')\n",
+}
+
+
+def halving(distribution: str, pack: str, module: str, version: str = "1.0") -> Project:
+    """Make a project whose pack has a node type `half`."""
+    text = LISTED.format(name=pack)
+    return Project(distribution, f'{pack} = "{module}:pack"', {f"{module}/__init__.py": text}, version)
+
+
 PROJECTS: Final = [
-    Project(
-        "good-pack",
-        'good = "good_pack:pack"',
-        {
-            "good_pack/__init__.py": GOOD,
-            "good_pack/texts.py": DOUBLE,
-            "good_pack/far.py": "raise RuntimeError('imported too early')\n",
-        },
-        "1.5",
-    ),
+    Project("good-pack", 'good = "good_pack:pack"', GOOD_FILES, "1.5"),
     Project("broken-pack", 'broken = "broken_pack:pack"', {"broken_pack/__init__.py": "import not_there\n"}),
-    Project(
-        "first-half", 'half = "half_one:pack"', {"half_one/__init__.py": LISTED.format(name="half")}
-    ),
-    Project(
-        "second-half",
-        'half = "half_two:pack"',
-        {"half_two/__init__.py": LISTED.format(name="half")},
-        "2.0",
-    ),
-    Project(
-        "left-twin", 'left = "twin:pack"', {"twin/__init__.py": LISTED.format(name="left")}
-    ),
-    Project(
-        "right-twin", 'right = "twin:pack"', {"twin/__init__.py": LISTED.format(name="right")}
-    ),
-    Project(
-        "usurper", 'control = "usurper:pack"', {"usurper/__init__.py": LISTED.format(name="control")}
-    ),
-]  # fmt: skip
+    halving("first-half", "half", "half_one"),
+    halving("second-half", "half", "half_two", "2.0"),
+    halving("left-twin", "left", "twin"),
+    halving("right-twin", "right", "twin"),
+    halving("usurper", "control", "usurper"),
+]
 #: Load each entry point of the engine, make every node type of a pack, read a file with a format.
 ENTRY_POINTS: Final = """
 import json
@@ -148,38 +139,19 @@ def test_the_list_has_tracebacks_and_imports_no_node_type(packs: dict[str, Any])
     assert good["types"] == ["good.double", "good.far"]
 
 
-def test_a_type_is_described(environment: Environment) -> None:
-    done = environment.dataflow("nodes", "good.double")
-    assert done.stdout.splitlines()[:2] == ["good.double", "  Write a text twice."]
-
-
-def test_a_good_pack_works_beside_the_others(environment: Environment) -> None:
+def test_a_good_pack_works_beside_others_that_are_reported_by_name(environment: Environment) -> None:
+    """What is said of each kind of pack is in test_registry.py and in tests/messages/packs.py."""
     for disabled in ("", "broken, half"):
         assert run(environment, "good.double", disabled)[:2] == (0, "text: abcdabcd\n")
-
-
-def test_a_distribution_picks_one_of_two(environment: Environment) -> None:
-    for id in ("first-half:half.half", "Second_Half:half.half"):
-        assert run(environment, id)[:2] == (0, "text: ab\n")
-
-
-def test_a_pack_that_cannot_be_used_is_reported_by_name(environment: Environment) -> None:
-    for id, code, place in [
-        ("broken.x", "DF0428", "broken.x: pack 'broken' of broken-pack 1.0: "),
-        ("half.half", "DF1309", "half.half: "),
-        ("good.far", "DF0428", "good.far of good-pack 1.5: good_pack.far:far: "),
-        ("usurper:control.half", "DF1316", "usurper:control.half: pack 'control' of usurper 1.0: "),
-        ("left.half", "DF1318", "left.half: pack 'left' of left-twin 1.0: "),
-        ("right.half", "DF1318", "right.half: pack 'right' of right-twin 1.0: "),
+    assert run(environment, "Second_Half:half.half")[:2] == (0, "text: ab\n")
+    for id, disabled, problem in [
+        ("broken.x", "", "DF0428 it: broken.x: pack 'broken' of broken-pack 1.0: "),
+        ("good.far", "", "DF0428 it: good.far of good-pack 1.5: good_pack.far:far: "),
+        ("left.half", "", "DF1318 it: left.half: pack 'left' of left-twin 1.0: "),
+        ("good.double", "*", "DF1315 it: good.double: pack 'good' of good-pack 1.5: "),
     ]:
-        exit_code, out, err = run(environment, id)
-        assert (exit_code, out) == (1, "")
-        assert f": {code} it: {place}" in err
-        assert "Traceback" not in err
-    for disabled in ("good", "*"):
-        exit_code, _, err = run(environment, "good.double", disabled)
-        assert exit_code == 1
-        assert ": DF1315 it: good.double: pack 'good' of good-pack 1.5: " in err
+        exit_code, out, err = run(environment, id, disabled)
+        assert (exit_code, out, f": {problem}" in err, "Traceback" in err) == (1, "", True, False)
 
 
 def test_every_entry_point_of_the_engine_works(environment: Environment) -> None:
