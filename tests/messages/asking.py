@@ -145,73 +145,25 @@ ROWS: Final = [
     Row("a value that waits for an answer", lambda: anyio.run(asked().pull, "out"), hide=RUN),
     Row("a run of another flow", resumed_with_another_flow, hide=RUN),
     Row("a run that is cancelled twice", cancelled_twice, hide=RUN),
-    Row(
-        "an ask that is no mapping",
-        paused_with("Why?"),
-    ),
-    Row(
-        "an unknown field of an ask",
-        paused_with({"text": "Why?"}),
-    ),
-    Row(
-        "a prompt that is no text",
-        paused_with({"prompt": 3}),
-    ),
-    Row(
-        "an ask that never was open",
-        paused_with({"expires": 0}),
-    ),
-    Row(
-        "no such ask",
-        answered({"how": 1}),
-    ),
-    Row(
-        "an answer where no port is left",
-        answered({"pauses_for_nothing": 1}),
-    ),
-    Row(
-        "an answer that names no ports",
-        answered({"pauses": 1}),
-    ),
-    Row(
-        "an answer for a port that is not there",
-        answered({"pauses": {"rest": 1}}),
-    ),
-    Row(
-        "an answer without one of the ports",
-        answered({"pauses": {"out": 1}}),
-    ),
+    Row("an ask that is no mapping", paused_with("Why?")),
+    Row("an unknown field of an ask", paused_with({"text": "Why?"})),
+    Row("a prompt that is no text", paused_with({"prompt": 3})),
+    Row("an ask that never was open", paused_with({"expires": 0})),
+    Row("no such ask", answered({"how": 1})),
+    Row("an answer where no port is left", answered({"pauses_for_nothing": 1})),
+    Row("an answer that names no ports", answered({"pauses": 1})),
+    Row("an answer for a port that is not there", answered({"pauses": {"rest": 1}})),
+    Row("an answer without one of the ports", answered({"pauses": {"out": 1}})),
     Row("a second answer", answered_twice),
-    Row(
-        "an answer that comes too late",
-        answered({"many": 1}, expires=1e-9),
-    ),
+    Row("an answer that comes too late", answered({"many": 1}, expires=1e-9)),
     Row("an answer to a run that has paused", answered_when_it_has_paused, hide=RUN),
-    Row(
-        "a run by its id without a store",
-        resumed(run="RUN"),
-    ),
+    Row("a run by its id without a store", resumed(run="RUN")),
     Row("a run that has completed and lives in no store", resumed(done=True), hide=RUN),
     Row("a run that has gone on already", resumed(), hide=RUN),
     Row("no answer in time", expired),
-    Row(
-        "a default that is no answer",
-        lambda: expired("x"),
-    ),
-    Row(
-        "a default of an ask that never expires",
-        wired(lambda f: f.ask(int, "?", default=1)),
-    ),
-    Row(
-        "two nodes of one path",
-        wired(clashing),
-    ),
-    Row(
-        "a flow without its config",
-        needing.check,
-    ),
-    Row(
-        "a flow inside itself for a config",
-        wired(lambda f: f.add(endless, n=1, config=Steps())),
-    ),
+    Row("a default that is no answer", lambda: expired("x")),
+    Row("a default of an ask that never expires", wired(lambda f: f.ask(int, "?", default=1))),
+    Row("two nodes of one path", wired(clashing)),
+    Row("a flow without its config", needing.check),
+    Row("a flow inside itself for a config", wired(lambda f: f.add(endless, n=1, config=Steps()))),
 ]

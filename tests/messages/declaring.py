@@ -9,18 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import field_validator
 
-from dataflow import (
-    Config,
-    Expression,
-    Flow,
-    Limit,
-    NodeOutput,
-    Port,
-    Ports,
-    Retry,
-    node,
-    threaded,
-)
+from dataflow import Config, Expression, Flow, Limit, NodeOutput, Port, Ports, Retry, node, threaded
 from dataflow.authoring import InstalledNode
 from dataflow.base.markers import SKIP
 from dataflow.core.nodetype import derive
@@ -165,6 +154,6 @@ INSTALLED: Final = [
     Row(
         "a config of an installed type that has none",
         lambda: InstalledNode("control.read_text").config(encoding="utf-8"),
-    ),
+    )
 ]
 ROWS: Final = [*TYPES, *POLICIES, *INSTALLED]

@@ -202,8 +202,7 @@ ROWS: Final = [
         ),
     ),
     Row(
-        "no part",
-        lambda: arguments_of(ModelRequest("a/b", (Message("user", [Image("image/png", b""), 3]),))),
+        "no part", lambda: arguments_of(ModelRequest("a/b", (Message("user", [Image("image/png", b""), 3]),)))
     ),
     Row("a call of a tool", chatting(ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),)))),
     Row("no JSON", chatting("yes", answer=int)),
@@ -217,10 +216,7 @@ ROWS: Final = [
     Row("leads elsewhere", configuring(Chat, answer={**SCHEMA, "properties": {"a": {"$ref": "#"}}})),
     Row("leads to nothing", configuring(Chat, answer={**SCHEMA, "$defs": {}})),
     Row("leads to itself", configuring(Chat, answer={**SCHEMA, "$defs": {"n": {"$ref": "#/$defs/n"}}})),
-    Row(
-        "a route that is none",
-        routing({"x": "", "y": ""}, ScriptedAnswer.model_validate({"value": "z"})),
-    ),
+    Row("a route that is none", routing({"x": "", "y": ""}, ScriptedAnswer.model_validate({"value": "z"}))),
     Row("a call for a route", routing({"x": ""}, ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),)))),
     Row("a key in clear", configuring(Chat, key=Secret("sk-live-abcdefgh"))),
     Row("a route called context", configuring(Router, routes={"context": ""})),

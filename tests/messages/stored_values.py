@@ -133,10 +133,7 @@ READING: Final = [
     Row("a field that was removed", read(stored("Data", v={"older": 1}), Data)),
     Row("a field that was added", read(stored("Data", v={"old": 1}), Data)),
     Row("a member that was removed", read(stored("Color", v="BLUE"), Color)),
-    Row(
-        "an extra field that was removed",
-        read(stored("Exact", v={"old": 1}, extra={"x": 2}), Exact),
-    ),
+    Row("an extra field that was removed", read(stored("Exact", v={"old": 1}, extra={"x": 2}), Exact)),
     Row("an attribute that cannot be set", read(stored("Fixed", v={}, more={"more": 1}), Fixed)),
     Row("no secret", read({"$": "dataflow:Secret", "v": 1}, Secret)),
     Row("marks in a list", read({"$": "secret", "v": [[], []]})),

@@ -117,8 +117,5 @@ ROWS: Final = [
     Row("a file of something else", in_folder(of_something_else)),
     Row("a file that is no database", in_folder(of_text)),
     Row("a file of a later release", in_folder(of_a_later_release)),
-    Row(
-        "a store that is a path",
-        lambda: Flow("f").using(store="runs.db"),
-    ),
+    Row("a store that is a path", lambda: Flow("f").using(store="runs.db")),
 ]

@@ -234,14 +234,8 @@ ROWS: Final = [
     Row("a run that has completed", completed),
     Row("a run of which nothing was written", unwritten),
     Row("a second answer, to an ask whose first waits", with_answer_left("1", ask=2)),
-    Row(
-        "an answer that is no JSON",
-        with_answer_left("{"),
-    ),
-    Row(
-        "a failure that stands",
-        failed_before,
-    ),
+    Row("an answer that is no JSON", with_answer_left("{")),
+    Row("a failure that stands", failed_before),
     Row("code that was edited", with_edited(lambda: asks(edited(one, two)), ask=1)),
     Row("a flow that was edited", with_edited(lambda: asks(two, "other", more=True))),
     Row("a newest record that was cut off", cut_off(0)),
@@ -250,16 +244,12 @@ ROWS: Final = [
     Row("a flow that cannot be read", spoilt("run_started", lambda data: data.update(shape=NONE))),
     Row("no shape", with_shape("{}")),
     Row("a later shape", with_shape('{"shape": 2, "texts": [], "nodes": {}}')),
-    Row(
-        "a port that cannot be read",
-        spoilt("node_finished", with_value),
-    ),
+    Row("a port that cannot be read", spoilt("node_finished", with_value)),
     Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata=NONE))),
     Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show=NONE))),
     Row("a store that raises something else", defective),
     Row("a node that has not begun", not_begun),
     Row(
-        "a failure that cannot be read",
-        spoilt("node_finished", with_failure, node(on_error="skip")(breaks)),
+        "a failure that cannot be read", spoilt("node_finished", with_failure, node(on_error="skip")(breaks))
     ),
 ]

@@ -73,15 +73,11 @@ ROWS: Final = [
     Row("an address without a protocol", lambda: mcp(url="127.0.0.1:8765/mcp")),
     Row("an address without a host", lambda: mcp(url="http:///mcp")),
     Row("an address with a user", lambda: mcp(url="http://me:sk-12@here/mcp")),
-    Row(
-        "an address with a password in which there is a mark",
-        lambda: mcp(url="http://me:sk/12@here/mcp"),
-    ),
+    Row("an address with a password in which there is a mark", lambda: mcp(url="http://me:sk/12@here/mcp")),
     Row("an address in place of a command", lambda: mcp("https://here/mcp?key=sk-12")),
     Row("an address that is none", lambda: mcp(url="http://[::1")),
     Row(
-        "a value in place of a variable",
-        listing(command=("serve",), name="files", env={"TOKEN": "sk_live"}),
+        "a value in place of a variable", listing(command=("serve",), name="files", env={"TOKEN": "sk_live"})
     ),
     Row("a server that is not there", listing(url="http://127.0.0.1:9/mcp", name="far")),
     Row("variables in a text", lambda: mcp("serve", env="HOME")),
@@ -121,8 +117,7 @@ ROWS: Final = [
         listing(command=(sys.executable, "-c", "import sys; sys.exit('no library')"), name="files"),
     ),
     Row(
-        "a server that does not answer",
-        listing(command=("sleep", "60"), name="files", connect_deadline=0.2),
+        "a server that does not answer", listing(command=("sleep", "60"), name="files", connect_deadline=0.2)
     ),
     Row("a server without its library", without_mcp, hide=r"import of .*(?=; pip)"),
     Row("a tool that fails", calling("is_full", {})),

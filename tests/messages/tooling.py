@@ -66,11 +66,7 @@ ROWS: Final = [
     Row("an agent for a toolbox", lambda: Agent("lead", tools=AGENT)),
     Row("a list for a toolbox", lambda: Agent("lead", tools=[agent_tools.add])),
     *(
-        Row(
-            f"{name} for the tools of an agent in a flow",
-            wired(partial(having, given)),
-            hide="0x[0-9a-f]+",
-        )
+        Row(f"{name} for the tools of an agent in a flow", wired(partial(having, given)), hide="0x[0-9a-f]+")
         for name, given in (
             ("a function", agent_tools.weather),
             ("a list", [agent_tools.weather]),
@@ -84,10 +80,7 @@ ROWS: Final = [
         lambda: Policy(deny=(r'add(a="\x")',)),
         hide=r"(?<=not JSON: ).*(?=; expected)",
     ),
-    Row(
-        "a pattern of no function",
-        lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"]),
-    ),
+    Row("a pattern of no function", lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"])),
     Row(
         "a pattern of no function in the config of a node",
         configuring(Offer, functions=[f"{agent_tools.__name__}:add"], deny=["weahter"]),
@@ -116,8 +109,5 @@ ROWS: Final = [
         configuring(Agent("reader").as_tool, description="x", deny=["raeder"]),
     ),
     Row("agents among the tools", configuring(AgentConfig, tools=Agent("a").as_tool("x"))),
-    Row(
-        "an agent that comes by a port",
-        lambda: anyio.run(agent, "hi", NO_CONTEXT, Agent("a").as_tool("x")),
-    ),
+    Row("an agent that comes by a port", lambda: anyio.run(agent, "hi", NO_CONTEXT, Agent("a").as_tool("x"))),
 ]

@@ -39,12 +39,6 @@ def test_a_model_is_asked_with_the_settings_of_its_agent() -> None:
     assert "Be brief." in str(request)
 
 
-def test_an_agent_without_settings_has_those_of_the_system() -> None:
-    (request,) = ran(workflow([start("hi"), {"id": "a", "type": "agent"}], "s>a")).requests
-    assert (request.model, request.options.reasoning_effort) == ("openai/gpt-5", "low")
-    assert (request.options.web_search, request.messages[-1].content) == (False, "hi")
-
-
 def test_a_node_after_a_loop_that_goes_on_runs_in_each_round() -> None:
     nodes = [start(), agent("w", "w"), if_("i", ("equal", "done")), "z"]
     answers = iter(["more", "more", "done"])
@@ -82,13 +76,6 @@ async def test_an_agent_below_is_called_as_a_tool_and_told_of() -> None:
     known = {"parentNodeId": "a", "subagentNodeId": "b", "subagentName": "B", "depth": 1}
     assert all(known.items() <= content.items() for _, _, content in calls)
     assert calls[1][2]["message"] == "seen"
-
-
-async def test_an_agent_below_that_fails_is_told_of() -> None:
-    flow = flow_of(TEAM)
-    with scripted(CALLING, ModelFailed("openai/gpt-5", "boom"), "done"):
-        entries, _, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
-    assert "subagent_call_error" in [kind for _, kind, _ in entries]
 
 
 async def test_a_failing_model_is_told_once() -> None:

@@ -6,7 +6,6 @@ from typing import Any, Final, Literal
 
 from dataflow_formats.agentflow.file import Condition, checks, text_of
 from dataflow_formats.agentflow.nodes import normalised
-from tests.nodes.formats.agentflow.flowing import if_, ran, start, workflow
 
 CONDITIONS: Final[list[tuple[Literal["equal", "contains"], str, str, bool]]] = [
     ("equal", "yes", "yes", True),
@@ -63,10 +62,3 @@ ANSWERS: Final[list[tuple[Any, tuple[str, str]]]] = [
 
 def test_any_answer_comes_to_a_decision_and_a_note() -> None:
     assert [normalised(answer) for answer, _ in ANSWERS] == [found for _, found in ANSWERS]
-
-
-def test_a_path_that_ends_at_an_if_is_warned_of() -> None:
-    flow = workflow([start("x"), if_("i", ("equal", "y")), "a"], "s>i i.condition-0>a")
-    found = ran(flow).result
-    assert found.outputs == {"s": "x"}
-    assert [warning.split(": ")[0] for warning in found.warnings] == ["DF4109 node 'i'"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 from dataflow import LoopLimit
 from dataflow_agent import ModelRequest
@@ -41,11 +41,6 @@ def test_a_loop_begins_at_the_node_that_is_come_to() -> None:
     assert found.prompts == ["B right", "A [B right]", "B [A [B right]]", "A [B [A [B right]]]", "Z done"]
 
 
-def test_what_leaves_a_loop_by_alternatives_meets_as_one() -> None:
-    assert "for each arrival" not in str(flow_of(EITHER).report)
-    assert ran(EITHER, three_times).outputs["z"] == "[Z done]"
-
-
 def test_all_that_enter_a_loop_at_once_go_round_in_it() -> None:
     found = ran(BOTH, three_times)
     assert Counter(prompt[0] for prompt in found.prompts) == {"A": 4, "B": 4}
@@ -73,17 +68,6 @@ def test_where_several_that_go_round_meet_they_are_joined_if_at_all() -> None:
     assert {problem[: len("DF4108")] for problem in problems(data)} == {"DF4108"}
     found = ran(data, three_times, joins="once")
     assert found.prompts[2] in ("M [A x]\n\n[B x]", "M [B x]\n\n[A x]")
-
-
-def test_a_loop_in_a_loop_may_be_entered_at_several_nodes() -> None:
-    answers: dict[str, Any] = {"O": iter(["left", "right"]), "A": iter("ab"), "B": iter("ab")}
-    nodes = [start(), agent("o", "O"), if_("i", ("equal", "left")), agent("a", "A"), agent("b", "B")]
-    inner = [if_("e", ("equal", "a")), if_("f", ("equal", "a")), if_("end", ("equal", "b"))]
-    edges = "s>o o>i i.condition-0>a i.false>b a>e e.condition-0>b b>f f.condition-0>a e.false>end f.false>o"
-    found = ran(
-        workflow([*nodes, *inner], edges), lambda request: next(answers[str(request.messages[-1].content)])
-    )
-    assert found.prompts == ["O", "A", "B", "A"]
 
 
 def test_what_means_the_same_has_no_remarks() -> None:

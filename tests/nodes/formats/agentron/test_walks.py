@@ -16,13 +16,7 @@ from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
 from tests.nodes.agent.serving import SERVER
 from tests.nodes.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow
 
-DIAMOND: Final = workflow("abcd", edge("a", "b", "left"), edge("a", "c"), "bd", "cd")
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
-
-
-def test_ways_part_and_meet_and_the_last_node_gives_the_output() -> None:
-    left, right = ran(DIAMOND, "left", "x", "y"), ran(DIAMOND, "right", "x", "y")
-    assert (left.nodes, left.result["output"], right.nodes) == ("a b d", "y", "a c d")
 
 
 def test_at_the_limit_the_output_is_that_of_the_node_before_the_next_round() -> None:
@@ -31,50 +25,10 @@ def test_at_the_limit_the_output_is_that_of_the_node_before_the_next_round() -> 
     assert (found.nodes, found.result["output"]) == ("a b a b", "4")
 
 
-def test_a_loop_is_left_by_the_edge_whose_condition_holds() -> None:
-    data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=5)
-    assert ran(data, "1", "2", "3", "Enough.", "5").nodes == "a b a b c"
-
-
-def test_a_loop_that_is_left_from_several_nodes_leads_to_one() -> None:
-    data = workflow("abc", edge("a", "c", "stop"), "ab", edge("b", "c", "stop"), edge("b", "a"), maxRounds=5)
-    assert ran(data, "1", "stop", "3").nodes == "a b c"
-    assert ran(data, "1", "2", "stop", "4").nodes == "a b a c"
-
-
-def test_loops_nest() -> None:
-    data = workflow(
-        "abc", "ab", edge("b", "b", "again"), "bc", edge("c", "a"), maxRounds=2
-    )  # the loop of `b` in that of all
-    assert ran(data, "1", "again", "on", "4", "5", "on", "7").nodes == "a b b c a b c"
-    assert ran(data, "1", "again", "again", "never").nodes == "a b b"
-
-
-def test_a_loop_may_be_entered_in_two_places() -> None:
-    data = workflow("abc", edge("a", "b", "b"), "ac", "bc", "cb", maxRounds=2)
-    assert ran(data, "b", *"12345678").nodes == "a b c b c"
-    assert ran(data, "x", *"12345678").nodes == "a c b c b"
-
-
 def test_a_node_that_no_edge_leads_to_never_runs() -> None:
     data = workflow("abc", "ab", "cb", "cc")
     found = ran(data)
     assert (found.nodes, found.result.states["c"]) == ("a b", NodeState.SKIPPED)
-
-
-def test_a_workflow_without_nodes_completes_without_an_output() -> None:
-    found = ran(workflow(""))
-    assert (found.result.status, dict(found.result.outputs)) == ("completed", {})
-
-
-def test_nodes_may_be_called_like_the_parts_of_a_walk() -> None:
-    nodes = [agent("start"), agent("result"), agent("next/1.x"), agent("walk")]
-    ends = [
-        {"source": "start", "target": "result"},
-        {"id": "walk", "source": "result", "target": "next/1.x"},
-        {"id": "$error", "source": "next/1.x", "target": "walk"},
-    ]
-    assert ran(workflow(nodes, *ends)).nodes == "start result next/1.x walk"
 
 
 def test_where_no_condition_holds_the_run_says_so() -> None:

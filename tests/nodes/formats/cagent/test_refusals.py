@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from dataflow import Diagnostic, Flow, FlowInvalid, FormatError
+from dataflow import Diagnostic, Flow, FormatError
 from tests.nodes.formats.cagent.workflows import flow_of, problems
 
 
@@ -70,20 +70,6 @@ def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
     ]
 
 
-def test_a_workflow_that_is_none_is_refused() -> None:
-    """Further ones are in tests/messages/cagent.py."""
-    refused = {
-        "workflow: {steps: []}": "DF4009 workflow",
-        "workflow: text": "DF4002 workflow",
-        "workflow: {steps: 1}": "DF4002 workflow",
-        "workflow: [{type: agent, name: x, retry: {on: timeout}}]": "DF4002 workflow[0].retry.on",
-        "workflow: [{type: agent, name: x, retry: {initial_delay_seconds: 0}}]": (
-            "DF4002 workflow[0].retry.initial_delay_seconds"
-        ),
-    }
-    assert {text: problems(text) for text in refused} == {text: [one] for text, one in refused.items()}
-
-
 def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
     agents = """\
     agents:
@@ -111,19 +97,6 @@ def test_a_reference_of_an_agent_that_no_step_runs_leads_to_a_step() -> None:
     ]
 
 
-def test_what_else_is_wrong_with_a_file_of_the_older_form_is_told_with_it() -> None:
-    assert problems("version: 2\nworkflow: [{type: agent, name: nobody}]") == [
-        "DF4302 version",
-        "DF4005 workflow[0].name",
-    ]
-
-
-def test_a_model_that_two_agents_name_is_told_once() -> None:
-    agents = "agents: {x: {model: m}, y: {model: m}}\nmodels: {m: {model: gpt-5, max_tokens: 0}}\n"
-    workflow = "workflow: [{type: agent, name: x}, {type: agent, name: y}]"
-    assert problems(workflow, agents) == ["DF4002 models.m.max_tokens: model 'm'"]
-
-
 def test_a_model_that_two_agents_name_is_remarked_on_once() -> None:
     agents = "agents: {x: {model: m}, y: {model: m}}\nmodels: {m: {model: openai/gpt-5, top_p: 1}}\n"
     flow = flow_of("workflow: [{type: agent, name: x}, {type: agent, name: y}]", agents)
@@ -132,23 +105,11 @@ def test_a_model_that_two_agents_name_is_remarked_on_once() -> None:
     ]
 
 
-def test_two_agents_of_one_name_are_refused() -> None:
-    agents = "agents:\n  x: {model: m/x}\n  idle: {model: m/x}\n  idle: {model: m/y}\n"
-    with pytest.raises(FormatError, match="DF0112"):
-        flow_of("workflow: [{type: agent, name: x}]", agents)
-
-
 def problems_of(text: str, **more: str) -> Sequence[Diagnostic | str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "flow.yaml"
         path.write_text(dedent(text), encoding="utf-8")
         return Flow.load(path, **more).check()
-
-
-def test_what_is_no_mapping_with_a_workflow_is_refused_where_the_format_is_asked_for() -> None:
-    for text in ("[]", "1", "text", "{}", "{agents: 1}"):
-        with pytest.raises(FlowInvalid):
-            problems_of(text, format="cagent")
 
 
 def test_keys_that_are_booleans_are_words_only_in_files_of_cagent() -> None:

@@ -41,19 +41,8 @@ async def talk(text: str, tmp_path: Path) -> None:
         paused: Any = await flow.run(prompt="P")
         assert paused.asks[0].show == "answer 1"
         paused = await flow.resume(paused, {paused.asks[0].id: "more"})
-    assert asked == [
-        ["system:y", "user:P"],
-        ["system:y", "user:P", "assistant:answer 1", "user:more"],
-    ]
+    assert asked == [["system:y", "user:P"], ["system:y", "user:P", "assistant:answer 1", "user:more"]]
     assert paused.asks[0].show == "answer 2"
-
-
-def test_an_agent_of_any_name_can_be_talked_to(tmp_path: Path) -> None:
-    (tmp_path / "flow.yaml").write_text(
-        "agents: {reply: {model: openai/gpt, structured_output: {schema: {type: object}}}}", encoding="utf-8"
-    )
-    flow = Flow.load(tmp_path / "flow.yaml", agent="reply")
-    assert [*flow.to_dict()["nodes"]] == ["begin", "reply", "reply_2"]
 
 
 def test_an_agent_is_talked_to_on_the_command_line(
@@ -73,14 +62,6 @@ def test_an_agent_is_talked_to_on_the_command_line(
     assert main(["resume", paused["run"], f"{paused['asks'][0]['id']}=more", "--json"]) == 3
     gone_on = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [ask["show"] for ask in gone_on["asks"]] == ["Two."]
-
-
-def test_an_agent_without_a_name_cannot_be_talked_to(tmp_path: Path) -> None:
-    (tmp_path / "flow.yaml").write_text("agents: {'': {model: openai/gpt}, b: {}}", encoding="utf-8")
-    with pytest.raises(FlowInvalid) as refused:
-        Flow.load(tmp_path / "flow.yaml", agent="")
-    (problem,) = refused.value.diagnostics
-    assert (problem.code, problem.place, problem.available) == ("DF4005", "agents", ("b",))
 
 
 def test_the_other_agents_of_the_file_are_checked_before_a_talk(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from dataflow.cli import main
-from dataflow.stores import Store
-from dataflow_agent import scripted
 from dataflow_formats.cagent.words import StepContext
 from tests.nodes.formats.cagent.workflows import AGENTS, flow_of
 
@@ -67,16 +65,6 @@ def test_the_prompt_is_the_argument_or_standard_input(
         assert f'"prompt": {{"value": {expected}' in capsys.readouterr().out
 
 
-def test_a_run_is_kept_and_the_events_are_written_as_they_come(
-    file: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "--events", file, "hi"]) == 0
-    kinds = [json.loads(line).get("kind") for line in capsys.readouterr().out.splitlines()]
-    assert (kinds[0], kinds[-2]) == ("run_started", "run_finished")
-    assert main(["runs"]) == 0
-    assert "completed" in capsys.readouterr().out
-
-
 def test_a_run_that_failed_goes_on_behind_the_steps_that_stand(
     file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,15 +76,3 @@ def test_a_run_that_failed_goes_on_behind_the_steps_that_stand(
     assert main(["resume", id, "--json"]) == 0
     steps = json.loads(capsys.readouterr().out.splitlines()[-1])["outputs"]["steps"]
     assert steps == {"a": {"output": "A", "agent": "x"}, "b": {"output": "B", "agent": "y"}}
-
-
-async def test_steps_side_by_side_are_kept_in_one_store(tmp_path: Path) -> None:
-    """Many of them write at once, and what each has given can be read from the store."""
-    steps = ", ".join(f"{{id: s{n}, type: agent, name: x}}" for n in range(30))
-    flow = flow_of(f"workflow: [{{type: parallel, id: p, steps: [{steps}]}}]")
-    store = Store.sqlite(tmp_path / "runs.db")
-    with scripted(lambda _: "X"):
-        result = await flow.using(store=store).run(prompt="P")
-    assert result["steps"]["p"]["order"] == [f"s{n}" for n in range(30)]
-    (kept,) = store.runs()
-    assert sum(record.path.endswith("/agent") for record in store.records(kept.id)) == 2 * 30

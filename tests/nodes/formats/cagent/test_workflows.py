@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import anyio
-
 from dataflow_agent.models.errors import ModelTimeout, RateLimited
 from tests.nodes.formats.cagent.workflows import AGENTS, block, flow_of, play
 
@@ -42,126 +40,6 @@ async def test_the_last_outputs_of_a_loop_are_those_of_its_last_pass() -> None:
     assert played.prompts[3] == ("y", block(*told))
 
 
-async def test_steps_before_a_way_back_are_of_the_loop() -> None:
-    played = await play(flow_of(looping("{id: fix, type: agent, name: x}, trans")), z=["no", "yes"])
-    assert played.order == "xyzxyzx"
-    assert "[fix (agent: x)]:\nX" in played.prompts[4][1]
-
-
-async def test_the_pass_behind_the_limit_fails() -> None:
-    for limit in (1, 3):
-        played = await play(flow_of(looping("trans", limit=limit)), z="no")
-        assert played.order == "x" + "yz" * limit
-        assert "DF4311 workflow: " in played.error
-
-
-async def test_an_inner_loop_begins_afresh_with_each_pass_of_the_outer_one() -> None:
-    """Four passes of the inner loop in all, two in each of the outer one, with a limit of two."""
-    workflow = """
-    workflow:
-      max_loop_iterations: 2
-      steps:
-        - {id: a, type: agent, name: x}
-        - {id: b, type: agent, name: y}
-        - {id: inner, type: condition, condition: $steps.b.output, false: [b]}
-        - {id: c, type: agent, name: z}
-        - {id: outer, type: condition, condition: $steps.c.output, false: [a]}
-    """
-    played = await play(flow_of(workflow), y=["no", "yes", "no", "yes"], z=["no", "yes"])
-    assert (played.order, played.error) == ("xyyzxyyz", "")
-
-
-async def test_loops_are_counted_each_for_itself() -> None:
-    workflow = """
-    workflow:
-      max_loop_iterations: 2
-      steps:
-        - {id: a, type: agent, name: x}
-        - {type: condition, condition: $steps.a.output, false: [a]}
-        - {id: b, type: agent, name: y}
-        - {type: condition, condition: $steps.b.output, false: [b]}
-    """
-    played = await play(flow_of(workflow), x=["no", "yes"], y=["no", "yes"])
-    assert (played.order, played.error) == ("xxyy", "")
-
-
-async def test_one_branch_can_lead_back_and_the_other_go_on() -> None:
-    workflow = """
-    workflow:
-      - {id: a, type: agent, name: x}
-      - type: condition
-        condition: $steps.a.output
-        true: [{id: b, type: agent, name: y}]
-        false: [{id: c, type: agent, name: z}, a]
-      - {id: d, type: agent, name: x}
-    """
-    assert (await play(flow_of(workflow), x=["yes", "a"])).order == "xyx"
-    assert (await play(flow_of(workflow), x=["no", "yes", "a"])).order == "xzxyx"
-
-
-async def test_conditions_stand_in_branches_of_conditions() -> None:
-    workflow = """
-    workflow:
-      - {id: a, type: agent, name: x}
-      - type: condition
-        condition: $steps.a.output.one
-        true:
-          - type: condition
-            condition: $steps.a.output.two
-            true: [{type: agent, name: y}]
-            false: [{type: agent, name: z}]
-      - {id: last, type: agent, name: x}
-    """
-    flow = flow_of(workflow)
-    assert (await play(flow, x=['{"one": true, "two": true}', "a"])).order == "xyx"
-    assert (await play(flow, x=['{"one": true}', "a"])).order == "xzx"
-    assert (await play(flow, x=["{}", "a"])).order == "xx"
-
-
-async def test_parallel_steps_run_at_the_same_time_each_with_its_own_agent() -> None:
-    """Each of the two answers only once the other has been asked."""
-    asked = {"x": anyio.Event(), "y": anyio.Event()}
-
-    async def meet(own: str, other: str) -> str:
-        asked[own].set()
-        await asked[other].wait()
-        return own
-
-    workflow = "workflow: [{type: parallel, id: p, steps: [{type: agent, name: x}, {type: agent, name: y}]}]"
-    played = await play(flow_of(workflow), x=lambda: meet("x", "y"), y=lambda: meet("y", "x"))
-    assert played.steps["p"]["steps"] == {
-        "x": {"output": "x", "agent": "x"},
-        "y": {"output": "y", "agent": "y"},
-    }
-    assert played.output == played.steps["p"]
-
-
-async def test_a_failure_in_a_parallel_block_cancels_the_others() -> None:
-    workflow = "workflow: [{type: parallel, id: p, steps: [{type: agent, name: x}, {type: agent, name: y}]}]"
-
-    async def never() -> str:
-        await anyio.sleep_forever()
-        raise AssertionError("it is cancelled")
-
-    played = await play(flow_of(workflow), x=never, y=BUSY)
-    assert "RateLimited" in played.error
-    assert played.outputs == {}
-
-
-async def test_a_failure_deep_inside_fails_the_workflow() -> None:
-    workflow = """
-    workflow:
-      - {type: agent, name: x}
-      - type: parallel
-        id: p
-        steps: [{type: agent, name: x}, {type: parallel, id: q, steps: [{type: agent, name: y}]}]
-      - {type: agent, name: z}
-    """
-    played = await play(flow_of(workflow), y=BUSY)
-    assert "z" not in played.order
-    assert played.outputs == {"x": "X"}
-
-
 async def test_a_parallel_block_is_tried_again_as_a_whole() -> None:
     workflow = """
     workflow:
@@ -178,81 +56,12 @@ async def test_a_parallel_block_is_tried_again_as_a_whole() -> None:
     assert played.prompts[-1][1].count("[p/y (agent: y)]:") == 1
 
 
-async def test_a_parallel_block_is_not_tried_again_for_other_errors() -> None:
-    workflow = """
-    workflow:
-      - type: parallel
-        id: p
-        steps: [{type: agent, name: x}]
-        retry: {max_attempts: 2, on: [timeout, context]}
-    """
-    played = await play(flow_of(workflow), x=BUSY)
-    assert played.order == "x"
-
-
 async def test_a_retry_goes_with_a_loop() -> None:
     """A step is tried again, and then the condition leads back to it."""
     workflow = looping("trans").replace("name: y}", "name: y, retry: {max_attempts: 1, on: [timeout]}}")
     late = ModelTimeout("m", "late")
     played = await play(flow_of(workflow), y=[late, "1", late, "2"], z=["no", "yes"])
     assert (played.order, played.error) == ("xyyzyyzx", "")
-
-
-async def test_steps_of_any_type_stand_in_a_parallel_block() -> None:
-    workflow = """
-    workflow:
-      - {id: a, type: agent, name: x}
-      - type: parallel
-        id: p
-        steps:
-          - {id: b, type: agent, name: y}
-          - type: condition
-            condition: $steps.a.output
-            true: [{id: c, type: agent, name: z}, {id: d, type: agent, name: z}]
-            false: [{id: e, type: agent, name: z}]
-    """
-    played = await play(flow_of(workflow), x="yes")
-    assert played.steps["p"]["order"] == ["b", "c", "d"]
-    told = ["[a (agent: x)]: yes", "[p/c (agent: z)]: Z"]
-    assert [asked for agent, asked in played.prompts if agent == "z"] == [block(told[0]), block(*told)]
-
-
-async def test_a_loop_stands_in_a_parallel_block() -> None:
-    workflow = """
-    workflow:
-      - {id: a, type: agent, name: x}
-      - type: parallel
-        id: p
-        steps:
-          - type: condition
-            id: c
-            condition: $steps.a.output
-            true:
-              - {id: b, type: agent, name: y}
-              - {type: condition, condition: $steps.p.outputs.b.output, false: [b]}
-    """
-    played = await play(flow_of(workflow), x="yes", y=["no", "yes"])
-    assert (played.order, played.outputs) == ("xyy", {"a": "yes", "p/b": "yes"})
-
-
-async def test_a_parallel_block_in_a_loop_gives_the_outputs_of_its_last_pass() -> None:
-    workflow = """
-    workflow:
-      - type: parallel
-        id: p
-        steps: [{type: agent, name: x}, {type: agent, name: y}]
-      - {id: qa, type: agent, name: z}
-      - {type: condition, condition: $steps.qa.output, false: [p]}
-    """
-    played = await play(flow_of(workflow), x=["1", "2"], z=["no", "yes"])
-    assert played.outputs == {"p/x": "2", "p/y": "Y", "qa": "yes"}
-    assert played.steps["p"]["order"] == ["x", "y"]
-
-
-async def test_a_parallel_block_without_steps_gives_nothing() -> None:
-    played = await play(flow_of("workflow: [{type: parallel, id: p, steps: []}, {type: agent, name: x}]"))
-    assert played.steps["p"] == {"steps": {}, "order": []}
-    assert played.prompts == [("x", "P")]
 
 
 async def test_instructions_can_refer_to_outputs() -> None:
@@ -315,11 +124,6 @@ models:
     flows = {agent: flow_of(workflow, f"agents: {{a: {agent}}}{models}").to_dict() for agent in MODELS}
     found = {agent: flow["nodes"]["a"]["flow"]["nodes"]["agent"]["config"] for agent, flow in flows.items()}
     assert found == MODELS
-
-
-async def test_a_run_without_a_prompt_is_asked_to_go_on() -> None:
-    flow = flow_of("workflow: [{type: agent, name: x}]")
-    assert flow.to_dict()["inputs"] == {"prompt": {"type": "string", "default": "Please go on."}}
 
 
 async def test_odd_ids_are_ids_like_any_other() -> None:

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, RunFailed
+from dataflow import Flow
 from dataflow.secrets.known import know
 from dataflow_agent import ScriptedAnswer, ScriptedCall
 from dataflow_formats.clickweave.nodes.action import ElementNotFound
-from tests.nodes.formats.clickweave.workflows import Done, node, run, saved, server, typing, workflow
+from tests.nodes.formats.clickweave.workflows import Done, node, run, saved, server, workflow
 from tests.support.known_secrets import forgetting
 
 
@@ -72,11 +72,6 @@ def test_variables_are_made_of_the_answer(tmp_path: Path) -> None:
     }
 
 
-def test_an_image_has_matches(tmp_path: Path) -> None:
-    done = run(tmp_path, one("FindImage"), find_image=[[{"x": 1}]])
-    assert variables(done)["matches"] == [{"x": 1}]
-
-
 def test_text_that_is_not_found_is_counted_as_none(tmp_path: Path) -> None:
     done = run(
         tmp_path,
@@ -100,13 +95,6 @@ def clicking(id: str, **fields: Any) -> dict[str, Any]:
     return node(id, id, "Click", target="OK", x=None, y=None, button="Left", click_count=1, _=fields)
 
 
-def test_an_app_is_found_among_those_that_run_and_focused_by_its_process(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow([focusing("a")]), CALC, list_apps=APPS)
-    assert sorted(done.calls[:2]) == [("list_apps", {"user_apps_only": True}), ("list_windows", {})]
-    assert done.calls[2:] == [("focus_window", {"pid": 7})]
-    assert "Calc" in done.requests[0].messages[-1].content
-
-
 def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> None:
     shot = node("a", "a", "TakeScreenshot", mode="Window", target="calc", include_ocr=False)
     done = run(tmp_path, workflow([shot, focusing("b")]), CALC, list_apps=APPS)
@@ -116,12 +104,6 @@ def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> 
 
 NONE: Final = '[]\n{"available_elements": ["Okay", {"name": "Cancel"}]}'
 MATCH: Final = [{"text": "Okay", "x": 10, "y": 20}]
-
-
-def test_a_click_that_finds_nothing_has_a_model_choose_and_searches_once_more(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow([clicking("a")]), '{"name": "Okay"}', find_text=[NONE, MATCH])
-    assert [given.get("text") for name, given in done.calls if name == "find_text"] == ["OK", "Okay"]
-    assert done.calls[-1] == ("click", {"x": 10, "y": 20, "button": "left", "click_count": 1})
 
 
 def test_a_chosen_name_is_remembered_for_the_next_click_and_search(tmp_path: Path) -> None:
@@ -143,14 +125,6 @@ def test_a_retry_chooses_the_name_afresh(tmp_path: Path) -> None:
     )
     asked = [given["text"] for name, given in done.calls if name == "find_text"]
     assert (asked, done.error) == (["OK", "Okay", "Okay", "OK", "Cancel"], None)
-
-
-def test_a_click_on_nothing_quotes_the_answer(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow([clicking("a")]), find_text=["x" * 200])
-    assert done.error is not None
-    message = done.error.failures[0].message
-    assert message.startswith("DF4417 text 'OK':")
-    assert message.endswith(f" {'x' * 49}... 102 characters ...{'x' * 49}")
 
 
 def test_a_quoted_answer_has_no_half_of_a_secret() -> None:
@@ -190,34 +164,10 @@ def test_an_ai_step_stops_at_its_most_calls(tmp_path: Path) -> None:
     assert (done.tools, done.error) == (["press_key"], None)
 
 
-def test_an_ai_step_is_told_that_a_tool_has_failed(tmp_path: Path) -> None:
-    done = run(tmp_path, step(), pressing("a"), "it did not work", press_key=[{"error": "no"}])
-    assert variables(done)["result"] == "it did not work"
-
-
-def test_an_ai_step_sees_the_images_of_tools(tmp_path: Path) -> None:
-    done = run(tmp_path, step(), pressing("a"), "seen", press_key=[{"text": "look", "images": 1}])
-    content = done.requests[1].messages[-1].content
-    assert any(not isinstance(part, str) for part in content)
-
-
 def test_a_step_begins_without_what_others_have_said(tmp_path: Path) -> None:
     nodes = [node(id, id, "AiStep", prompt=f"do {id}") for id in "ab"]
     done = run(tmp_path, workflow(nodes), "first", "second")
     assert [one.content for one in done.requests[1].messages][1:] == ["do b"]
-
-
-def test_a_server_that_cannot_start_fails_with_its_cause(tmp_path: Path) -> None:
-    flow = Flow.load(saved(tmp_path, workflow([typing("a")])), server="/nowhere/desk")
-    with pytest.raises(RunFailed, match="ServerFailed: DF2231 "):
-        flow.run_sync()
-
-
-def test_a_relative_path_is_one_of_the_folder_of_the_file(tmp_path: Path) -> None:
-    given = {"path": "a/b.png", "file": "/c", "text": "d/e"}
-    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments=given)
-    done = run(tmp_path, workflow([calling]))
-    assert done.calls == [("launch_app", {**given, "path": str(tmp_path / "a/b.png")})]
 
 
 def test_a_flow_nested_in_one_of_python_is_written_with_paths_that_are_found(tmp_path: Path) -> None:

@@ -64,19 +64,9 @@ def test_nothing_is_empty_but_zero_and_false_are_not() -> None:
     assert not any(held(value, "IsEmpty") for value in (0, False, 0.0, " ", "0", [None], {"a": None}))
 
 
-def test_two_missing_variables_are_equal_and_contain_each_other() -> None:
-    for operator in ("Equals", "Contains"):
-        both = Condition.model_validate(condition(variable("a"), operator, variable("b")))
-        assert holds(both, {})
-
-
 def test_numbers_are_equal_within_the_precision_of_floats() -> None:
     assert held(0.1 + 0.2, "Equals", 0.3)
     assert not held(0.3001, "Equals", 0.3)
-
-
-def test_a_number_that_no_float_reaches_is_infinite() -> None:
-    assert held(10**400, "GreaterThan", 1)
 
 
 def test_a_text_is_a_number_as_for_rust() -> None:

@@ -30,7 +30,7 @@ from tests.nodes.formats.clickweave.workflows import (
 def test_a_converted_workflow_runs_the_same(tmp_path: Path) -> None:
     done = condition(variable("b.result"), "Equals", literal("done"))
     nodes = [typing("a"), *loop("l", done, 3), press("b"), typing("c")]
-    data = workflow(nodes, edge("a l"), edge("l b", "LoopBody"), edge("b l_end"), edge("l c", "LoopDone"))
+    data = workflow(nodes, "a l", "l b LoopBody", "b l_end", "l c LoopDone")
     flow = Flow.load(saved(tmp_path, data), server=server(tmp_path, press_key=["", "done"]))
     (tmp_path / "flow.yaml").write_text(dump_yaml(flow.wiring), encoding="utf-8")
     assert typed_by(tmp_path, flow) == typed_by(tmp_path, Flow.load(tmp_path / "flow.yaml")) == "a b b c"

@@ -10,7 +10,6 @@ import pytest
 from dataflow import Flow, FlowInvalid, FormatError
 from tests.nodes.formats.clickweave.workflows import (
     always,
-    edge,
     loop,
     never,
     node,
@@ -46,42 +45,42 @@ def test_a_sound_workflow_has_no_remarks(tmp_path: Path) -> None:
 RUNS: Final[dict[str, tuple[Any, str]]] = {
     "the first of two entry points": (TWO | {"edges": []}, "a"),
     "branches that come together": (
-        workflow([IF, typing("a"), typing("b"), press("z")], edge("i a", "IfTrue"), edge("i b", "IfFalse"),
-                         edge("a z"), edge("b z")),
+        workflow([IF, typing("a"), typing("b"), press("z")], "i a IfTrue", "i b IfFalse",
+                         "a z", "b z"),
         "a z",
     ),
     "a walk that leaves a loop": (
-        workflow([*LOOP, IF, typing("a"), press("z")], edge("l a", "LoopBody"), edge("a i"),
-                         edge("i z", "IfTrue"), edge("i l_end", "IfFalse"), edge("l z", "LoopDone")),
+        workflow([*LOOP, IF, typing("a"), press("z")], "l a LoopBody", "a i",
+                         "i z IfTrue", "i l_end IfFalse", "l z LoopDone"),
         "a z",
     ),
     "a walk that ends in a loop": (
-        workflow([*LOOP, IF, typing("a"), press("y"), press("z")], edge("l a", "LoopBody"), edge("a i"),
-                         edge("i y", "IfTrue"), edge("i l_end", "IfFalse"), edge("l z", "LoopDone")),
+        workflow([*LOOP, IF, typing("a"), press("y"), press("z")], "l a LoopBody", "a i",
+                         "i y IfTrue", "i l_end IfFalse", "l z LoopDone"),
         "a y",
     ),
     "a loop that begins the walk, without a LoopDone": (
-        workflow([*LOOP, typing("a")], edge("l a", "LoopBody"), edge("a l_end"), edge("l_end l")),
+        workflow([*LOOP, typing("a")], "l a LoopBody", "a l_end", "l_end l"),
         "a a",
     ),
     "a loop with an empty body": (
-        workflow([*LOOP, press("z")], edge("l l_end", "LoopBody"), edge("l z", "LoopDone")),
+        workflow([*LOOP, press("z")], "l l_end LoopBody", "l z LoopDone"),
         "z",
     ),
     "a disabled node between two": (
         workflow([typing("a"), typing("b", enabled=False), press("z")]), "a z",
     ),
     "a disabled Switch without a default": (
-        workflow([SWITCH | {"enabled": False}, typing("a")], edge("s a", "SwitchCase", "x")), "a",
+        workflow([SWITCH | {"enabled": False}, typing("a")], "s a SwitchCase x"), "a",
     ),
     "a disabled EndLoop": (
-        workflow([LOOP[0], LOOP[1] | {"enabled": False}, typing("a")], edge("l a", "LoopBody"),
-                         edge("a l_end"), edge("l_end l")),
+        workflow([LOOP[0], LOOP[1] | {"enabled": False}, typing("a")], "l a LoopBody",
+                         "a l_end", "l_end l"),
         "a a",
     ),
     "a SwitchDefault": (
         workflow([node("s", "s", "Switch", cases=[{"name": "x", "condition": never}]), typing("a"),
-                          typing("b")], edge("s a", "SwitchCase", "x"), edge("s b", "SwitchDefault")),
+                          typing("b")], "s a SwitchCase x", "s b SwitchDefault"),
         "b",
     ),
 }  # fmt: skip

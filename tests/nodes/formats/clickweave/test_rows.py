@@ -31,13 +31,10 @@ from tests.nodes.formats.clickweave.workflows import (
 ELSEWHERE: Final = {"CW20": "test_checks.py", "CW22": "test_words.py"}
 
 
-def loops(done: Done, id: str = "l") -> list[tuple[str, int]]:
-    """Tell how each time a loop was left, and after how many rounds."""
-    return [
-        (str(event.data["reason"]), event.data["iterations"])
-        for event in done.events
-        if event.kind is EventKind.LOOP_EXITED and event.path.split("/")[-1] == id
-    ]
+def loops(done: Done) -> list[tuple[str, int]]:
+    """Tell how each time the loop `l` was left, and after how many rounds."""
+    left = [event for event in done.events if event.kind is EventKind.LOOP_EXITED]
+    return [(one.data["reason"], one.data["iterations"]) for one in left if one.path.split("/")[-1] == "l"]
 
 
 def branching(*cases: tuple[str, dict[str, Any]]) -> dict[str, Any]:
@@ -55,103 +52,75 @@ def branching(*cases: tuple[str, dict[str, Any]]) -> dict[str, Any]:
     return workflow(nodes, *edges)
 
 
-def cw01(folder: Path) -> None:
-    done = run(folder, workflow([typing("a", text="A"), press("b", key="B")]))
-    assert done.calls == [("type_text", {"text": "A"}), ("press_key", {"key": "B"})]
-    assert [event.data["status"] for event in done.events if event.kind is EventKind.RUN_FINISHED] == [
-        "completed"
-    ]
+def typed_after(*cases: tuple[str, Any, str, Any]) -> dict[str, Any]:
+    """Type the names of the comparisons that hold, each a name, a left side, an operator and a right side."""
+    return branching(*((name, condition(left, how, literal(right))) for name, left, how, right in cases))
 
 
-def cw02(folder: Path) -> None:
-    done = run(folder, looping(always, 9, typing("n")))
-    assert (done.typed, loops(done)) == ("n", [("condition", 1)])
+def switching(**cases: dict[str, Any]) -> dict[str, Any]:
+    listed = [{"name": name, "condition": tested} for name, tested in cases.items()]
+    nodes = [typing("begin"), node("s", "s", "Switch", cases=listed), *map(typing, cases), typing("other")]
+    return workflow(nodes, "begin s", *(f"s {name} SwitchCase {name}" for name in cases))
 
 
-def cw03(folder: Path) -> None:
-    done = run(folder, looping(never, 3, typing("n")))
-    assert (done.typed, loops(done)) == ("n n n", [("max_iterations", 3)])
+OFF: Final = {"enabled": False}
+NESTED: Final = workflow(
+    [*loop("outer", never, 2), *loop("l", never, 2), typing("n")],
+    *("outer l LoopBody", "l n LoopBody", "n l_end", "l outer_end LoopDone"),
+)
+DISABLED: Final = workflow(
+    [
+        node("i", "i", "If", condition=always, _=OFF),
+        *map(typing, ("yes", "n", "done")),
+        *loop("l", never, 3, **OFF),
+    ],
+    *("i yes IfTrue", "i l IfFalse", "l n LoopBody", "n l_end", "l done LoopDone"),
+)
+UNSET: Final = [
+    ("equals", variable("nope"), "Equals", ""),
+    ("differs", variable("nope"), "NotEquals", "a"),
+    ("empty", variable("nope"), "IsEmpty", ""),
+]
+UNLIKE: Final = [
+    ("number", literal(42), "Equals", "42"),
+    ("boolean", literal(True), "Equals", "true"),
+    ("capital", literal(True), "Equals", "True"),
+    ("order", literal("5"), "GreaterThan", 4),
+]
+ITEMS: Final = literal("5 items")
+FIVES: Final = [("number", ITEMS, "Contains", 5), ("text", ITEMS, "Contains", "5")]
+DONE: Final = condition(variable("n.success"), "Equals", literal(True))
+LIMIT: Final = ("max_iterations", 2)
+#: Workflows, what they type and press, and how each time the loop `l` was left.
+WALKS: Final[dict[str, tuple[dict[str, Any], str, list[tuple[str, int]]]]] = {
+    "CW01": (workflow([typing("a", text="A"), press("b", key="B")]), "A B", []),
+    "CW02": (looping(always, 9, typing("n")), "n", [("condition", 1)]),
+    "CW03": (looping(never, 3, typing("n")), "n n n", [("max_iterations", 3)]),
+    "CW04": (looping(DONE, 1, typing("n")), "n", [("condition", 1)]),
+    "CW05": (NESTED, "n n n n", [LIMIT, LIMIT]),
+    "CW07": (typed_after(*UNSET), "begin differs empty end", []),
+    "CW08": (typed_after(*UNLIKE), "begin number boolean order end", []),
+    "CW09": (typed_after(*FIVES), "begin text end", []),
+    "CW10": (switching(a=always, b=always), "begin a", []),
+    "CW11": (switching(a=never), "begin", []),
+    "CW17": (DISABLED, "done", []),
+}
 
 
-def cw04(folder: Path) -> None:
-    after_body = condition(variable("n.success"), "Equals", literal(True))
-    done = run(folder, looping(after_body, 1, typing("n")))
-    assert (done.typed, loops(done)) == ("n", [("condition", 1)])
-
-
-def cw05(folder: Path) -> None:
-    nodes = [*loop("outer", never, 2), *loop("l", never, 2), typing("n")]
-    edges = [
-        edge("outer l", "LoopBody"), edge("l n", "LoopBody"), edge("n l_end"),
-        edge("l outer_end", "LoopDone"),
-    ]  # fmt: skip
-    done = run(folder, workflow(nodes, *edges))
-    assert (done.typed, loops(done)) == ("n n n n", [("max_iterations", 2), ("max_iterations", 2)])
+def walks(folder: Path) -> None:
+    done = {id: run(folder, data) for id, (data, *_) in WALKS.items()}
+    assert [id for id, one in done.items() if one.error] == []
+    assert {id: (one.typed, loops(one)) for id, one in done.items()} == {
+        id: (typed, left) for id, (_, typed, left) in WALKS.items()
+    }
 
 
 def cw06(folder: Path) -> None:
     tested = condition(variable("a.success"), "Equals", literal(True))
     nodes = [typing("a"), node("i", "i", "If", condition=tested), typing("yes"), typing("no")]
-    done = run(folder, workflow(nodes, edge("a i"), edge("i yes", "IfTrue"), edge("i no", "IfFalse")))
-    assert done.typed == "a yes"
-    taken = [
-        event.data["metadata"]["taken"]
-        for event in done.events
-        if event.path == "i" and "metadata" in event.data
-    ]
-    assert taken == ["IfTrue"]
-
-
-def cw07(folder: Path) -> None:
-    done = run(
-        folder,
-        branching(
-            ("equals", condition(variable("nope"), "Equals", literal(""))),
-            ("differs", condition(variable("nope"), "NotEquals", literal("a"))),
-            ("empty", condition(variable("nope"), "IsEmpty")),
-        ),
-    )
-    assert done.typed == "begin differs empty end"
-
-
-def cw08(folder: Path) -> None:
-    done = run(
-        folder,
-        branching(
-            ("number", condition(literal(42), "Equals", literal("42"))),
-            ("boolean", condition(literal(True), "Equals", literal("true"))),
-            ("capital", condition(literal(True), "Equals", literal("True"))),
-            ("order", condition(literal("5"), "GreaterThan", literal(4))),
-        ),
-    )
-    assert done.typed == "begin number boolean order end"
-
-
-def cw09(folder: Path) -> None:
-    done = run(
-        folder,
-        branching(
-            ("number", condition(literal("5 items"), "Contains", literal(5))),
-            ("text", condition(literal("5 items"), "Contains", literal("5"))),
-        ),
-    )
-    assert done.typed == "begin text end"
-
-
-def switching(*edges: dict[str, Any], **cases: dict[str, Any]) -> dict[str, Any]:
-    listed = [{"name": name, "condition": tested} for name, tested in cases.items()]
-    nodes = [typing("begin"), node("s", "s", "Switch", cases=listed), *map(typing, cases), typing("other")]
-    leading = [edge(f"s {name}", "SwitchCase", name) for name in cases]
-    return workflow(nodes, edge("begin s"), *leading, *edges)
-
-
-def cw10(folder: Path) -> None:
-    assert run(folder, switching(a=always, b=always)).typed == "begin a"
-
-
-def cw11(folder: Path) -> None:
-    done = run(folder, switching(a=never))
-    assert (done.typed, done.error) == ("begin", None)
+    done = run(folder, workflow(nodes, "a i", "i yes IfTrue", "i no IfFalse"))
+    told = [event.data.get("metadata", {}).get("taken") for event in done.events if event.path == "i"]
+    assert (done.typed, [one for one in told if one]) == ("a yes", ["IfTrue"])
 
 
 def found(folder: Path, answer: Any) -> dict[str, Any]:
@@ -199,19 +168,6 @@ def cw16(folder: Path) -> None:
     assert [failure.node for failure in done.error.failures] == ["call"] if done.error else False
 
 
-def cw17(folder: Path) -> None:
-    off = {"enabled": False}
-    nodes = [
-        node("i", "i", "If", condition=always, _=off), typing("yes"), *loop("l", never, 3, **off),
-        typing("n"), typing("done"),
-    ]  # fmt: skip
-    edges = [
-        edge("i yes", "IfTrue"), edge("i l", "IfFalse"), edge("l n", "LoopBody"), edge("n l_end"),
-        edge("l done", "LoopDone"),
-    ]  # fmt: skip
-    assert run(folder, workflow(nodes, *edges)).typed == "done"
-
-
 def focusing(id: str, app: str, **fields: Any) -> dict[str, Any]:
     return node(id, id, "FocusWindow", method="AppName", value=app, bring_to_front=True, _=fields)
 
@@ -243,7 +199,7 @@ def cw19(folder: Path) -> None:
 def cw21(folder: Path) -> None:
     nodes = [node("i", "Seen?", "If", condition=always), typing("yes")]
     with pytest.raises(FlowInvalid, match=r"DF4404 nodes\[0\]: node 'Seen\?':"):
-        Flow.load(saved(folder, workflow(nodes, edge("i yes", "IfTrue"))))
+        Flow.load(saved(folder, workflow(nodes, "i yes IfTrue")))
 
 
 ROWS: Final[dict[str, Callable[[Path], None]]] = {
@@ -252,11 +208,11 @@ ROWS: Final[dict[str, Callable[[Path], None]]] = {
 
 
 def test_a_workflow_does_what_its_row_says(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for id, row in ROWS.items():
+    for id, row in {"walks": walks, **ROWS}.items():
         with subtests.test(id):
             row(tmp_path)
 
 
 def test_each_row_stands_here_or_is_said_to_stand_elsewhere() -> None:
-    assert sorted([*ROWS, *ELSEWHERE]) == [f"CW{number:02}" for number in range(1, 23)]
+    assert sorted([*ROWS, *WALKS, *ELSEWHERE]) == [f"CW{number:02}" for number in range(1, 23)]
     assert not [name for name in ELSEWHERE.values() if not Path(__file__).with_name(name).is_file()]

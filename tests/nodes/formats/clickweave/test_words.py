@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 
 from dataflow import Flow
-from dataflow.cli import main
-from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
 from dataflow_formats.clickweave.checks import folder_name
 from dataflow_formats.clickweave.folders import RunFolder
@@ -20,7 +17,6 @@ from dataflow_formats.clickweave.trace import ClickweaveWords
 from tests.nodes.formats.clickweave.workflows import (
     Done,
     always,
-    edge,
     listened,
     looping,
     never,
@@ -65,30 +61,15 @@ def test_a_node_tells_its_start_its_tool_and_its_variables(tmp_path: Path) -> No
     ]
 
 
-def test_a_retry_tells_the_attempt_and_its_error(tmp_path: Path) -> None:
-    events = told(tmp_path, workflow([typing("a", retries=1)]), type_text=[{"error": "no"}, "ok"])
-    (retry,) = payloads(events, "retry")
-    assert retry["attempt"] == 1
-    assert "no" in retry["error"]
-
-
 def test_an_if_tells_both_sides_and_where_it_has_led(tmp_path: Path) -> None:
     nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
-    events = told(tmp_path, workflow(nodes, edge("i yes", "IfTrue"), edge("i no", "IfFalse")))
+    events = told(tmp_path, workflow(nodes, "i yes IfTrue", "i no IfFalse"))
     assert payloads(events, "branch_evaluated") == [
         {
             "node_id": "i", "node_name": "Seen?", "condition": always, "resolved_left": True,
             "resolved_right": True, "result": True, "output_taken": "IfTrue",
         }
     ]  # fmt: skip
-
-
-def test_a_switch_tells_the_case_that_it_has_taken(tmp_path: Path) -> None:
-    nodes = [node("s", "s", "Switch", cases=[{"name": "a", "condition": always}]), typing("t")]
-    events = told(tmp_path, workflow(nodes, edge("s t", "SwitchCase", "a")))
-    assert payloads(events, "branch_evaluated") == [
-        {"node_id": "s", "node_name": "s", "output_taken": "SwitchCase(a)"}
-    ]
 
 
 def test_a_loop_tells_its_rounds_and_why_it_was_left(tmp_path: Path) -> None:
@@ -116,17 +97,6 @@ def test_what_was_looked_up_is_told(tmp_path: Path) -> None:
     assert payloads(events, "app_resolved") == [{"name": "Calc", "pid": 7}]
     assert payloads(events, "element_resolved") == [{"name": "Okay"}]
     assert payloads(events, "target_resolved") == [{"x": 1, "y": 2}]
-
-
-def test_the_command_line_tells_a_run_in_these_words(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    converted = tmp_path / "flow.yaml"
-    flow = Flow.load(saved(tmp_path, workflow([typing("a")])), server=server(tmp_path))
-    converted.write_text(dump_yaml(flow.wiring), encoding="utf-8")
-    assert main(["run", str(converted), "--no-store", "--log-format", "clickweave"]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-    assert types(lines)[0] == "node_started"
 
 
 def kept(folder: Path, data: dict[str, Any], **answers: list[Any]) -> tuple[Path, Done]:
@@ -216,14 +186,3 @@ def test_a_folder_has_a_name_that_file_systems_take() -> None:
 def test_two_nodes_of_one_folder_name_have_folders_of_their_own(tmp_path: Path) -> None:
     execution, _ = kept(tmp_path, workflow([typing("a", "Go 1"), typing("b", "Go--1")]))
     assert sorted(path.name for path in execution.iterdir() if path.is_dir()) == ["go-1", "go-1-2"]
-
-
-def test_a_node_that_ends_without_a_start_has_a_record(tmp_path: Path) -> None:
-    data = workflow([typing("a")])
-    done = run(tmp_path, data)
-    writer = RunFolder(Flow.load(saved(tmp_path, data)).to_dict(), tmp_path)
-    for event in done.events:
-        if (event.path, event.kind.name) != ("a", "NODE_STARTED"):
-            writer.see(event)
-    assert writer.execution is not None
-    assert json.loads((writer.execution / "a" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"

@@ -49,9 +49,9 @@ def loop(id: str, exit_condition: dict[str, Any], limit: int, **fields: Any) -> 
 
 
 def edge(path: str, output: str = "", case: str = "") -> dict[str, Any]:
-    """Write an edge `a b`."""
-    source, target = path.split()
-    told = {"type": output, **({"name": case} if case else {})} if output else None
+    """Write an edge, `a b`, with its output and case behind, `a b SwitchCase x`."""
+    source, target, *more = [*path.split(), *filter(None, [output, case])]
+    told = dict(zip(("type", "name"), more, strict=False)) or None
     return {"from": source, "to": target, "output": told}
 
 
@@ -59,7 +59,7 @@ def looping(exit_condition: dict[str, Any], limit: int, body: dict[str, Any]) ->
     """Write a workflow that is a loop around one node."""
     nodes = [*loop("l", exit_condition, limit), body]
     id = body["id"]
-    return workflow(nodes, edge(f"l {id}", "LoopBody"), edge(f"{id} l_end"), edge("l_end l"))
+    return workflow(nodes, f"l {id} LoopBody", f"{id} l_end", "l_end l")
 
 
 def literal(value: object) -> dict[str, Any]:
@@ -79,11 +79,14 @@ always: Final = condition(literal(True), "Equals", literal(True))
 never: Final = condition(literal(True), "Equals", literal(False))
 
 
-def workflow(nodes: list[dict[str, Any]], *edges: dict[str, Any], name: str = "My Flow") -> dict[str, Any]:
-    """Write a workflow; without edges its nodes stand one behind the other."""
+def workflow(
+    nodes: list[dict[str, Any]], *edges: str | dict[str, Any], name: str = "My Flow"
+) -> dict[str, Any]:
+    """Write a workflow; edges are told as by `edge`, without any its nodes stand one behind the other."""
     ids = [one["id"] for one in nodes]
     in_line = [edge(f"{a} {b}") for a, b in pairwise(ids)]
-    return {"id": "w", "name": name, "nodes": nodes, "edges": [*edges] or in_line}
+    told = [edge(one) if isinstance(one, str) else one for one in edges]
+    return {"id": "w", "name": name, "nodes": nodes, "edges": told or in_line}
 
 
 def saved(folder: Path, data: Any) -> Path:

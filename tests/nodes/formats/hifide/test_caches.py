@@ -43,12 +43,6 @@ async def test_a_value_counts_while_it_is_fresh() -> None:
         assert (found.outputs.get("data"), MISSING in found.outputs) == expected
 
 
-async def test_nothing_is_kept_for_no_time() -> None:
-    config = Keep(name="c", wired=["data"], is_kept=False)
-    found = await keep_by(lambda: 100)({MISSING: EMPTY, "data": 1}, config)
-    assert found.outputs == {"conversation": EMPTY, "data": 1}
-
-
 def cached(**config: Any) -> list[Any]:
     return [
         *chatting(),

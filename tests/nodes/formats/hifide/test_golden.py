@@ -16,7 +16,6 @@ from dataflow_agent import ModelRequest
 from tests.nodes.formats.hifide.flows import edge, flow_of, node, play, said_in
 
 GOLDEN: Final = Path(__file__).parents[3] / "golden" / "formats" / "hifide"
-TOOLS: Final = "tests.nodes.formats.hifide.board:kanbanGetBoard"
 
 
 async def test_the_example_flow_talks_round_by_round() -> None:
@@ -38,13 +37,6 @@ async def test_the_traced_flow_runs_in_the_order_of_its_trace() -> None:
     played = await play(flow, "Hello", answer="Hi")
     assert said_in(played.requests[0]) == ["user:Hello"]
     assert played.result["responseNode"] == "Answer: Hi"
-
-
-async def test_what_comes_on_data_is_told_where_there_is_no_message() -> None:
-    data = json.loads((GOLDEN / "trace.json").read_text(encoding="utf-8"))
-    data["edges"] = [one for one in data["edges"] if one["id"] != "4"]
-    played = await play(flow_of(data, tools=TOOLS))
-    assert said_in(played.requests[0]) == ['user:["kanbanGetBoard"]']
 
 
 async def test_a_route_leads_on_and_back_through_a_portal() -> None:

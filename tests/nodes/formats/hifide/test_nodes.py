@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-import pytest
-
-from dataflow import ExecutionContext, Message
+from dataflow import ExecutionContext
 from dataflow_formats.hifide.config import Selected, selected
 from dataflow_formats.hifide.file import kind_of_node, port_name, spelled_type
-from dataflow_formats.hifide.nodes import NoMessage, Told, message, said
-from tests.nodes.formats.hifide.flows import chatting, edge, flow_of, node, play, problems, said_in
+from dataflow_formats.hifide.nodes import Told, message
+from tests.nodes.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
 
-EMPTY: Final = ExecutionContext("main")
 CHAT: Final = ("s u", "u q", "u.data q.data")
 
 
@@ -33,23 +30,6 @@ async def test_a_chat_is_told_its_message_else_its_data_else_the_current_output(
     assert [output.outputs["prompt"] for output in found] == [wanted for _, wanted in GIVEN]
 
 
-async def test_a_chat_that_is_told_nothing_fails() -> None:
-    with pytest.raises(NoMessage) as caught:
-        await message({"message": "", "data": " "}, Told(wired=["message", "data"]))
-    assert (caught.value.code, caught.value.wanted, caught.value.advice) == ("DF4507", "message and data", "")
-
-
-async def test_a_file_names_the_chat_that_has_no_message() -> None:
-    played = await play(flow_of([node("s", "defaultContextStart"), node("answer", "chat")], "s answer"))
-    assert "NoMessage: DF4507 node 'answer': " in played.error
-
-
-async def test_what_somebody_says_is_the_current_output() -> None:
-    found = await said(EMPTY, "hi")
-    assert found.current_output == "hi"
-    assert found.message_history == EMPTY.message_history
-
-
 async def test_the_system_text_heads_every_request_once() -> None:
     nodes = [node("s", "defaultContextStart", systemInstructions="Be brief."), *chatting()[1:]]
     played = await play(flow_of(nodes, *CHAT, "q u"), "one", "two")
@@ -60,14 +40,6 @@ async def test_a_system_text_that_comes_in_goes_before_that_of_the_config() -> N
     nodes = [node("s", "defaultContextStart", systemInstructions="A"), node("m", "manualInput", message="B")]
     played = await play(flow_of(nodes, "m.data s.systemInstructionsIn"))
     assert played.value("s.out").system_instructions == "B"
-
-
-async def test_a_chat_adds_the_message_and_the_answer_and_sets_the_current_output() -> None:
-    played = await play(flow_of(chatting(), *CHAT), "one", answer="A")
-    context = played.value("q.context")
-    assert context.message_history[0] == Message("user", "one")
-    assert context.message_history[1] == Message("assistant", "A")
-    assert (context.current_output, played.value("q.text")) == ("A", "A")
 
 
 async def test_a_context_has_one_id_and_is_its_own_session() -> None:
@@ -81,12 +53,6 @@ async def test_a_chat_without_a_context_begins_one_of_its_own() -> None:
     played = await play(flow_of([node("m", "manualInput", message="hi"), node("q", "chat")], "m.data q.data"))
     assert said_in(played.requests[0]) == ["user:hi"]
     assert played.requests[0].model == "openai/gpt-4o"
-
-
-async def test_a_waiting_node_gives_its_context_as_it_came() -> None:
-    played = await play(flow_of(chatting()[:2], "s u"), "one")
-    assert played.value("u.context") == played.value("s.out")
-    assert played.value("u.out") == "one"
 
 
 async def test_who_is_asked_is_shown_the_last_answer() -> None:
@@ -113,11 +79,6 @@ SELECTED: Final[list[tuple[dict[str, Any], list[str]]]] = [
 def test_tools_are_selected_by_name() -> None:
     found = [selected(Selected(**config), ["a", "mcp_x_y", "a"]) for config, _ in SELECTED]
     assert found == [names for _, names in SELECTED]
-
-
-async def test_tools_give_their_names_besides() -> None:
-    flow = flow_of([node("t", "tools")], tools="tests.nodes.formats.hifide.board:kanbanGetBoard")
-    assert (await play(flow)).value("t.tool_names") == ["kanbanGetBoard"]
 
 
 async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
@@ -191,32 +152,10 @@ def test_a_new_context_has_settings_of_its_own() -> None:
     assert "config" not in written["q"]
 
 
-def passing(*ids: str) -> list[dict[str, object]]:
-    return [node(id, "manualInput", message="hi") for id in ids]
-
-
-def test_a_circle_that_waits_for_nobody_is_refused() -> None:
-    found = problems(passing("m", "a", "b"), "a.data b.data", "b.data a.data")
-    assert found == ["DF4504 nodes[1]"]
-
-
-def test_ports_decide_what_an_edge_carries() -> None:
-    nodes = [node("u", "userInput"), node("q", "chat")]
-    said = {**edge("u q"), "metadata": {"isContextEdge": False, "color": "red"}}
-    (remark,) = flow_of({"nodes": nodes, "edges": [said]}).report
-    assert (remark.node, remark.here) == ("q", "its ports decide: it carries the context")
-
-
 def test_what_an_edge_says_of_itself_as_it_is_needs_no_remark() -> None:
     nodes = [node("u", "userInput"), node("q", "chat")]
     said = {**edge("u q"), "metadata": {"isContextEdge": True}}
     assert list(flow_of({"nodes": nodes, "edges": [said]}).report) == []
-
-
-def test_all_problems_are_told_at_once() -> None:
-    nodes = [node("a", "redactor"), {"id": "b"}, *passing("c")]
-    found = problems({"nodes": nodes, "edges": [edge("c z")]})
-    assert found == ["DF4005 nodes[0]: node 'a'", "DF4003 nodes[1]: node 'b'", "DF4006 edges[0].target"]
 
 
 def test_two_loops_that_wait_are_two_rounds_of_one() -> None:

@@ -35,12 +35,6 @@ async def test_a_chat_calls_a_tool_of_a_server_with_or_without_a_name() -> None:
         assert children() == before
 
 
-async def test_a_chat_is_offered_the_tools_of_a_server_that_are_listed() -> None:
-    flow = flow_of([*chatting(), node("t", "tools", tools=["echo", "nope"])], *EDGES, servers=START)
-    played = await play(flow, "hi")
-    assert [tool.name for tool in played.requests[0].tools] == ["echo"]
-
-
 async def test_the_server_of_a_plugin_that_is_off_is_not_started() -> None:
     nodes = [*chatting(), node("t", "tools", mcpPlugins={"served": False})]
     played = await play(flow_of(nodes, *EDGES, servers=f"served={START} --exit"), "hi")

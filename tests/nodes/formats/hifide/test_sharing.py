@@ -16,40 +16,6 @@ async def test_chats_that_share_a_conversation_speak_in_declared_order() -> None
     assert [remark.original for remark in flow.report] == ["'c' and 'd' and 'e' write to one history at once"]
 
 
-async def test_a_chat_behind_one_that_is_skipped_reads_the_conversation_as_it_was() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""}), node("c", "chat"), node("d", "chat")]
-    flow = flow_of(nodes, "s r", "m.data r.data", "s c", "r.x-data c.data", "s d", "r.y-data d.data")
-    played = await play(flow, answer=lambda _: json.dumps({"answer": "y"}))
-    assert said_in(played.requests[1]) == ["user:hi"]
-
-
-async def test_a_chat_with_a_message_of_several_ports_is_in_line_too() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node(id, "chat") for id in ("c", "d")]
-    edges = ("s c", "m.data c.data", "s d", "m.data d.data", "m.data d.message")
-    played = await play(flow_of(nodes, *edges))
-    assert [len(request.messages) for request in played.requests] == [1, 3]
-
-
-async def test_a_chat_behind_one_that_is_skipped_knows_what_those_before_that_have_said() -> None:
-    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
-    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""})]
-    nodes += [node(id, "chat") for id in ("c", "d", "e")]
-    edges = (
-        "s c",
-        "m.data c.data",
-        "s r",
-        "m.data r.data",
-        "s d",
-        "r.x-data d.data",
-        "s e",
-        "r.y-data e.data",
-    )
-    played = await play(flow_of(nodes, *edges), answer=lambda _: json.dumps({"answer": "y"}))
-    assert len(played.requests[-1].messages) == 3
-
-
 async def test_however_many_chats_of_a_loop_speak_in_declared_order() -> None:
     """Three and four of them, of which one leads back, or all."""
     for others, back in (("de", ""), ("de", "de"), ("def", ""), ("def", "def")):
@@ -74,20 +40,6 @@ async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_
     played = await play(flow, "one", "two", answer=lambda _: json.dumps({"answer": "y"}))
     assert [remark.node for remark in flow.report] == ["c"]
     assert [len(request.messages) for request in played.requests[1::2]] == [1, 3]
-
-
-async def test_chats_of_a_loop_speak_in_declared_order_and_all_of_it_goes_round() -> None:
-    """The first leads back, both do, or the last."""
-    wired = ("s u", "u q", "u.data q.data", "u d", "u.data d.data")
-    for back in (["q u"], ["q u", "d u"], ["d u"]):
-        flow = flow_of([*chatting(), node("d", "chat")], *wired, *back)
-        played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
-        assert [said_in(request) for request in played.requests][2:] == [
-            ["user:one", "assistant:1", "user:one", "assistant:3", "user:two"],
-            ["user:one", "assistant:1", "user:one", "assistant:3", "user:two", "assistant:5", "user:two"],
-        ]
-        (remark,) = flow.report
-        assert (remark.node, remark.here) == ("u", "they speak one after the other, in this order")
 
 
 async def test_a_chat_of_a_loop_behind_one_that_is_skipped_goes_on_from_what_was_said() -> None:
