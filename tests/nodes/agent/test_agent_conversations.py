@@ -19,7 +19,6 @@ from dataflow import (
 )
 from dataflow.inspection.json_values import json_value
 from dataflow_agent import (
-    Conversation,
     Inject,
     Merge,
     Trim,
@@ -45,18 +44,6 @@ def talk(*texts: str) -> ExecutionContext:
     for text in texts:
         made = made.append(Message("user", text), Message("assistant", f"re:{text}"))
     return made
-
-
-async def test_a_context_begins_with_all_that_its_config_says() -> None:
-    config = Conversation(
-        system="S", model="p/m", provider="p", session_id="s", variables={"guests": ["Ada"]}
-    )
-    with Flow() as f:
-        f.output("out", f.add(context, config=config).out)
-    result = await f.run()
-    assert result["out"] == ExecutionContext(
-        f"{result.run_id}/context", "p", "p/m", "S", session_id="s", variables={"guests": ["Ada"]}
-    )
 
 
 async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path) -> None:
@@ -96,18 +83,6 @@ async def test_messages_that_cannot_be_read() -> None:
         await context(messages=[{"role": "tool", "content": "a", "tool_call_id": "t"}])
 
 
-async def test_the_session_is_the_conversation_and_the_system_text_that_comes_counts_first() -> None:
-    with Flow() as f:
-        config = Conversation(system="other")
-        f.output("out", f.add(context, system=f.input("text", str), config=config).out)
-        f.output("built_in", f.context("main"))
-    for text in ("", "S"):
-        result = await f.run(text=text)
-        assert result["out"].system_instructions == text
-        for name in ("out", "built_in"):
-            assert result[name].session_id == result[name].context_id != ""
-
-
 async def test_what_is_injected_stands_first_once() -> None:
     """HF16: the same node twice under one name gives one pair."""
     config = Inject(pin="k")
@@ -138,28 +113,6 @@ async def test_branches_are_merged_in_the_order_of_their_names() -> None:
             f.output("out", merged.out)
         assert f.check() == []
         assert sent((await f.run())["out"]) == expected
-
-
-async def test_branches_that_are_skipped_are_not_merged() -> None:
-    with Flow() as f:
-        exits = f.when(f.input("text", str), lambda text: len(text) > 1)
-        main = f.add(context)
-        a, b = (f.add(say, context=main.out, text=one) for one in (exits.yes, exits.no))
-        config = Merge(how="append", branches=["a", "b"])
-        f.output("out", f.add(merge_contexts, config=config, a=a.out, b=b.out).out)
-        f.output("none", f.add(merge_contexts, config=Merge(how="append", branches=["b"]), b=b.out).out)
-    result = await f.run(text="long")
-    assert sent(result["out"]) == ["long", "re:long"]
-    assert "none" not in result.outputs
-
-
-def test_two_contexts_on_one_branch_are_refused() -> None:
-    f = Flow()
-    f.add(merge_contexts, config=Merge(how="append", branches=["a"]), a=f.add(context).out)
-    f.add(context)
-    f.connect("context_2.out", "merge_contexts.a")
-    (problem,) = f.check()
-    assert "merge_contexts.a" in str(problem)
 
 
 async def test_a_context_is_trimmed_to_whole_turns() -> None:

@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from syrupy.assertion import SnapshotAssertion
 
 from dataflow import Flow, RunFailed, this_firing
-from dataflow_agent import Agent, AgentConfig, ScriptedAnswer, agent, scripted, tools
+from dataflow_agent import Agent, ScriptedAnswer, scripted, tools
 from tests.nodes.agent.agent_tools import calling, fails, meet, room
 from tests.nodes.agent.serving import ON_ASYNCIO
 from tests.support.spans import Spans
@@ -108,25 +108,6 @@ async def test_the_turn_of_an_agent_below_is_a_span_inside_the_call_of_the_one_a
     assert [span.name for span in spans.all].count("execute_tool look") == 1
 
 
-async def test_an_agent_is_called_by_its_name_wherever_it_is_placed() -> None:
-    spans = Spans()
-    with Flow("desk") as flow:
-        config = AgentConfig(name="librarian", model="mistral/large")
-        flow.output("text", flow.add(agent, prompt="hi", config=config).out.text)
-    with scripted("an answer"):
-        await flow.using(**spans.settings).run()
-    assert spans.one("agent").name == "invoke_agent librarian"
-    assert spans.told("agent", "gen_ai.agent.name") == "librarian"
-    spans.clear()
-    with scripted("an answer"):
-        await lead.using(**spans.settings).run(prompt="a question")
-    [root] = [span for span in spans.all if span.name.startswith("invoke_agent")]
-    assert root.parent is None
-    assert (root.attributes or {})["gen_ai.operation.name"] == "invoke_agent"
-    assert (root.attributes or {})["gen_ai.request.model"] == "large"
-    assert ("turn", root.name) in around(spans)
-
-
 async def test_calls_that_are_made_at_once_are_each_inside_their_own_node_also_in_threads() -> None:
     """B52: two calls wait for each other, two are in threads, two agents run at once."""
     with Flow("rooms") as flow:
@@ -159,23 +140,6 @@ async def test_calls_that_are_made_at_once_are_each_inside_their_own_node_also_i
         ("execute_tool meet", "left/turn[0]/call[1]/make"),
     ]
     assert len({span.context.trace_id for span in spans.all if span.context is not None}) == 1
-
-
-async def test_two_runs_at_once_have_a_trace_each() -> None:
-    """B52: nothing of one run is in the trace of the other."""
-    spans = Spans()
-    flow = room(lead, BOX, **spans.settings)
-    with scripted(lambda request: LOOKS if len(request.messages) == 2 else "done"):
-        async with anyio.create_task_group() as group:
-            for _ in range(2):
-                group.start_soon(flow.run)
-    traces: dict[int, list[str]] = {}
-    for span in spans.all:
-        if span.context is not None:
-            traces.setdefault(span.context.trace_id, []).append(spans.label(span))
-    first, second = (sorted(labels) for labels in traces.values())
-    assert first == second
-    assert first.count("execute_tool look") == 1
 
 
 async def test_a_tool_that_fails_has_a_span_that_says_so_and_what_is_not_called_has_none() -> None:
@@ -214,20 +178,3 @@ async def test_a_run_that_goes_on_tells_of_its_agent_again_whatever_it_begins_wi
     assert spans.one("lead").name == "invoke_agent lead"
     assert spans.told("lead", "gen_ai.request.model") == "large"
     assert spans.told("run room", "dataflow.run.id") == caught.value.result.run_id
-
-
-async def test_a_retried_turn_has_a_span_for_each_attempt() -> None:
-    spans = Spans()
-    with scripted(ScriptedAnswer(error="rate_limited"), "an answer"):
-        await room(lead.with_(retries=1), **spans.settings).run()
-    attempts = [span for span in spans.all if span.name == "invoke_agent lead"]
-    assert [spans.label(span) for span in attempts] == ["lead", "lead#2"]
-    assert [span.status.status_code for span in attempts] == [StatusCode.ERROR, StatusCode.UNSET]
-
-
-async def test_without_telemetry_an_agent_tells_nothing() -> None:
-    spans = Spans()
-    around = spans.provider.get_tracer("t").start_as_current_span("x")
-    with around, scripted(LOOKS, "an answer"):
-        result = await room(lead, BOX).run()
-    assert (result["text"], spans.names()) == ("an answer", ["x"])

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import anyio
 import pytest
-from pydantic import ValidationError
 
 from dataflow import (
     ConversationInvalid,
@@ -23,7 +22,6 @@ from dataflow_agent import (
     Agent,
     AgentConfig,
     Chat,
-    ModelAnswer,
     ModelRequest,
     RateLimited,
     ScriptedAnswer,
@@ -101,20 +99,6 @@ async def test_calls_are_made_at_once_and_each_has_a_result_in_order_also_a_bad_
     assert ENTERED == ["add 1 2", "add 1 5"]
 
 
-async def test_a_conversation_goes_on_from_agent_to_agent() -> None:
-    with Flow("twice") as flow:
-        first = flow.add(lead, prompt="one", context=flow.context("main"), tools=tools(add))
-        second = flow.add(lead, prompt="two", context=first.out.context)
-        flow.output("context", second.out.context)
-    with scripted(adding(1), "first", "second") as script:
-        result = await flow.run()
-    assert [content for role, content in said(result["context"]) if role != "tool"] == [
-        "one", "", "first", "two", "second",
-    ]  # fmt: skip
-    assert script.requests[2].tools == ()
-    assert "lead_2/turn[0]/ask" in result.states
-
-
 async def test_called_directly_it_runs_as_a_flow_of_its_own() -> None:
     with scripted(adding(1), "done") as script:
         reply = await lead("hi", tools=tools(add))
@@ -181,13 +165,6 @@ async def test_time_that_is_over_ends_a_call_and_the_model_is_not_asked_again() 
         assert said(result["context"])[2:] == [made, ("assistant", "[stopped by time_limit]")]
 
 
-async def test_calls_without_ids_of_their_own_are_told_apart() -> None:
-    calls = tuple(ToolCall("same", "add", f'{{"a": {number}, "b": 0}}') for number in range(2))
-    with scripted(ModelAnswer("", calls, finish_reason="tool_calls"), "done"):
-        history = (await room(lead, BOX).run())["context"].message_history
-    assert [one.tool_call_id for one in history if one.role == "tool"] == ["call_1", "call_2"]
-
-
 async def test_only_allowed_tools_are_offered_and_called() -> None:
     with scripted(adding(1), "done") as script:
         result = await room(limited(allowed_tools=["where"]), BOX).run()
@@ -221,9 +198,3 @@ async def test_a_conversation_with_a_call_left_open_is_refused() -> None:
         with pytest.raises(ConversationInvalid):
             await chat({"prompt": "hi"}, broken, Chat(model="openai/gpt"))
     assert (caught.value.failures[0].type, script.requests) == (ConversationInvalid.__name__, [])
-
-
-def test_a_setting_that_cannot_be_is_refused() -> None:
-    for settings in ({"max_tool_calls": -1}, {"model": "no provider"}):
-        with pytest.raises(ValidationError):
-            limited(**settings)

@@ -14,17 +14,12 @@ from dataflow import (
     Flow,
     Message,
     Result,
-    ToolCall,
     merge_contexts,
     node,
     this_firing,
 )
-from dataflow.cli import main as command
-from dataflow_agent import Agent, AgentConfig, Merge, ModelRequest, ScriptedAnswer, scripted, tools
+from dataflow_agent import Agent, Merge, ModelRequest, ScriptedAnswer, scripted, tools
 from dataflow_agent import merge_contexts as merge_in_document
-from dataflow_agent.approvals import Decided, Unfit
-from dataflow_agent.steps import make
-from dataflow_agent.turns import Turn
 from tests.nodes.agent import agent_tools
 from tests.nodes.agent.agent_tools import results, room
 
@@ -138,21 +133,6 @@ async def test_a_grant_is_of_one_tool_and_does_not_undo_a_deny() -> None:
     assert (asked(result), MADE) == (["lead/turn[1]/call[1]/approve"], ["write a"])
 
 
-async def test_what_is_decided_is_made_of_the_tool_that_was_shown_alone() -> None:
-    MADE.clear()
-    given = {"call": ToolCall("c", "write", '{"path": "a"}'), "turn": Turn(()), "tools": FILES}
-    own = Decided(f"{__name__}:write")
-    for answer, about, text in (
-        ("allow", Decided("elsewhere:write"), "error: write is another tool by now; it was not called"),
-        ("allow", own, "wrote a"),
-        ("deny", own, "error: the call of write was denied"),
-        ("deny", Unfit("error: it cannot be"), "error: it cannot be"),
-    ):
-        made = await make({**given, "answer": answer, "about": about}, AgentConfig())
-        assert made.outputs["result"].message.content == text
-    assert MADE == ["write a"]
-
-
 async def test_a_call_that_nobody_decides_on_in_time_is_denied() -> None:
     with scripted(calling(("write", "a")), "done"):
         flow = room(Agent("lead", model="openai/gpt", approval_expires=0.01), FILES)
@@ -162,58 +142,6 @@ async def test_a_call_that_nobody_decides_on_in_time_is_denied() -> None:
     assert results(result["context"]) == [
         "error: the call of write was denied: nobody has decided within 0.01 s",
     ]  # fmt: skip
-
-
-PROGRAM: Final = """
-dataflow: 1
-nodes:
-  files: {type: agent.tools, config: {functions: ["desk_files:write"], ask: [write]}}
-  lead:
-    type: agent.agent
-    config: {model: openai/gpt}
-    values: {prompt: hi}
-    inputs: {tools: files.tools}
-outputs: {text: lead.text}
-"""
-
-
-def test_a_call_is_asked_about_and_answered_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "desk.yaml").write_text(PROGRAM)
-    (tmp_path / "desk_files.py").write_text(
-        "async def write(path: str) -> str:\n    return f'wrote {path}'\n"
-    )
-    with scripted(calling(("write", "a"))):
-        assert command(["run", "desk.yaml"]) == 3
-    assert command(["asks"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    run, id = told[0].split()[:2]
-    assert id == ASK
-    assert "allow | allow_for_run | deny" in told[0]
-    assert 'lead wants to call write with {"path": "a"}' in told[0]
-    assert command(["answer", run, f"{id}=allow"]) == 0
-    with scripted("done"):
-        assert command(["resume", run]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "text: done"
-
-
-async def keep(value: object) -> str:
-    """Keep a value."""
-    return "kept"
-
-
-async def test_arguments_as_deep_as_are_taken_can_be_asked_about_and_deeper_ones_are_told(
-    tmp_path: Path,
-) -> None:
-    nested = ['{"value": ' + "[" * levels + "]" * levels + "}" for levels in (99, 250)]
-    with scripted(*[agent_tools.calling(("keep", arguments)) for arguments in nested], "done"):
-        flow = room(lead, tools(keep, ask=["keep"]), tmp_path)
-        result = await flow.resume(await flow.run(), {ASK: "allow"})
-    [kept, deep] = results(result["context"])
-    assert (kept, str(deep).startswith("error: the arguments are nested too deep")) == ("kept", True)
 
 
 @node

@@ -13,24 +13,19 @@ from dataflow import (
     ProcessMemo,
     Retry,
     RunFailed,
-    fallback,
     node,
 )
 from dataflow_agent import (
-    AnswerUnfit,
     Chat,
     Emit,
     ModelAnswer,
     ModelRequest,
-    ModelUnknown,
-    RateLimited,
     ScriptedAnswer,
-    StreamInterrupted,
     answered_by,
     chat,
     scripted,
 )
-from tests.nodes.agent.agent_tools import calling, said
+from tests.nodes.agent.agent_tools import said
 
 MODEL = Chat(model="openai/gpt")
 
@@ -48,19 +43,6 @@ def talk(config: Chat = MODEL, context: ExecutionContext | None = None, **settin
         flow.output("text", step.out.text)
         flow.output("context", step.out.context)
     return flow
-
-
-def test_its_ports_are_prompt_and_context_text_context_and_a_typed_answer() -> None:
-    cases: list[Any] = [(Chat(), {}), (Chat(answer=int), {"answer": int})]
-    for config, more in cases:
-        found = chat.type.configured(config)
-        assert {port.name: port.type for port in found.inputs.values()} == {
-            "context": ExecutionContext,
-            "prompt": str,
-        }
-        assert [port.name for port in found.inputs.values() if port.required] == ["prompt"]
-        outputs = {port.name: port.type for port in found.outputs.values()}
-        assert outputs == {"context": ExecutionContext, "text": str, **more}
 
 
 async def failed(flow: Flow) -> RunFailed:
@@ -127,14 +109,6 @@ async def test_the_model_of_a_node_wins_over_that_of_the_context() -> None:
         assert [request.model for request in script.requests] == [called]
 
 
-async def test_a_model_without_a_provider_fails_before_any_call() -> None:
-    for model in ("", "gpt"):
-        with scripted("hello") as script:
-            failure = await failed(talk(Chat(), ExecutionContext("c", model=model)))
-        assert isinstance(failure.__cause__, ModelUnknown)
-        assert script.requests == []
-
-
 async def test_the_pieces_of_an_answer_are_passed_on_as_they_come() -> None:
     for pieces in (["he", "llo"], ["hello"]):
         with scripted(ScriptedAnswer(pieces=tuple(pieces))):
@@ -158,20 +132,6 @@ async def test_an_answer_that_broke_off_leaves_nothing_behind_and_what_came_alon
         assert sent == [["a", "b", "tail", "hi"]] * 2
 
 
-async def test_without_another_attempt_the_turn_is_not_there_at_all() -> None:
-    before = ExecutionContext("c")
-    with Flow("f") as flow:
-        start = flow.input("context", ExecutionContext, before)
-        step = flow.add(node(chat).with_(on_error="skip"), prompt="hi", context=start, config=MODEL)
-        flow.output("context", fallback(step.out.context, start))
-    broken = ScriptedAnswer(pieces=("he",), error="stream_interrupted")
-    with scripted(broken, broken):
-        result = await flow.run()
-        assert isinstance((await failed(talk())).__cause__, StreamInterrupted)
-    assert result["context"].message_history == before.message_history
-    assert result.states["chat"] == "failed"
-
-
 async def test_a_missing_key_is_tried_again_only_where_it_is_named() -> None:
     cases: list[Any] = [
         ({"retries": 2}, 1),
@@ -183,21 +143,6 @@ async def test_a_missing_key_is_tried_again_only_where_it_is_named() -> None:
             failure = await failed(talk(**settings))
         assert [one.type for one in failure.failures] == ["MissingKey"]
         assert len(script.requests) == attempts
-
-
-async def test_a_rate_limit_waits_as_long_as_the_provider_asks() -> None:
-    with scripted(ScriptedAnswer(error="rate_limited", retry_after=0.01), "hello"):
-        async with talk(retries=Retry(1, on=("rate_limit",))).start() as run:
-            delays = [event.data["delay"] async for event in run.events() if event.kind == "attempt_failed"]
-            assert (await run)["text"] == "hello"
-    assert delays == [0.01]
-
-
-async def test_what_is_no_answer_fails_the_node() -> None:
-    error = RateLimited("openai/gpt", "not now", 60)
-    with scripted(error, calling(("add", {}))):
-        assert (await failed(talk())).__cause__ is error
-        assert isinstance((await failed(talk())).__cause__, AnswerUnfit)  # the tool was not offered
 
 
 async def test_what_a_script_has_answered_is_not_remembered() -> None:

@@ -43,15 +43,6 @@ async def test_a_call_of_a_model_has_a_span_inside_that_of_its_node(snapshot: Sn
         assert content not in spans.text()
 
 
-async def test_a_provider_is_called_as_here_unless_the_conventions_call_it_otherwise() -> None:
-    spans = Spans()
-    with scripted(ScriptedAnswer(value=1)):
-        await talk(Chat(model="openai/gpt", answer=int, stream=False)).using(**spans.settings).run()
-    assert spans.told("chat gpt", "gen_ai.provider.name") == "openai"
-    assert spans.told("chat gpt", "gen_ai.output.type") == "json"
-    assert spans.told("chat gpt", "gen_ai.request.stream") is None
-
-
 async def test_each_attempt_has_a_call_and_a_failed_one_says_with_what() -> None:
     spans = Spans()
     with scripted(ScriptedAnswer(error="rate_limited"), "an answer"):

@@ -18,7 +18,7 @@ from dataflow_agent.servers.connection import ToolList
 from dataflow_agent.servers.offers import Offer, OfferedServer
 from dataflow_agent.servers.offers import tools as offer
 from dataflow_agent.servers.results import Content
-from dataflow_agent.servers.server import Server, ServerTool
+from dataflow_agent.servers.server import ServerTool
 from dataflow_agent.servers.sessions import unmet_of
 from tests.nodes.agent.agent_tools import add, calling, results, room
 from tests.nodes.agent.serving import KEY, ON_ASYNCIO, RAW, SERVER, call, children, odd, serve
@@ -141,15 +141,6 @@ class TestOffers:
         with pytest.raises(FlowInvalid, match="DF2207"):
             await offer(Offer(functions=functions, servers=[server], tools=["ecko"]))
 
-    async def test_a_picked_tool_brings_no_others_along(self) -> None:
-        server = OfferedServer(command=[sys.executable, SERVER, "--many"], name="served")
-        twice = [server, server.model_copy(update={"deadline": 5.0})]
-        known = (await listed(Toolbox((server.described,)))).names
-        for names in (["find_file"], [name for name in known if name.startswith("find_file_")][:1]):
-            some = await offer(Offer(servers=twice, tools=names))
-            assert some.tool_names == names
-            assert (await listed(some.tools)).names == (*names,)
-
     async def test_a_document_has_servers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("MY_KEY", KEY)
         server = {"command": [sys.executable, SERVER], "env": {"KEY": "MY_KEY"}, "deny": ["die"]}
@@ -173,11 +164,6 @@ class TestOffers:
 
 
 class TestDescriptions:
-    def test_equal_descriptions_are_equal_and_there_once(self) -> None:
-        assert serve() == serve()
-        assert tools(serve(), serve(), add).sources == tools(serve(), add).sources
-        assert tools(serve(), add).names == ("add",)  # those of a server are known once they are listed
-
     def test_a_server_has_a_name_of_its_command_or_address(self) -> None:
         commands = ("npx", "-y", "@org/server-files", "."), ("python", "desk.py")
         described = [*(mcp(*command) for command in commands), mcp(url="https://a.b:8/m")]
@@ -207,30 +193,6 @@ async def test_three_that_were_opened_in_three_tasks_are_closed_from_others_in_a
     assert children() == before
 
 
-async def test_blocks_of_three_tasks_are_left_in_any_order_while_the_others_answer() -> None:
-    before = children()
-    leave = [anyio.Event() for _ in THREE]
-    opened, left = [anyio.Event() for _ in THREE], [anyio.Event() for _ in THREE]
-
-    async def hold(number: int) -> None:
-        async with sessions(THREE[number]):
-            first = await pid(number)
-            opened[number].set()
-            await leave[number].wait()
-            assert await pid(number) == first
-        left[number].set()
-
-    async with anyio.create_task_group() as group:
-        for number in range(3):
-            group.start_soon(hold, number)
-        for event in opened:
-            await event.wait()
-        for number in (0, 2, 1):
-            leave[number].set()
-            await left[number].wait()
-    assert children() == before
-
-
 DENIES: Final = (
     "DF2209 tool server 'odd': the pattern 'dais' of `deny` does not match the name of any tool, and so it "
     "denies nothing; available: pid, is_full, is_silent, echo, dies, prints, pictures, naps, "
@@ -245,18 +207,6 @@ def told(tools: dict[str, dict[str, Any]], **policy: Any) -> list[str]:
         for name, schema in tools.items()
     )
     return [*unmet_of(server, known)]
-
-
-def test_a_pattern_of_no_tool_is_told_with_what_it_does_not_do() -> None:
-    effects = {"allow": "allows nothing", "ask": "has nobody asked", "deny": "denies nothing"}
-    for word, effect in effects.items():
-        [text] = told({"read": {}, "write": {}}, **{word: ["raed", "write"]})
-        assert text.startswith(f"DF2209 tool server 'odd': the pattern 'raed' of `{word}` ")
-        assert text.endswith(f", and so it {effect}; available: read, write")
-    [text] = told({}, deny=["*"])
-    assert text.endswith("; none are available")
-    [text] = unmet_of(Server(("serve",), name="mine", policy=odd(deny=["x"]).servers[0].policy), ())
-    assert text.startswith("DF2209 tool server 'mine': the pattern 'x' of `deny`")
 
 
 def test_a_pattern_of_arguments_that_no_tool_of_its_name_has_is_told() -> None:

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from dataflow import Image, Secret
-from dataflow_agent import ServerFailed, listed, mcp, sessions, tools
+from dataflow_agent import listed, mcp, sessions, tools
 from dataflow_agent.servers.connection import ToolList
 from dataflow_agent.servers.results import Content, content_of
 from tests.nodes.agent.serving import (
@@ -208,13 +208,3 @@ async def test_a_server_is_called_by_its_address_and_one_that_dies_is_connected_
             with serving_http(port) as (_, other):
                 assert await call(box, "pid") == str(other.pid)
                 await hang_until_cancelled(box)
-
-
-async def test_one_that_wants_a_header_is_sent_it() -> None:
-    right, wrong = (Secret(f"{kind.upper()}_KEY", f"Bearer {kind}-key") for kind in ("right", "wrong"))
-    with serving_http(WANTS=right.reveal()) as (port, _):
-        url = f"http://127.0.0.1:{port}/mcp"
-        async with sessions(box := mcp(url=url, headers={"Authorization": right})):
-            assert await call(box, "echo", text="hi") == "hi"
-        with pytest.raises(ServerFailed, match="DF2234 tool server 'far':"):
-            await listed(mcp(url=url, headers={"Authorization": wrong}, name="far"))

@@ -1,24 +1,20 @@
-# ruff: noqa: ASYNC240 - files of a test
+
 """Tool servers that end, do not start or do what they should not; the others go on (S10.6, B38)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
-import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
-from dataflow import Flow, Image, RunFailed, Secret, ToolCall
+from dataflow import Flow, Image, Secret, ToolCall
 from dataflow_agent import Agent, ServerFailed, listed, mcp, scripted, sessions, tools
-from dataflow_agent.servers import process
 from dataflow_agent.toolkit.policies import Verdict
-from tests.nodes.agent.agent_tools import calling, results, room, told_of
+from tests.nodes.agent.agent_tools import calling, results, told_of
 from tests.nodes.agent.serving import (
-    ODD_SERVER,
     ON_ASYNCIO,
     call,
     children,
@@ -116,20 +112,6 @@ class TestDescriptions:
                 names = (await listed(tools(short, long))).names
                 assert {"short_pid", "long_pid"} <= {*names}
 
-    async def test_what_was_allowed_of_one_is_called_after_a_pause_and_not_of_the_other(self) -> None:
-        lead, other = Agent("lead", model="openai/gpt"), Agent("other", model="openai/gpt")
-        with Flow("desk") as desk:
-            first = desk.add(lead, prompt="a", tools=odd(name="a", ask=["pid"]))
-            second = desk.add(other, prompt="b", context=first.out.context, tools=odd(name="b", ask=["pid"]))
-            desk.output("context", second.out.context)
-        with scripted(ASKS, "done", ASKS, "done"):
-            paused = await desk.run()
-            for decision in ("allow_for_run", "allow"):
-                [ask] = paused.asks
-                paused = await desk.resume(paused, {ask.id: decision})
-        told = results(paused["context"])
-        assert (len(told), all(text.isdigit() for text in told)) == (2, True)
-
 
 def pid_of_a_flow() -> str:
     """Run a flow in a thread, as a blocking tool may."""
@@ -147,16 +129,6 @@ async def test_a_flow_that_a_blocking_tool_runs_does_not_wait_for_the_block() ->
             assert str(other).isdigit()
             assert other != before
             assert await call(box, "pid") == before
-
-
-@ON_ASYNCIO
-async def test_what_the_library_says_of_a_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "GRACE", 20.0)  # it ends by itself, however slow the machine is
-    with pytest.raises(ServerFailed) as caught:
-        await listed(odd("--old"))
-    assert caught.value.code == "DF2231"
-    assert "1999-01-01" in caught.value.reason
-    assert caught.value.reason.endswith("; exit code 0")
 
 
 class TestDeath:
@@ -218,23 +190,3 @@ class TestDeath:
             "tool server 'served' wrote a line that is not a message: 'A banner'",
             "tool server 'served' wrote 3 lines that are not messages",
         ]
-
-
-@ON_ASYNCIO
-async def test_a_call_that_was_allowed_is_made_once_the_server_is_there_again(tmp_path: Path) -> None:
-    file = Path(shutil.copy(ODD_SERVER, tmp_path / "server.py"))
-    box = mcp(sys.executable, str(file), name="odd", ask=["pid"])
-    stored = room(Agent("lead", model="openai/gpt"), box, tmp_path)
-    with scripted(calling(("pid", {})), "done"):
-        paused = await stored.run()
-        [ask] = paused.asks
-        away = file.rename(file.with_suffix(".away"))
-        with pytest.raises(RunFailed) as caught:
-            await stored.resume(paused.run_id, {ask.id: "allow"})
-        [failure] = caught.value.failures
-        assert (failure.path, failure.type) == ("lead/turn[0]/call[0]/make", "ServerFailed")
-        assert "tool server 'odd': could not be started: exit code 2" in failure.message
-        away.rename(file)
-        result = await stored.resume(paused.run_id)
-    [told] = results(result["context"])
-    assert (result.status, str(told).isdigit()) == ("completed", True)

@@ -23,17 +23,6 @@ async def filled(prompt: str, **values: Any) -> Any:
     return await played(fill_prompt, Prompt(prompt=prompt), **values)
 
 
-def inputs_of(prompt: str) -> list[str]:
-    return [*fill_prompt.type.configured(Prompt(prompt=prompt)).inputs]
-
-
-def test_its_inputs_are_what_its_placeholders_name() -> None:
-    three = "{{ $steps.b.output }} {{$steps.a.output.k}} {{PREVIOUS_OUTPUT}}"
-    assert inputs_of(three) == ["a", "b", "previous"]
-    assert inputs_of(" \n") == inputs_of("") == ["previous"]
-    assert inputs_of("none {{ x }}") == []
-
-
 async def test_what_is_filled_in_stays_as_it_is_and_other_braces_are_text() -> None:
     """AF23, and a placeholder that comes from a value is text."""
     odd = r"cost $& $1 $$ \1 \g<0> {{PREVIOUS_OUTPUT}} {{ $steps.b.output }} {{ $ }}"
@@ -120,12 +109,3 @@ async def test_what_earlier_steps_gave_stands_before_the_prompt_in_the_order_of_
     ]
     expected = block("[par/c1 (agent: gen)]:\n1", "[outer/inner/c2]:\n2", "[c3]:\n3")
     assert await told("", steps, c1="1", c2="2", c3="3") == expected
-
-
-async def test_a_step_that_was_skipped_has_no_entry() -> None:
-    with Flow("f") as flow:
-        prompt = flow.input("prompt", str)
-        skipped = flow.when(prompt, lambda text: text != "P")
-        step = flow.add(prior_outputs, prompt=prompt, a=skipped.yes, config=Prior(steps=STEPS))
-        flow.output("out", step.out)
-    assert (await flow.run(prompt="P"))["out"] == "P"

@@ -15,8 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from dataflow import ExecutionContext, Flow, Result, Secret
-from dataflow_agent import Agent, Chat, chat, tools
-from tests.nodes.agent.agent_tools import add
+from dataflow_agent import Chat, chat
 from tests.nodes.agent.small_model import SmallModel, missing_packages, serving_model
 
 pytestmark = [
@@ -83,16 +82,6 @@ def test_a_chat_has_an_answer_its_pieces_and_its_usage(settings: dict[str, Any])
         assert 0 < told["usage"]["output_tokens"] <= 400
 
 
-def test_a_conversation_goes_on_with_a_system_text_at_its_head(settings: dict[str, Any]) -> None:
-    plain = talk(settings, system="Be brief.").run_sync()  # without any the model has one of its own
-    flow = talk(settings, system="You are a pirate. You speak like a pirate in every answer you give.")
-    first = flow.run_sync()
-    second = flow.run_sync(context=first["context"], prompt="And of Italy?")
-    assert len(second["context"].message_history) == 4
-    counts = [one.metadata["chat"]["usage"]["input_tokens"] for one in (plain, first, second)]
-    assert counts[0] < counts[1] < counts[2]  # it was sent a longer system text, then a turn more
-
-
 def test_an_answer_is_of_the_type_that_was_asked_for(settings: dict[str, Any]) -> None:
     found = talk(settings, answer=Animal).run_sync(prompt="Describe a dog as JSON.")["answer"]
     assert isinstance(found, Animal)
@@ -109,12 +98,3 @@ def test_a_chat_that_is_cancelled_stops_the_model(settings: dict[str, Any], mode
 
     assert anyio.run(main).status == "cancelled"
     model.wait_for("cancel task")
-
-
-def test_an_agent_that_is_offered_tools_ends_its_turn(settings: dict[str, Any]) -> None:
-    lead = Agent("lead", **{**settings, "max_tokens": 200}, max_turns=2)
-    reply = anyio.run(lambda: lead("What is two and two?", tools=tools(add)))
-    assert reply.stopped_by == "answer"  # the template of this model leaves the tools out: it calls none
-    assert reply.text.strip()
-    told = [(message.role, message.content) for message in reply.context.message_history]
-    assert told == [("user", "What is two and two?"), ("assistant", reply.text)]

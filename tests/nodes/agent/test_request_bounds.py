@@ -9,10 +9,9 @@ from typing import Any, Final
 
 import anyio
 import pytest
-from pydantic import ValidationError
 
 from dataflow import ExecutionContext, Image, Message, NodeState, RunFailed, Secret
-from dataflow_agent import Agent, Chat, ModelRequest, Options, ScriptedAnswer, chat, scripted, tools
+from dataflow_agent import Agent, ModelRequest, Options, ScriptedAnswer, scripted, tools
 from tests.nodes.agent.agent_tools import calling, results, room
 
 LONG: Final = 156_000
@@ -86,26 +85,6 @@ async def test_of_a_result_in_parts_the_first_texts_are_sent_and_its_images() ->
     assert len(sent) == 7
 
 
-async def test_a_chat_that_goes_on_with_the_conversation_is_bounded_too() -> None:
-    shot = Image("image/png", b"\0")
-    seen = Message("user", ("look", shot, shot)), Message("assistant", "seen")
-    before = ExecutionContext("c").append(*seen, *seen)
-    with scripted("done") as script:
-        output = await chat({"prompt": "And?"}, before, Chat(model="openai/gpt"))
-    contents = [message.content for message in script.requests[0].messages]
-    assert contents == [("look", OLD, OLD), "seen", ("look", shot, shot), "seen", "And?"]
-    assert output.context is not None
-    assert output.context.message_history[0].content == ("look", shot, shot)
-
-
-async def test_what_is_not_too_much_is_sent_as_it_is() -> None:
-    requests, context = await asked(
-        [calling(("screenshot", {"number": 1})), calling(("read", {"length": 10}))]
-    )
-    for sent, said in zip(requests[-1].messages, context.message_history, strict=False):
-        assert sent == said
-
-
 DOT: Final = Image("image/png", b"\x89PNG dot")
 MADE: Final[list[str]] = []
 
@@ -147,13 +126,6 @@ async def test_images_are_described_by_a_firing_of_its_own_and_not_passed_on() -
     assert [one.messages[-1].content for one in asked] == [("this is a dot", DOT)]
     assert result.states["lead/turn[0]/call[0]/describe"] is NodeState.DONE
     assert result.metadata["lead/turn[0]/call[0]/describe"]["model"] == "openai/eyes"
-
-
-async def test_without_such_a_model_images_are_shown() -> None:
-    with scripted(answers) as script:
-        result = await room(seeing(vision_summary=""), BOX).run()
-    assert results(result["context"]) == [("this is a dot", DOT), "hi"]
-    assert {request.model for request in script.requests} == {"openai/large"}
 
 
 async def described_of(count: int, **settings: Any) -> tuple[list[Any], str]:
@@ -216,8 +188,3 @@ async def test_a_description_has_the_time_that_is_left() -> None:
     with scripted(waits):
         result = await room(seeing(time_limit=2), BOX).run()
     assert results(result["context"])[0] == "this is a dot\n[images, for which no time was left]"
-
-
-def test_the_describing_model_is_one() -> None:
-    with pytest.raises(ValidationError, match="DF2101"):
-        seeing(vision_summary="eyes")

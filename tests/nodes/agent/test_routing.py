@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import ExecutionContext, Flow, Message, RunFailed, Store, node
+from dataflow import ExecutionContext, Flow, Message, RunFailed, node
 from dataflow.cli.app import main
 from dataflow_agent import AnswerUnfit, Chat, Router, ScriptedAnswer, chat, intent_router, scripted
 from tests.nodes.agent.agent_tools import calling
@@ -83,18 +83,6 @@ async def test_only_the_way_that_was_chosen_runs_and_the_conversation_goes_it_to
             assert len(script.requests) == 1
 
 
-async def test_a_node_that_reads_the_conversation_alone_is_skipped_too() -> None:
-    async def sizes(context: ExecutionContext) -> int:
-        return len(context.messages)
-
-    with Flow("sizes") as flow:
-        way = flow.add(intent_router, prompt="hi", config=ROUTER)
-        for port in ("x_context", "y_context", "context"):
-            flow.output(port, flow.add(node(sizes).with_(name=port), context=getattr(way.out, port)).out)
-    with scripted(picks("y")):
-        assert (await flow.run()).outputs == {"y_context": 0, "context": 0}
-
-
 def parted() -> Flow:
     """Chat on each of the two ways."""
     with Flow("parted") as flow:
@@ -129,15 +117,6 @@ async def test_the_question_names_the_routes_and_stays_out_of_the_conversation()
     assert request.schema is not None
     assert request.schema["properties"] == {"answer": {"type": "string", "enum": ["x", "y"]}}
     assert result["x"] == "hi after 2"
-
-
-async def test_the_branch_is_an_event_and_no_piece_is_given_out() -> None:
-    with scripted(ScriptedAnswer(pieces=('{"answer": ', '"y"}'))):
-        async with routed().start() as run:
-            events = [event async for event in run.events()]
-            await run
-    assert [event.data["matched"] for event in events if event.kind == "branch_evaluated"] == ["y"]
-    assert not [event for event in events if event.kind == "piece"]
 
 
 async def test_an_answer_off_the_list_is_an_error_that_may_be_asked_again() -> None:
@@ -200,17 +179,3 @@ def test_a_document_is_run_from_the_command_line(
         assert "text: bye" in printed
         states = {words[1]: words[0] for line in printed.splitlines() if len(words := line.split()) > 1}
         assert (states["way"], states[ran], states[idle]) == ("done", "done", "skipped")
-
-
-async def test_a_run_that_goes_on_does_not_ask_for_the_route_again() -> None:
-    stored = parted().using(store=Store.memory())
-    failure = await failed(stored, picks("y"), ScriptedAnswer(error="model_unavailable"))
-    with scripted("hello") as script:
-        result = await stored.resume(failure.result.run_id)
-    assert (result.outputs, len(script.requests)) == ({"y": "hello"}, 1)
-
-
-async def test_the_router_can_be_called_without_a_flow() -> None:
-    with scripted(picks("x")):
-        output = await intent_router({"prompt": "hi"}, BEFORE, ROUTER)
-    assert output.outputs == {"x": "hi", "x_context": BEFORE}

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import Flow, FormatError, Image, Message, RunFailed, Store, ToolCall, collect, each, gather
+from dataflow import Flow, FormatError, Message, RunFailed, ToolCall, collect, each
 from dataflow_agent import (
     AnswerCut,
     Chat,
@@ -29,7 +29,6 @@ from dataflow_agent import (
     ScriptEnded,
     ScriptFailed,
     Usage,
-    answered_by,
     chat,
     scripted,
 )
@@ -82,14 +81,6 @@ async def test_an_answer_is_kept_for_the_request_that_it_is_for() -> None:
     assert [(await asked(script, one))[0].text for one in requests] == ["any", "two!", "!", "!"]
 
 
-async def test_images_are_no_words() -> None:
-    message = Message("user", ("look here", Image("image/png", b"...")))
-    script = Script([ScriptedAnswer(text="a cat", to="here")])
-    answer, _ = await asked(script, ModelRequest("a/b", (message,)))
-    assert answer.usage.input_tokens == 2
-    assert (await asked(Script(["x"]), ModelRequest("a/b", ())))[0].text == "x"
-
-
 async def test_a_function_answers_each_request_or_raises_or_fails_the_node() -> None:
     async def later(request: ModelRequest) -> str:
         return f"later {request.model}"
@@ -127,18 +118,6 @@ async def test_an_error_is_raised_by_its_name_and_those_that_may_pass_are_tried_
     }  # fmt: skip
 
 
-async def test_the_innermost_script_answers_and_the_outer_one_goes_on() -> None:
-    with scripted("outer", "outer again"):
-        with answered_by(Script(["inner"])):
-            assert (await chats("a").run())["texts"] == ["inner"]
-        assert (await chats("a").run())["texts"] == ["outer"]
-
-
-async def test_run_sync_inside_a_running_loop_has_the_script_too() -> None:
-    with scripted("hello"):
-        assert chats("a").run_sync()["texts"] == ["hello"]
-
-
 ANSWERS = """
 - hello
 - {pieces: [good, bye], to: bye}
@@ -174,29 +153,6 @@ async def test_each_run_has_all_answers_of_the_file_of_its_model_and_none_is_kep
         while any(str(file) in opened for opened in [*provider._scripts.values()]):
             gc.collect()
             await anyio.sleep(0.01)
-
-
-async def test_a_run_that_goes_on_has_all_the_answers_again(tmp_path: Path) -> None:
-    file = tmp_path / "answers.yaml"
-    file.write_text("[one, two]", encoding="utf-8")
-    failed: list[str] = []
-
-    async def fail_once(text: str) -> str:
-        if not failed:
-            failed.append(text)
-            raise ValueError("not yet")
-        return text
-
-    config = Chat(model=f"scripted/{file}")
-    with Flow("talk") as flow:
-        first = flow.add(chat, prompt="hi", config=config)
-        second = flow.add(chat, prompt=flow.add(fail_once, text=first.out.text).out, config=config)
-        flow.output("texts", gather(first.out.text, second.out.text))
-    stored = flow.using(store=Store.memory())
-    with pytest.raises(RunFailed) as caught:
-        await stored.run()
-    result = await stored.resume(caught.value.result.run_id)
-    assert result["texts"] == ["one", "one"]
 
 
 async def test_the_environment_names_it_for_every_model(

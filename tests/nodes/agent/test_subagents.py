@@ -11,7 +11,6 @@ import pytest
 from pydantic import ValidationError
 
 from dataflow import Flow, NodeState, RunFailed, Store
-from dataflow.core.wiring import PlacedNode
 from dataflow_agent import (
     Agent,
     AgentConfig,
@@ -19,7 +18,6 @@ from dataflow_agent import (
     ScriptedAnswer,
     ScriptEnded,
     ScriptFailed,
-    Subagent,
     Toolbox,
     scripted,
     tools,
@@ -27,7 +25,6 @@ from dataflow_agent import (
 from dataflow_agent.agents import call_flow
 from dataflow_agent.config import TAKEN
 from dataflow_agent.steps import make
-from dataflow_agent.toolkit.toolboxes import Functions
 from tests.nodes.agent.agent_tools import calling, results, room
 
 MADE: Final[list[str]] = []
@@ -133,30 +130,6 @@ async def test_a_script_that_fails_or_ends_below_an_agent_fails_the_run() -> Non
         assert isinstance(caught.value.__cause__, error)
 
 
-async def test_parallel_calls_of_subagents_have_a_result_each_in_order() -> None:
-    both = calling(
-        ("researcher", {"prompt": "one"}), ("look_up", {"word": "two"}), ("researcher", {"prompt": "three"}),
-        ("researcher", {"way": 4}),
-    )  # fmt: skip
-
-    def answers(request: ModelRequest) -> Any:
-        last = request.messages[-1]
-        if request.model == "openai/medium":
-            return f"about {last.content}"
-        return both if last.role == "user" else "done"
-
-    with scripted(answers):
-        result = await room(lead, TEAM).run()
-    assert results(result["context"])[:3] == ["about one", "two is a word", "about three"]
-    assert str(results(result["context"])[3]).startswith("error: the arguments do not fit")
-
-
-async def test_a_subagent_has_the_model_of_the_agent_above_unless_it_names_one() -> None:
-    with scripted(task("plain", "hm?"), "hm.", "done") as script:
-        await room(lead, Agent("plain").as_tool("thinks")).run()
-    assert [request.model for request in script.requests] == ["openai/large"] * 3
-
-
 async def test_limits_of_a_subagent_and_of_the_agent_above_stop_it() -> None:
     short = Agent("short", model="openai/small", tools=BOOKS, max_tool_calls=0)
     wants = calling(("look_up", {"word": "a"}), text="I will.")
@@ -192,42 +165,6 @@ async def test_asks_of_a_subagent_pause_the_run_and_its_grants_count_above(tmp_p
     assert (third["text"], MADE, len(script.requests)) == ("done", ["fox", "owl"], 5)
 
 
-async def test_a_grant_for_a_subagent_is_not_one_for_another_of_its_name() -> None:
-    def flow_of(*prompts: str) -> Flow:
-        with Flow("rooms") as flow:
-            before = flow.context("main")
-            for number, system in enumerate(prompts):
-                helper = Agent("helper", model="openai/small", system=system)
-                step = flow.add(
-                    Agent(f"lead_{number}", model="openai/large"),
-                    prompt="hi",
-                    context=before,
-                    tools=helper.as_tool("helps", ask=["helper"]),
-                )
-                before = step.out.context
-            flow.output("context", before)
-        return flow
-
-    large = [task("helper", "a"), "one", task("helper", "b"), "two", task("helper", "c"), "three"]
-    with scripted(by_model(large=large, small=["first", "second", "third"])):
-        flow = flow_of("Be kind.", "Be kind.", "Be cruel.")
-        paused = await flow.run()
-        result = await flow.resume(paused, {paused.asks[0].id: "allow_for_run"})
-    assert [ask.id for ask in result.asks] == ["lead_2/turn[0]/call[0]/approve"]
-
-
-async def test_a_called_agent_has_its_own_tools_before_those_that_it_is_given() -> None:
-    own = Agent("lead", model="openai/large", tools=BOOKS)
-    for placed, box in (
-        (own, tools(researcher.as_tool("look facts up"))),
-        (Agent("lead", model="openai/large", tools=TEAM), Toolbox()),
-    ):
-        with scripted(nested()) as script:
-            reply = await placed("hi", tools=box)
-        assert reply.text == "So it is."
-        assert [spec.name for spec in script.requests[0].tools] == ["look_up", "researcher"]
-
-
 async def test_a_toolbox_with_agents_is_stored_and_refused_by_an_agent_that_it_comes_to_by_a_port() -> None:
     async def gives() -> Toolbox:
         return TEAM
@@ -257,47 +194,10 @@ def test_subagents_that_cannot_be_are_refused() -> None:
         assert len(below.subagents) == 1
 
 
-async def test_one_description_may_be_of_two_agents() -> None:
-    left, right = (
-        Agent(name, model="openai/medium", tools=reader.as_tool("reads")) for name in ("left", "right")
-    )
-    flow = room(lead, tools(left.as_tool("l"), right.as_tool("r")))
-    answers = by_model(
-        large=[task("left", "a"), task("right", "b"), task("reader", "c"), "done"],
-        medium=[task("reader", "a"), "left", task("reader", "b"), "right"],
-        small=["x", "y"],
-    )
-    with scripted(answers):
-        result = await flow.run()
-    assert results(result["context"]) == [
-        "left", "right", "error: no tool has the name 'reader'; available: left, right",
-    ]  # fmt: skip
-
-
 def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
     config = AgentConfig(vision_summary="openai/sees")
     wired = call_flow(config).wiring.block.nodes
     assert {*TAKEN} == {*wired, *make.type.configured(config).outputs}
-
-
-def test_a_subagent_is_a_node_of_its_name_whatever_the_others_are_called() -> None:
-    for vision in ("", "openai/sees"):
-        names = ["told_2", "helper", "told", "merge", "call", "turn", "tools", "answer", "ask", "begin"]
-        below = [Subagent(name=name, description="helps") for name in names]
-        wired = call_flow(AgentConfig(subagents=below, vision_summary=vision)).wiring.block.nodes
-        types = [node.type for node in map(wired.get, names) if isinstance(node, PlacedNode)]
-        assert [one.name for one in types if isinstance(one, Flow)] == names
-
-
-def test_a_subagent_and_a_function_of_its_name_are_two_tools() -> None:
-    functions = Toolbox((Functions(("agent:helper", "other:reader")),))
-    box = AgentConfig(
-        tools=functions, subagents=[Subagent(name=name, description="d") for name in ("helper", "reader")]
-    ).offered(Toolbox())
-    found = [tool for tool in map(box.tool, box.names) if tool is not None]
-    assert len({tool.reference for tool in found}) == 4
-    assert [tool.own_name for tool in found if tool.subagent is None] == ["helper", "reader"]
-    assert [tool.own_name for tool in found if tool.subagent is not None] == ["helper", "reader"]
 
 
 DOCUMENT: Final = """

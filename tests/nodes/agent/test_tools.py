@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from fnmatch import fnmatchcase
-from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -17,7 +16,6 @@ from dataflow_agent import Toolbox, tools
 from dataflow_agent.servers import offers
 from dataflow_agent.servers.offers import Offer
 from dataflow_agent.servers.results import Content
-from dataflow_agent.toolkit import toolboxes
 from dataflow_agent.toolkit.policies import Policy, Verdict, exactly, is_hidden, verdict
 from dataflow_agent.toolkit.toolboxes import Functions, Tool, parts_of
 from dataflow_agent.toolkit.toolboxes import names_of as names_of_parts
@@ -99,31 +97,6 @@ def test_names_are_legal_and_differ_whatever_the_functions_are_called() -> None:
     assert len({*found.values()}) == len(references)
     assert all(LEGAL.fullmatch(name) for name in found.values())
     assert found == {reference: names_of(references[::-1])[reference] for reference in references}
-
-
-def test_no_tool_takes_the_name_of_another_with_its_digest() -> None:
-    parts = {"lib:größe": ("lib", "größe")}
-    [own] = names_of_parts(parts).values()
-    for number in range(12):  # each is called like the one before it, so all of them but one give way
-        parts[f"evil {number}:x"] = ("evil", names_of_parts(parts)[[*parts][-1]])
-        found = names_of_parts(parts)
-        assert (found["lib:größe"], len({*found.values()})) == (own, len(parts))
-    assert all(LEGAL.fullmatch(name) for name in found.values())
-
-
-def test_names_with_one_digest_have_more_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def alike(given: bytes) -> Any:
-        return SimpleNamespace(hexdigest=lambda: "0" * 8 + given.hex()[-8:])
-
-    monkeypatch.setattr(toolboxes, "sha256", alike)
-    assert names_of(["lib:ö", "lib:ü"]) == {"lib:ö": f"__{'0' * 8}623ac3b6", "lib:ü": f"__{'0' * 8}623ac3bc"}
-
-
-def test_a_tool_without_a_name_of_its_own_has_one() -> None:
-    found = names_of_parts({"s 1:": ("s", ""), "t 1:": ("t", "")})
-    assert len({*found.values()}) == 2
-    [alone] = names_of_parts({"s 1:": ("s", "")}).values()
-    assert all(LEGAL.fullmatch(name) for name in (alone, *found.values()))
 
 
 async def test_a_call_gives_text_as_it_is_and_else_json() -> None:
@@ -223,12 +196,6 @@ def test_deny_counts_first_then_ask_then_allow(policy: Policy, name: str, argume
         assert found is (ALLOW if means(policy.allow or ()) else DENY)
 
 
-@given(POLICIES, NAMES, ARGUMENTS)
-def test_no_call_of_a_hidden_tool_is_made(policy: Policy, name: str, arguments: dict[str, str]) -> None:
-    if is_hidden(policy, name):
-        assert verdict(policy, name, arguments) is DENY
-
-
 def test_what_a_pattern_means() -> None:
     cases: list[Any] = [
         ("go", {}, True),
@@ -296,16 +263,3 @@ def test_a_pattern_that_cannot_be_read_is_told_when_the_policy_is_made() -> None
     for pattern in cases:
         with pytest.raises(ValueError, match="DF2208"):
             Policy(ask=(pattern,))
-
-
-def test_an_empty_list_of_what_is_allowed_allows_nothing() -> None:
-    assert verdict(Policy(allow=()), "go", {}) is DENY
-    assert is_hidden(Policy(allow=()), "go")
-    assert verdict(Policy(), "go", {}) is ALLOW
-    assert not is_hidden(Policy(), "go")
-    assert not is_hidden(Policy(deny=("go(to=a)",)), "go")
-
-
-def test_a_pattern_of_many_names_needs_one_function_with_its_arguments() -> None:
-    box = tools(agent_tools.add, agent_tools.blocking, deny=["*(text=x)", "add(b=2)"])
-    assert box.names == ("add", "blocking")
