@@ -151,7 +151,6 @@ ROWS: Final = [
     Row("an ask that never was open", paused_with({"expires": 0})),
     Row("no such ask", answered({"how": 1})),
     Row("an answer where no port is left", answered({"pauses_for_nothing": 1})),
-    Row("an answer that names no ports", answered({"pauses": 1})),
     Row("an answer for a port that is not there", answered({"pauses": {"rest": 1}})),
     Row("an answer without one of the ports", answered({"pauses": {"out": 1}})),
     Row("a second answer", answered_twice),

@@ -95,7 +95,6 @@ ROWS: Final = [
     Row("an option before the subcommand", after("runs --json prune --older-than 1d")),
     Row("an input that is given twice", after("run :greet --input name=a --input name=b")),
     Row("an input without a name", after("run :greet --input Ada")),
-    Row("an input that is missing", after("run :greet")),
     Row("standard input for two inputs", after("run :greet --input name=- --input times=-")),
     Row("a file that is missing", after("run :greet --input name=@missing")),
     Row("a file that is not UTF-8", after("run :greet --input name=@bytes")),

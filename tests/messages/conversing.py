@@ -44,14 +44,12 @@ def merging(config: Any) -> Stimulus:
 ROWS: Final = [
     Row("a question over the budget", lambda: ExecutionContext("c", message_history=[Message("user", "long" * 99)]).trimmed(9)),
     Row("a result without a call", checked(USER, result("t1"))),
-    Row("the result of another call", checked(asks("t1", "t2"), result("t3"))),
     Row("a second result", checked(asks("t1"), result("t1"), result("t1"))),
     Row("a call without a result", checked(USER, asks("t1"))),
     Row("a late result", checked(asks("t1"), USER, result("t1"))),
     Row("equal ids", checked(asks("t1", "t1"))),
     Row("a user who calls", checked(Message("user", "u", asks("t1").tool_calls))),
     Row("a user who answers a call", checked(Message("user", "u", tool_call_id="t1"))),
-    Row("no id", checked(asks(""))),
     Row("a role that is none", checked(Message("usr", "u"))),  # type: ignore[arg-type]  # what the row is about
     Row("a pin in a turn", turn(Message("user", "u", pin="p"))),
     Row("no turn", turn()),
@@ -60,7 +58,6 @@ ROWS: Final = [
     Row("a turn without an answer", turn(USER)),
     Row("nothing to merge", lambda: merged_context([], "append")),
     Row("a branch without a name", merging({"how": "append", "branches": ["a b"]})),
-    Row("a branch called config", merging({"how": "append", "branches": ["config"]})),
     Row("a branch twice", merging({"how": "append", "branches": ["a", "a"]})),
 ]
 # fmt: on

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dataflow import Config
 from dataflow.expressions.expression import Expression, Template
 from tests.behaviour.flow_parts import Parts
-from tests.messages.telling import Row, wired
+from tests.messages.telling import Row
 
 __all__ = ["ROWS"]
 
@@ -20,14 +19,6 @@ def evaluated(source: str, **names: Any) -> Any:
 
 def filled(source: str, **names: Any) -> Any:
     return lambda: Template(source).fill(names)
-
-
-class Rule(Config):
-    holds: Expression
-
-
-async def check(rule: Rule) -> bool:
-    return rule.holds.holds({})
 
 
 class Raises:
@@ -56,7 +47,6 @@ ITSELF.append(ITSELF)
 
 # fmt: off
 ROWS: Final = [
-    Row("an expression that is not a string", wired(lambda f: f.add(check, rule={"holds": 3}))),
     Row("an empty one", evaluated('')),
     Row("a long one", evaluated('a' * 10001)),
     Row("a comment", filled('{# a #}')),
@@ -69,14 +59,10 @@ ROWS: Final = [
     Row("brackets", evaluated('(' * 21 + ')' * 21)),
     Row("levels", evaluated('not ' * 30 + 'a')),
     Row("two values", evaluated('a b')),
-    Row("too early", evaluated('a +')),
-    Row("an empty hole", filled('{{ }}')),
-    Row("an empty condition", filled('{% if %}{% endif %}')),
     Row("no end", filled('{% if a %}')),
     Row("an end of nothing", filled('{% endif %}')),
     Row("no name", evaluated('a.')),
     Row("no comma", evaluated('[a b]')),
-    Row("no syntax", evaluated('a + * b')),
     Row("a filter", evaluated('a | upper')),
     Row("a slice", evaluated('a[1:2]', a='x')),
     Row("a keyword", evaluated('a in b is c')),
@@ -94,15 +80,12 @@ ROWS: Final = [
     Row("two that are no numbers", evaluated('a - 1', a='x')),
     Row("unlike sums", evaluated('a + 1', a='x')),
     Row("a large power", evaluated('9 ** 9999')),
-    Row("a large product", evaluated('a * a', a=2 ** 4000)),
     Row("a long text", evaluated('a ~ a', a='x' * 600000)),
     Row("too many steps", evaluated('a == b', a=[['x'] * 1000] * 10000, b=[['x'] * 1000] * 10000)),
-    Row("no key", evaluated('a.b', a={'c': 1})),
     Row("no key of a kind", evaluated('a[b]', a={}, b=[])),
     Row("no field", evaluated('a.b', a=Parts('x', []))),
     Row("no item", evaluated('a[0]', a=3)),
     Row("no such item", evaluated('a[3]', a=[1])),
-    Row("no item at all", evaluated('a[3]', a=[])),
     Row("unlike values", evaluated('a == b', a=1, b='x')),
     Row("no order", evaluated('a < 1', a=[1])),
     Row("in a text", evaluated("a in 'text'", a=1)),

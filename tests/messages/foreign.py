@@ -13,8 +13,7 @@ from pydantic import BaseModel, field_validator
 
 from dataflow import Diagnostic, Flow
 from dataflow.authoring import Notes, PartReader, unique_ids
-from tests.messages.saving import files
-from tests.messages.telling import Row, Stimulus
+from tests.messages.telling import Row, Stimulus, files
 from tests.support.installed import install
 
 __all__ = ["ROWS"]
@@ -71,15 +70,7 @@ ROWS: Final = [
     Row("a broken format", loaded({"tay": 1}, "toy = tests.formats.nowhere:FORMAT")),
     Row("no format", loaded({"tay": 1}, "toy = tests.formats.toy:translate")),
     Row("a problem without a kind", read({}, lambda part: part.problem("is of an older version"))),
-    Row("a number for a string of a part", read({"name": 1}, lambda part: part.string("name"))),
-    Row("a string for an integer of a part", read({"size": "1"}, lambda part: part.integer("size"))),
-    Row("a missing key of a part", read({}, lambda part: part.missing("name"))),
-    Row("a missing choice of a part", read({}, lambda part: part.choice("type", ["llm", "tool"]))),
-    Row("an unknown choice of a part", read({"type": "llmm"}, lambda part: part.choice("type", ["tool", "llm"]))),
-    Row("an unknown key of a part", read({"nam": 1}, lambda part: part.check_keys(["name", "type"]))),
-    Row("an edge to nothing", read({"to": "c"}, lambda part: part.endpoint(["to"], "to", ["a", "b"]))),
     Row("an id twice", read({"x": [{"id": "b"}, {"id": "b"}]}, lambda part: unique_ids(part.entries("x", "node")))),
     Row("a part that a model refuses", read({"size": 1}, lambda part: part.checked(Strict))),
-    Row("an unknown key for a model", read({"sise": 1}, lambda part: part.checked(Strict))),
 ]
 # fmt: on

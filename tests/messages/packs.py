@@ -11,7 +11,6 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from dataflow import Pack, node
-from dataflow.authoring import InstalledNode
 from dataflow.packs.registry import find_type, installed_packs
 from tests.messages.telling import Row, Stimulus
 from tests.support.installed import install
@@ -92,11 +91,8 @@ ROWS: Final = [
     Row("a function that blocks", found_in([blocking], "blocking"), hide="unusable: .*"),
     Row("no such node type", found_in([fetch], "fetsch")),
     Row("no such node type in an installed pack", finding("good.scan", shots=GOOD)),
-    Row("no such pack", finding("conntrol.value"), hide="(?<=available: control, ).*"),
     Row("no such distribution", finding("no-such:good.fetch", shots=GOOD)),
-    Row("not an id", lambda: find_type("fetch")),
     Row("a node type of two distributions", finding("good.fetch", shots=GOOD, another=GOOD)),
-    Row("a node type without a config", lambda: InstalledNode("control.read_text").config(a=1)),
     Row("a number for a pack", finding("good.fetch", shots="good = message_packs:no_pack")),
     Row("a pack under another name", finding("other.fetch", shots="other = message_packs:good")),
     Row("a pack for a later release", finding("newer.fetch", shots="newer = message_packs:newer")),

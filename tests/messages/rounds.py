@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from dataflow import collect, each, flow, gather
+from dataflow import collect, each, gather
 from tests.behaviour.flow_parts import inc, pair
 from tests.messages.telling import Row, document, wired
 from tests.support.edges import every
@@ -73,18 +73,6 @@ def out_of_a_map_over_edges(f: Any) -> None:
     f.connect("pair", "inc.x", feedback=True)
 
 
-def to_a_name_within(f: Any) -> None:
-    @flow
-    def inner(x: int) -> int:
-        return inc(x)
-
-    f.add(inner)
-    f.connect("$in.x", "inner.x")
-    f.input("x", int)
-    f.add(inc, x=f.add(inc, x=1).out)
-    f.connect("inner", "inc.x")
-
-
 def of_a_map_beside(f: Any, *, is_item: bool = False) -> None:
     """Read a map in a loop, and beside it."""
     head = f.add(inc)
@@ -145,13 +133,10 @@ async def length(xs: list[Any]) -> int:
 # fmt: off
 ROWS: Final = [
     Row("a feedback edge without a loop", edges(("inc_4", "inc.x", BACK))),
-    Row("feedback from an input", edges(("$in.x", "inc.x", BACK))),
     Row("feedback that leaves a loop", edges(("inc", "inc.x", {**BACK, "leave": "all"}))),
-    Row("feedback in each round", edges(("inc", "inc.x", {**BACK, "each_round": True}))),
     Row("each_round outside a loop", edges(("$in.x", "inc.x", {"each_round": True}))),
     Row("all of no loop", edges(("$in.x", "inc.x", {"leave": "all"}))),
     Row("what an edge cannot be", edges(("$in.x", "inc.x", {"feedback": 1, "leave": "first", "each_round": "no", "on_limit": "exit"}))),
-    Row("a limit of no feedback edge", edges(("$in.x", "inc.x", {"limit": 3}))),
     Row("a limit of a feedback edge", edges(("inc", "inc.x", {**BACK, "limit": 0, "on_limit": "stop"}))),
     Row("all into one value", wired(loop(leave="all"))),
     Row("feedback out of a map", wired(out_of_a_map)),
@@ -165,6 +150,5 @@ ROWS: Final = [
     Row("arrivals in their own map", wired(own_arrivals)),
     Row("a loop of two maps", wired(a_loop_of_two_maps)),
     Row("a list in its own map that skips", own_list(on_error="skip")),
-    Row("a list in its own map with a limit", own_list(max_concurrency=1)),
 ]
 # fmt: on

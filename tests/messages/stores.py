@@ -101,7 +101,6 @@ def of_a_user() -> None:
 
 ROWS: Final = [
     Row("a problem of a user's store", of_a_user),
-    Row("no such run", in_memory(lambda store: store.find("other"))),
     Row("no such run in a file", in_file(lambda store: store.find("other"))),
     Row("no run at all", in_folder(lambda folder: Store.sqlite(folder / "runs.db").find("run"))),
     Row("a run twice", in_memory(lambda store: store.begin(new_run()))),

@@ -224,8 +224,6 @@ def failed_before() -> str:
 
 ROWS: Final = [
     Row("a port whose values cannot be stored", begun(lambda f: f.add(opens))),
-    Row("an input whose values cannot be stored", begun(lambda f: f.input("made", type), made=int)),
-    Row("a secret of pydantic", begun(lambda f: f.input("key", SecretStr), key=SecretStr("key-12345"))),
     Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything)))),
     Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object())),
     Row("an output that cannot be stored", begun(lambda f: f.add(anything))),

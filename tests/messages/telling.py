@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
@@ -11,12 +14,15 @@ from pydantic import ValidationError
 from dataflow import DataflowError, Diagnostic, Flow, FlowInvalid, NameUnknown, RunFailed
 from dataflow.core.functions import import_function
 from dataflow.diagnostics.diagnostic import NOWHERE
-from dataflow.formats.native.reader import load
+from dataflow.formats.native import reader
 from dataflow.formats.native.writer import dump
 from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
-__all__ = ["Row", "Stimulus", "configuring", "document", "dumped", "failing", "played", "told", "wired"]
+__all__ = [
+    "Row", "Stimulus", "configuring", "document", "dumped", "failing", "files", "foreign", "played", "told",
+    "wired",
+]  # fmt: skip
 
 #: Raises, or returns problems or a text.
 Stimulus: TypeAlias = Callable[[], object]
@@ -58,6 +64,33 @@ def _shown(problem: object) -> str:
     return str(problem)
 
 
+def files(make: Callable[[Path], object]) -> Stimulus:
+    """Do something in a folder of its own, which is told as DIR."""
+
+    def stimulus() -> str:
+        with TemporaryDirectory() as folder:
+            return told(lambda: make(Path(folder))).replace(folder, "DIR")
+
+    return stimulus
+
+
+def foreign(format: str, **given: str) -> tuple[Callable[..., Stimulus], Callable[..., Stimulus]]:
+    """Return what loads a file of a format, and what returns its report; data are JSON, a text is YAML."""
+
+    def load(folder: Path, data: Any, options: dict[str, str]) -> Flow:
+        file = folder / ("flow.yaml" if isinstance(data, str) else "flow.json")
+        file.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+        return Flow.load(file, **{"format": format, **given, **options})
+
+    def loaded(data: Any, **options: str) -> Stimulus:
+        return files(lambda folder: load(folder, data, options))
+
+    def reported(data: Any, **options: str) -> Stimulus:
+        return files(lambda folder: [str(remark) for remark in load(folder, data, options).report])
+
+    return loaded, reported
+
+
 def wired(wire: Wire) -> Stimulus:
     """Wire a flow and check it."""
 
@@ -82,7 +115,7 @@ def played(text: str) -> Stimulus:
 
 
 def _flow_of(text: str, name: str) -> Flow:
-    wiring = load(text.replace("...", "dataflow: 1", 1), name, nest)
+    wiring = reader.load(text.replace("...", "dataflow: 1", 1), name, nest)
     return Flow.from_wiring(wiring, find_type, import_function)
 
 

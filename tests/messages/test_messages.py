@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -12,74 +13,15 @@ from syrupy.assertion import SnapshotAssertion
 from dataflow import errors
 from dataflow.diagnostics.catalogue import by_code
 from dataflow.packs.registry import installed_diagnostics
-from tests.messages import (
-    agentflow,
-    agentron,
-    asking,
-    cagent,
-    clickweave,
-    commands,
-    control,
-    conversing,
-    declaring,
-    digests,
-    documents,
-    expressions,
-    foreign,
-    forks,
-    hifide,
-    living,
-    memos,
-    models,
-    packs,
-    raised_by,
-    rounds,
-    running,
-    saving,
-    secrets,
-    stored_values,
-    stores,
-    storing,
-    tool_servers,
-    tooling,
-    wiring,
-)
-from tests.messages.telling import told
+from tests.messages import raised_by
+from tests.messages.telling import Row, told
 
-TABLES = {
-    module.__name__.rpartition(".")[2]: module.ROWS
-    for module in (
-        agentflow,
-        agentron,
-        asking,
-        cagent,
-        clickweave,
-        commands,
-        control,
-        conversing,
-        declaring,
-        digests,
-        documents,
-        expressions,
-        foreign,
-        forks,
-        hifide,
-        living,
-        memos,
-        models,
-        packs,
-        raised_by,
-        rounds,
-        running,
-        saving,
-        secrets,
-        stored_values,
-        stores,
-        storing,
-        tool_servers,
-        tooling,
-        wiring,
-    )
+FOLDER: Final = Path(__file__).parent
+#: What is in this folder and has no table.
+NO_TABLES: Final = {"telling", "test_messages", "test_raised_by"}
+TABLES: Final[dict[str, list[Row]]] = {
+    name: import_module(f"tests.messages.{name}").ROWS
+    for name in sorted({path.stem for path in FOLDER.glob("*.py")} - NO_TABLES)
 }
 CODE = re.compile(r"\b[A-Z]{2}\d{4}\b")
 CALL_SITE = re.compile(r"/\S+\.py:\d+")
@@ -97,7 +39,7 @@ def mask(pattern: str, text: str) -> str:
     return re.sub(pattern, "…", text) if pattern else text
 
 
-SNAPSHOTS: Final = Path(__file__).with_name("__snapshots__") / "test_messages.ambr"
+SNAPSHOTS: Final = FOLDER / "__snapshots__" / "test_messages.ambr"
 #: Codes that no row shows, with the reason.
 UNSHOWN: Final = {
     "DF0868": "needs a resumed run, in tests/faults/test_decisions.py",

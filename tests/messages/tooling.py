@@ -64,7 +64,6 @@ ROWS: Final = [
     Row("functions in a list", describing([agent_tools.add, agent_tools.weather])),
     Row("an agent that is no description", describing(AGENT)),
     Row("an agent for a toolbox", lambda: Agent("lead", tools=AGENT)),
-    Row("a list for a toolbox", lambda: Agent("lead", tools=[agent_tools.add])),
     *(
         Row(f"{name} for the tools of an agent in a flow", wired(partial(having, given)), hide="0x[0-9a-f]+")
         for name, given in (
@@ -81,10 +80,6 @@ ROWS: Final = [
         hide=r"(?<=not JSON: ).*(?=; expected)",
     ),
     Row("a pattern of no function", lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"])),
-    Row(
-        "a pattern of no function in the config of a node",
-        configuring(Offer, functions=[f"{agent_tools.__name__}:add"], deny=["weahter"]),
-    ),
     Row(
         "a pattern of an argument that is not there",
         lambda: tools(agent_tools.add, agent_tools.blocking, deny=["add(c=1)", "*(text=x)"]),
