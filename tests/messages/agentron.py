@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any, Final
 
-from dataflow import Flow
 from dataflow_agent import scripted
-from tests.messages.telling import Row, Stimulus, files, foreign
+from tests.messages.telling import Row, Stimulus, foreign
 from tests.nodes.formats.agentron.walking import agent, edge, flow_of, workflow
 
 __all__ = ["ROWS"]
@@ -20,17 +17,6 @@ WATCH: Final = {"id": "w", "nodes": [], "executionMode": "interval", "schedule":
 
 loaded, reported = foreign("agentron", model="openai/gpt-5")
 unmodelled, _ = foreign("agentron")
-
-
-def loaded_with(agents: Any) -> Stimulus:
-    """Load a workflow with a file of agents beside it."""
-
-    def make(folder: Path) -> object:
-        (folder / "agents.json").write_text(json.dumps(agents), encoding="utf-8")
-        (folder / "flow.json").write_text(json.dumps({"nodes": [A]}), encoding="utf-8")
-        return Flow.load(folder / "flow.json", format="agentron", model="openai/gpt-5", agents="agents.json")
-
-    return files(make)
 
 
 def nodes(*parts: Any, **more: Any) -> Stimulus:
@@ -84,7 +70,6 @@ ROWS: Final = [
     Row("a model for all that is none", loaded({"nodes": [A]}, model="x")),
     Row("an agent without a name", agents({})),
     Row("an unknown tool", agents({"name": "Ada", "tools": ["std-http"]})),
-    Row("a file of agents that is none", loaded_with({"agents": [1, {"name": "Ada", "model": "house"}]})),
     Row("no condition that holds", warned(workflow("ab", edge("a", "b", "yes")))),
     Row("no file of agents", unmodelled({"nodes": [A]}, agents="nowhere.json")),
 ]

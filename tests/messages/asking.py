@@ -9,8 +9,6 @@ from typing import Any, Final
 import anyio
 
 from dataflow import Config, Flow, NodeOutput, Ports, collect, each, flow, node
-from dataflow.durable.ownership import cancel_stored
-from dataflow.stores import Store
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, failing, wired
 
@@ -88,17 +86,6 @@ def resumed(*, run: str = "", done: bool = False) -> Stimulus:
     return lambda: anyio.run(main)
 
 
-def answered_when_it_has_paused() -> object:
-    async def main() -> None:
-        with Flow("f") as f:
-            f.ask(int, "How many?")
-        async with f.start() as run:
-            await run
-        await run.answer({"ask": 1})
-
-    return anyio.run(main)
-
-
 def expired(default: Any = None) -> object:
     """Go on with a run whose raw node has asked for a moment only."""
 
@@ -131,20 +118,12 @@ def resumed_with_another_flow() -> object:
     return anyio.run(main)
 
 
-def cancelled_twice() -> None:
-    store = Store.memory()
-    run = asked().using(store=store).run_sync().run_id
-    cancel_stored(store, run)
-    cancel_stored(store, run)
-
-
 #: The id of a run.
 RUN: Final = r"\d{8}T\w+-\w+"
 
 ROWS: Final = [
     Row("a value that waits for an answer", lambda: anyio.run(asked().pull, "out"), hide=RUN),
     Row("a run of another flow", resumed_with_another_flow, hide=RUN),
-    Row("a run that is cancelled twice", cancelled_twice, hide=RUN),
     Row("an ask that is no mapping", paused_with("Why?")),
     Row("an unknown field of an ask", paused_with({"text": "Why?"})),
     Row("a prompt that is no text", paused_with({"prompt": 3})),
@@ -155,7 +134,6 @@ ROWS: Final = [
     Row("an answer without one of the ports", answered({"pauses": {"out": 1}})),
     Row("a second answer", answered_twice),
     Row("an answer that comes too late", answered({"many": 1}, expires=1e-9)),
-    Row("an answer to a run that has paused", answered_when_it_has_paused, hide=RUN),
     Row("a run by its id without a store", resumed(run="RUN")),
     Row("a run that has completed and lives in no store", resumed(done=True), hide=RUN),
     Row("a run that has gone on already", resumed(), hide=RUN),

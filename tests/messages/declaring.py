@@ -38,10 +38,6 @@ async def closed(options: Options, x: int = 1) -> int:
     return 1
 
 
-async def closed_open(options: Options, x: int = 1, **more: Any) -> int:
-    return 1
-
-
 async def unresolved(x: Nowhere) -> int:  # noqa: F821 - what is tested
     return 1
 
@@ -64,10 +60,6 @@ async def raw_config(config: int) -> NodeOutput:
 
 async def raw_ports(config: Options) -> NodeOutput:
     return NodeOutput()
-
-
-def plain() -> int:
-    return 1
 
 
 def ports(function: Any, make: Callable[[Any], Any]) -> Any:
@@ -103,7 +95,6 @@ async def sized(sized: Sized) -> int:
 
 # fmt: off
 TYPES: Final = [
-    Row("no async function", wired(lambda f: f.add(plain))),
     Row("an async function for a thread", wired(lambda f: f.add(threaded(inc)))),
     Row("a call for a function", lambda: derive(inc(1))),
     Row("an annotation", wired(lambda f: f.add(unresolved))),
@@ -116,7 +107,6 @@ TYPES: Final = [
     Row("ports that raise", ports(opened, lambda c: {}['x'])),
     Row("no ports", ports(opened, lambda c: 3)),
     Row("ports without **values", ports(closed, lambda c: Ports({'y': int}, {}))),
-    Row("a port that is there", ports(closed_open, lambda c: Ports({'x': int}, {}))),
     Row("the context of a raw node", ports(raw_ports, lambda c: Ports({}, {'context': Port(int)}))),
     Row("no config", wired(lambda f: f.add(closed, 3))),
     Row("a config field", config(size='a')),

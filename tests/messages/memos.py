@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from dataflow import Flow, Memo, NodeOutput, ProcessMemo, node
+from dataflow import Flow, Memo, ProcessMemo, node
 from dataflow.stores import Store, StoredOutcome
 from dataflow.stores.memory import MemoryOutcomes, MemoryStore
 from tests.behaviour.flow_parts import inc
@@ -25,20 +25,8 @@ async def anything(x: Any = 1) -> Any:
     return x
 
 
-async def long(x: int) -> str:
-    return "x" * 100_000
-
-
 async def numbers() -> Iterator[int]:
     return iter([1])
-
-
-async def opens() -> Any:
-    return object()
-
-
-async def raw() -> NodeOutput:
-    return NodeOutput({}, metadata={"a": object()})
 
 
 async def repeated(x: Any) -> int:
@@ -60,13 +48,6 @@ class Broken(MemoryOutcomes):
 
     def forget(self, key: str) -> None:
         raise RuntimeError("no line either")
-
-
-class Silent(MemoryOutcomes):
-    """A table that takes nothing in."""
-
-    def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
-        raise RuntimeError("no line")
 
 
 def with_table(kind: type[MemoryOutcomes]) -> Store:
@@ -158,11 +139,8 @@ ROWS: Final = [
     Row("an input without a digest", why(placed(anything, "process", x=iter([1])))),
     Row("an output that is used up", why(placed(numbers, "process"))),
     Row("a port that cannot be stored", why(placed(numbers, "store", MemoryStore()))),
-    Row("a value that cannot be stored", why(placed(opens, "store", MemoryStore()))),
-    Row("metadata that cannot be stored", why(placed(raw, "store", MemoryStore()))),
     Row("no room in the store", why(placed(inc, "store", with_table(Full), x=1))),
     Row("a store that fails", warned(placed(inc, "store", with_table(Broken), x=1))),
-    Row("a store that takes nothing", warned(placed(inc, "store", with_table(Silent), x=1))),
     Row("an outcome that is damaged when it is read at last", spoilt_late, hide=STORED),
     Row("an outcome without its blob", partial(spoilt, "DELETE FROM blobs"), hide=STORED),
     Row("a damaged outcome", spoilt, hide=STORED),

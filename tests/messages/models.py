@@ -37,7 +37,6 @@ from dataflow_agent.models.providers.litellm import (
     check_event_loop,
     check_options,
     check_provider,
-    key_of,
     missing_key,
     translated,
 )
@@ -141,10 +140,6 @@ def in_file(name: str, text: str) -> Row:
     return Row(name, reading(text), hide=r"\S*/(?=answers)")
 
 
-def with_key(name: str) -> ModelRequest:
-    return ModelRequest("openai/gpt", (), options=Options(key=Secret(name)))
-
-
 def without_litellm() -> object:
     """Call a model where the library is not installed."""
     with patch.dict(sys.modules, {"litellm": None}), patch.object(litellm_provider, "_loaded", []):
@@ -167,7 +162,6 @@ ROWS: Final = [
     Row("answers with nothing", answering({"content": " "})),
     Row("announces calls", answering({"content": "I ask."}, "tool_calls")),
     Row("is cut", answering({"content": "half of it"}, "length")),
-    Row("no secret", lambda: key_of(with_key("NO_SUCH_KEY"))),
     Row(
         "unknown option",
         lambda: check_options(

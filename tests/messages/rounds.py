@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from dataflow import collect, each, gather
+from dataflow import collect, each
 from tests.behaviour.flow_parts import inc, pair
 from tests.messages.telling import Row, document, wired
 from tests.support.edges import every
@@ -44,25 +44,6 @@ def loop(**options: Any) -> Any:
         f.output("y", second.out)
 
     return wire
-
-
-def out_of_a_map(f: Any) -> None:
-    f.add(inc)
-    f.connect("$in.x", "inc.x")
-    f.input("x", int)
-    f.add(pair, q=each(gather(f.add(inc, x=1).out)))
-    f.connect("inc", "pair.p")
-    f.connect("pair", "inc.x", feedback=True)
-
-
-def of_a_map_outside(f: Any) -> None:
-    xs = f.input("xs", list[int])
-    head = f.add(inc)
-    f.connect("$in.x", "inc.x")
-    f.input("x", int)
-    f.add(pair, p=head.out, q=each(xs))
-    f.connect("pair", "inc.x", feedback=True)
-    f.output("y", collect(f.add(inc, x=each(xs)).out))
 
 
 def out_of_a_map_over_edges(f: Any) -> None:
@@ -103,29 +84,6 @@ def own_list(**options: Any) -> Any:
     return wired(wire)
 
 
-def own_arrivals(f: Any) -> None:
-    """Carry into a loop what waits for the arrivals of a deeper map, inside the map that both are in."""
-    outer = f.add(inc, x=every(1, 2))
-    deeper = f.add(inc, x=every(outer.out))
-    met = f.add(inc, x=every(3, deeper.out))
-    f.add(summed, deeper.out, collect(met.out))
-    f.connect("summed", "summed.xs", feedback=True, limit=1)
-
-
-async def summed(*xs: int | list[int]) -> int:
-    return len(xs)
-
-
-async def plus(p: int, q: int) -> int:
-    return p + q
-
-
-def a_loop_of_two_maps(f: Any) -> None:
-    """Read two maps in a loop that feedback edges have made."""
-    f.add(plus, p=each(f.input("xs", list[int])), q=each(f.input("ys", list[int])))
-    f.connect("plus", "plus.p", feedback=True)
-
-
 async def length(xs: list[Any]) -> int:
     return len(xs)
 
@@ -138,17 +96,12 @@ ROWS: Final = [
     Row("all of no loop", edges(("$in.x", "inc.x", {"leave": "all"}))),
     Row("what an edge cannot be", edges(("$in.x", "inc.x", {"feedback": 1, "leave": "first", "each_round": "no", "on_limit": "exit"}))),
     Row("a limit of a feedback edge", edges(("inc", "inc.x", {**BACK, "limit": 0, "on_limit": "stop"}))),
-    Row("all into one value", wired(loop(leave="all"))),
-    Row("feedback out of a map", wired(out_of_a_map)),
-    Row("feedback out of a map from outside", wired(of_a_map_outside)),
     Row("feedback out of a map over edges", wired(out_of_a_map_over_edges)),
     Row("feedback in a document", document("...\nnodes: {a: {type: control.if, config: {condition: value}}}\nedges: [{source: a, source_port: yes, target: a, target_port: value, feedback: true, leave: all}]")),
     Row("feedback beside an item", wired(beside_an_item)),
     Row("what is beside a loop in its map", wired(of_a_map_beside)),
     Row("an item beside the loop that opens its map", wired(partial(of_a_map_beside, is_item=True))),
     Row("a list in its own map over edges", own_list()),
-    Row("arrivals in their own map", wired(own_arrivals)),
-    Row("a loop of two maps", wired(a_loop_of_two_maps)),
     Row("a list in its own map that skips", own_list(on_error="skip")),
 ]
 # fmt: on

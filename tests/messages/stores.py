@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from dataflow import Flow, StoreError
-from dataflow.stores import Batch, Store
-from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
+from dataflow.stores import Store
+from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run
 from tests.messages.telling import Row, Stimulus, told
 
 __all__ = ["ROWS"]
@@ -52,16 +52,6 @@ def answered_twice(store: Store) -> None:
     store.answer("run", answer_to())
 
 
-def answered_when_closed(store: Store) -> None:
-    store.commit("run", Batch([record(2, "ask_closed")]))
-    store.answer("run", answer_to())
-
-
-def with_damaged_blob(store: Store) -> bytes:
-    store.commit("run", Batch(blobs={BLOB: b"other"}))
-    return store.blob(BLOB)
-
-
 def removed(folder: Path) -> None:
     store = Store.sqlite(folder / "runs.db")
     hold = store.begin(new_run())
@@ -71,11 +61,6 @@ def removed(folder: Path) -> None:
     finally:
         (folder / "runs.db").touch()
         hold.release()
-
-
-def below_a_file(folder: Path) -> None:
-    (folder / "file").touch()
-    Store.sqlite(folder / "file" / "runs.db").begin(new_run())
 
 
 def of_something_else(folder: Path) -> None:
@@ -108,11 +93,8 @@ ROWS: Final = [
     Row("a record twice", in_memory(lambda store: store.commit("run", batch_of(1)))),
     Row("a record twice in a file", in_file(lambda store: store.commit("run", batch_of(1)))),
     Row("no such blob", in_memory(lambda store: store.blob(BLOB))),
-    Row("a damaged blob", in_file(with_damaged_blob)),
     Row("an answer twice", in_memory(answered_twice)),
-    Row("an answer to what was closed", in_file(answered_when_closed)),
     Row("a file that was removed", in_folder(removed)),
-    Row("a folder that cannot be made", in_folder(below_a_file)),
     Row("a file of something else", in_folder(of_something_else)),
     Row("a file that is no database", in_folder(of_text)),
     Row("a file of a later release", in_folder(of_a_later_release)),

@@ -10,7 +10,6 @@ from types import FunctionType
 from typing import Any, Final
 
 import anyio
-from pydantic import SecretStr
 
 from dataflow import Flow, NodeOutput, Ports, RunFailed, node
 from dataflow.inspection.stored_run import firing_object, read_run
@@ -32,10 +31,6 @@ async def one() -> int:
 
 async def two() -> int:
     return 2
-
-
-async def opens() -> Callable[[], int]:
-    return one  # type: ignore[return-value]  # never called
 
 
 async def anything() -> Any:
@@ -134,14 +129,6 @@ def with_shape(text: str) -> Stimulus:
     return spoilt("run_started", lambda data: data.update(shape=text))
 
 
-def with_failure(data: dict[str, Any]) -> None:
-    data["failure"] = NONE
-
-
-def with_value(data: dict[str, Any]) -> None:
-    data["ports"]["out"]["value"] = NONE
-
-
 def cut_off(back: int) -> Stimulus:
     """Resume a run in whose journal a record was cut off, so many back from the newest."""
 
@@ -171,12 +158,6 @@ def overtaken() -> list[str]:
 def completed() -> list[str]:
     store, run = paused()
     resume(store, run, ask=1)
-    return resume(store, run)
-
-
-def taken() -> list[str]:
-    store, run = paused()
-    store.hold(run)
     return resume(store, run)
 
 
@@ -223,12 +204,10 @@ def failed_before() -> str:
 
 
 ROWS: Final = [
-    Row("a port whose values cannot be stored", begun(lambda f: f.add(opens))),
     Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything)))),
     Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object())),
     Row("an output that cannot be stored", begun(lambda f: f.add(anything))),
     Row("a run that goes on elsewhere", overtaken),
-    Row("a run that is being executed", taken),
     Row("a run that has completed", completed),
     Row("a run of which nothing was written", unwritten),
     Row("a second answer, to an ask whose first waits", with_answer_left("1", ask=2)),
@@ -242,12 +221,8 @@ ROWS: Final = [
     Row("a flow that cannot be read", spoilt("run_started", lambda data: data.update(shape=NONE))),
     Row("no shape", with_shape("{}")),
     Row("a later shape", with_shape('{"shape": 2, "texts": [], "nodes": {}}')),
-    Row("a port that cannot be read", spoilt("node_finished", with_value)),
     Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata=NONE))),
     Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show=NONE))),
     Row("a store that raises something else", defective),
     Row("a node that has not begun", not_begun),
-    Row(
-        "a failure that cannot be read", spoilt("node_finished", with_failure, node(on_error="skip")(breaks))
-    ),
 ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import anyio
 
-from dataflow import ExecutionContext, Flow, ToolCall, Tools
+from dataflow import ExecutionContext, Flow, ToolCall
 from dataflow_agent import Agent, AgentConfig, Toolbox, agent, mcp, tools
 from dataflow_agent.servers import offers as offering
 from dataflow_agent.servers.offers import Offer
@@ -22,10 +22,6 @@ NO_CONTEXT: Final = ExecutionContext("")
 BOX: Final = tools(agent_tools.add, agent_tools.weather, agent_tools.fails, agent_tools.odd)
 FORGETFUL: Final = tools(agent_tools.forgetful)
 AGENT: Final = Agent("helper")
-
-
-class Hammer(Tools):
-    """Tools of another kind."""
 
 
 def describing(item: Any) -> Stimulus:
@@ -43,7 +39,6 @@ def having(given: Any, flow: Flow) -> None:
 ROWS: Final = [
     Row("a lambda", describing(lambda: 1)),
     Row("no function", describing(3)),
-    Row("tools of another kind", describing(Hammer())),
     Row("takes a conversation", describing(agent_tools.with_context)),
     Row("any number of values", describing(agent_tools.with_many)),
     Row("a raw node", describing(agent_tools.raw)),

@@ -41,22 +41,6 @@ def two_next_values(f: Flow) -> None:
         c.next(2)
 
 
-def two_tests(f: Flow) -> None:
-    with f.loop(limit=2) as it:
-        c = it.carry(1)
-        s = f.add(inc, x=c.out)
-        c.next(s.out)
-        it.until(s.out, lambda x: x > 1)
-        it.while_(c.out, lambda x: x > 1)
-
-
-def async_test(f: Flow) -> None:
-    with f.loop(limit=2) as it:
-        c = it.carry(1)
-        c.next(c.out)
-        it.while_(c.out, inc)
-
-
 def test_of_two(f: Flow) -> None:
     with f.loop(limit=2) as it:
         c = it.carry(1)
@@ -177,30 +161,6 @@ def a_cycle_through_a_map(f: Flow) -> None:
     f.connect("join", "first.url")
 
 
-def a_cycle_in_a_map(f: Flow) -> None:
-    """Have an item wait for the list of all; an output reads that list too."""
-    item = f.add(inc, x=each(f.input("xs", list[int])))
-    f.after(item, f.add(node(takes_list).with_(name="whole"), xs=collect(item.out)).done)
-    f.output("y", collect(item.out))
-
-
-async def takes_list(xs: list[int]) -> int:
-    return len(xs)
-
-
-def a_cycle_through_a_lifted_loop(f: Flow) -> None:
-    """Read the items of a map both in a loop, which is named like its head, and beside it."""
-    head = f.add(node(plus).with_(name="head"), p=each(f.input("xs", list[int])))
-    f.add(node(takes_list).with_(name="back"), xs=collect(head.out))
-    f.connect("back", "head.q", feedback=True, limit=1)
-    beside = f.add(node(inc).with_(name="beside"), x=head.out)
-    f.add(node(takes_list).with_(name="whole"), xs=collect(beside.out))
-
-
-async def plus(p: int, q: int) -> int:
-    return p + q
-
-
 def all_of_no_loop() -> object:
     nodes: dict[str, Placed] = {"inc": PlacedNode("inc", type=derive(inc), inputs={"x": Literally(1)})}
     wiring = Wiring("f", block=Block(nodes, outputs={"o": All(Reference("inc"))}))
@@ -246,15 +206,11 @@ ROWS: Final = [
     Row("a small cycle", wired(a_cycle(3))),
     Row("a long cycle", wired(a_cycle(20))),
     Row("a cycle through a map", wired(a_cycle_through_a_map)),
-    Row("a cycle in a map", wired(a_cycle_in_a_map)),
-    Row("a cycle through a loop of feedback edges", wired(a_cycle_through_a_lifted_loop)),
     Row("a loop without an end", wired(settings_of_a_loop(limit=None))),
     Row("a limit of a loop", wired(settings_of_a_loop(limit=0))),
     Row("on_limit of a loop", wired(settings_of_a_loop(on_limit='stop'))),
     Row("carried from inside", wired(loop_reads_inside)),
     Row("two next values", wired(two_next_values)),
-    Row("two tests", wired(two_tests)),
-    Row("an async test", wired(async_test)),
     Row("a test of an int", document("...\nnodes: {l: {loop: {carry: {c: {first: {value: 1}, next: n}}, nodes: {n: {type: 'tests.behaviour.flow_parts:inc', inputs: {x: $carry.c}}}, until: n}}}")),
     Row("while of what a round makes", wired(while_of_a_round)),
     Row("a function that returns no port", lambda: returns_an_int.check()),
@@ -262,7 +218,6 @@ ROWS: Final = [
     Row("a default without out", wired(lambda f: f.add(Flow('empty').with_(default=3)))),
     Row("a default of another type", wired(lambda f: f.add(node(inc).with_(default='a'), x=1))),
     Row("no case of a switch", lambda: Flow().switch(1, str, ['a', 'b'])['c']),
-    Row("a node that is called with a port", lambda: node(settings)(Flow().input('x', int), {})),
     Row("a port with an index", lambda: Flow().input('x', list[int])[0]),
     Row("a field of an input", lambda: Flow().input('x', Parts).title),
     Row("a field of a join", lambda: merge(Flow().input('x', Parts)).title),

@@ -125,7 +125,6 @@ ROWS: Final = [
 ]  # fmt: skip
 
 
-@pytest.mark.anyio
 async def test_a_behaviour_is_as_its_row_says(subtests: pytest.Subtests) -> None:
     await check_rows(ROWS, subtests)
 

@@ -1,10 +1,11 @@
-"""Ways through a workflow that a walk takes, and those that the report warns of."""
+"""Ways through a workflow that a walk takes, conditions of edges, schedules, and an example."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,8 +14,10 @@ import anyio
 from dataflow import EventKind, Flow, NodeState
 from dataflow.authoring.loops import find_loops
 from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from dataflow_formats.agentron.file import Condition, fault_in, first_that_holds, holds
 from tests.nodes.agent.serving import SERVER
-from tests.nodes.formats.agentron.walking import MODEL, agent, edge, flow_of, ran, steps, workflow
+from tests.nodes.formats.agentron.walking import MODEL, agent, always, edge, flow_of, ran, steps, workflow
+from tests.nodes.formats.golden import converted
 
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
 
@@ -141,3 +144,116 @@ def test_a_branch_has_its_own_rounds() -> None:
 def test_what_means_the_same_has_no_remarks() -> None:
     flow = flow_of(workflow("abc", "ab", edge("b", "a", "again"), "bc", maxRounds=3))
     assert list(flow.report) == []
+
+
+CASES: Final = [
+    ("message_type", "done", "done", True),
+    ("message_type", "done", "Done", False),
+    ("message_type", "done", "done ", False),
+    ("message_type", "done", "all done", False),
+    ("message_type", "done", '{"type": "done"}', True),
+    ("message_type", "done", '{"type": "open"}', False),
+    ("message_type", "done", '{"kind": "done"}', False),
+    ("message_type", "done", '["done"]', False),
+    ("message_type", "done", '{"type": "done"', False),
+    ("message_type", "1", '{"type": 1}', False),
+    ("message_type", "", "", True),
+    ("message_type", "", "x", False),
+    ("content_contains", "yes", "Yes!", True),
+    ("content_contains", "YES", "oh yes", True),
+    ("content_contains", "yes", "no", False),
+    ("content_contains", "STRASSE", "Straße", True),
+    ("content_contains", '"type"', '{"type": "done"}', True),
+    ("content_contains", "", "", True),
+    ("content_contains", "", "x", True),
+    ("content_contains", "x", "", False),
+    ("mood", "good", "bad", True),
+    ("", "", "", True),
+]
+
+
+def test_a_condition_holds_or_not() -> None:
+    found = [holds(Condition(type=kind, value=value), output) for kind, value, output, _ in CASES]
+    assert found == [outcome for *_, outcome in CASES]
+
+
+def test_an_edge_without_a_condition_is_always_followed() -> None:
+    assert holds(None, "")
+
+
+def first(*values: str | None, output: str) -> int | None:
+    """Return the first of several conditions that holds; None stands for an edge without a condition."""
+    conditions = [
+        None if value is None else Condition(type="content_contains", value=value) for value in values
+    ]
+    return first_that_holds(conditions, output)
+
+
+def test_the_first_condition_that_holds_counts() -> None:
+    assert first("a", "b", output="b") == 1
+    assert first("a", "b", output="a b") == 0
+    assert first("a", "b", output="c") is None
+    assert first(output="a") is None
+    assert first("a", None, output="c") == 1
+
+
+def test_what_nests_too_deep_to_be_read_has_no_type() -> None:
+    assert not holds(Condition(type="message_type", value="done"), "[" * 100_000)
+
+
+GOOD = ["60", "1", "5", "daily@09:00", "daily@00:00", "daily@23:59", "weekly@1,3,5", "weekly@0", "weekly@6"]
+BAD = [
+    *("", " 30 ", "5s", "1.9", "1e3", "0", "-1", "abc", "٦٠", "daily@ 9:00", "daily@09:00\n", "daily@9:30"),
+    *("daily@99:99", "daily@24:00", "daily@12", "Daily@09:00", "weekly@7", "weekly@mon", "weekly@1,,2"),
+    *("weekly@-1", "weekly@", "weekly@1,1"),
+]
+
+
+def refused(mode: str, schedules: Sequence[str]) -> list[str]:
+    """Return the schedules that a mode refuses as values of the wrong form."""
+    faults = {schedule: fault_in(mode, schedule) for schedule in schedules}
+    wrong = {schedule: fault for schedule, fault in faults.items() if fault is not None}
+    assert [(fault.code, fault.found) for fault in wrong.values()] == [("DF4002", repr(one)) for one in wrong]
+    return [*wrong]
+
+
+def test_an_interval_has_seconds_a_time_of_day_or_days_of_the_week() -> None:
+    assert refused("interval", GOOD) == []
+    assert refused("interval", BAD) == BAD
+
+
+def test_an_interval_needs_a_schedule() -> None:
+    fault = fault_in("interval", None)
+    assert fault is not None
+    assert fault.code == "DF4202"
+
+
+def test_a_continuous_mode_may_have_a_delay_and_no_time_of_day() -> None:
+    assert fault_in("continuous", None) is None
+    assert refused("continuous", ["5", "daily@09:00", "0", "x"]) == ["daily@09:00", "0", "x"]
+
+
+def test_a_schedule_of_a_single_run_does_not_count() -> None:
+    assert [fault_in("one_time", schedule) for schedule in (None, "60", "whatever")] == [None] * 3
+
+
+def test_schedules_are_kept_for_who_looks() -> None:
+    branches = [
+        {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
+        {"id": "c", "nodes": [], "executionMode": "continuous"},
+    ]
+    assert flow_of(workflow("a", branches=branches)).wiring.meta["agentron"] == {
+        "name": "small",
+        "executionMode": "one_time",
+        "branches": [
+            {"id": "n", "name": "Night", "executionMode": "interval", "schedule": "daily@03:30"},
+            {"id": "c", "executionMode": "continuous"},
+        ],
+    }
+
+
+def test_the_example_of_the_document_takes_turns_for_ten_rounds() -> None:
+    with scripted(always):
+        found = steps(Flow.load(converted("agentron/turns")).run_sync(inputs={"mood": "glad"}))
+    assert [step["node"] for step in found] == ["a1", "a2"] * 10
+    assert [step["agent"] for step in found[:2]] == ["<agent-1-id>", "<agent-2-id>"]

@@ -12,7 +12,6 @@ from dataflow_agent import ModelFailed, ScriptedAnswer, ScriptedCall, scripted
 from dataflow_formats.agentron.words import AgentronWords
 from tests.nodes.formats.agentron.walking import MODEL, edge, flow_of, workflow
 
-pytestmark = pytest.mark.anyio
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
 
 

@@ -1,15 +1,20 @@
-"""Conditions and references of cagent, for themselves."""
+"""Conditions and references of cagent for themselves; what is no workflow, every problem of it at once."""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import dedent
 from typing import Any, Final
 
 import pytest
 
-from dataflow import ExpressionError
+from dataflow import Diagnostic, ExpressionError, Flow, FormatError
 from dataflow.secrets.known import know
 from dataflow_formats.cagent.conditions import filled, holds, placeholders
 from dataflow_formats.cagent.file import find, read_reference
+from tests.nodes.formats.cagent.workflows import flow_of, problems
 from tests.support.known_secrets import forgetting
 
 STORE: Final[dict[str, Any]] = {
@@ -115,3 +120,118 @@ def test_what_is_filled_in_is_not_looked_at_again() -> None:
         "{{ $steps.a.output }}",
         "{{ $steps }}",
     ]
+
+
+def test_all_problems_of_a_file_are_told_at_once() -> None:
+    workflow = """\
+    workflow:
+      max_loop_iterations: many
+      overrides: {max_loop_iterations: 1.5}
+      steps:
+      - {type: agent}
+      - {type: agent, id: a, name: nobody}
+      - {type: condition, id: c, condition: "$steps.c2.output", extra: 1}
+      - {type: condition, id: c, condition: ""}
+      - {type: x}
+      - {type: agent, name: x, retry: {max_attempts: -1, foo: 2, backoff: slow}}
+      - text
+      - {type: parallel, id: p}
+      - {type: parallel, id: q, steps: [{goto: c}]}
+      - {goto: [1]}
+      - {type: agent, name: x, id: 3}
+    """
+    assert problems(workflow) == [
+        "DF4002 workflow.max_loop_iterations",
+        "DF4002 workflow.overrides.max_loop_iterations",
+        "DF4003 workflow.steps[0]",
+        "DF4005 workflow.steps[1].name: step 'a'",
+        "DF4004 workflow.steps[2].extra: step 'c'",
+        "DF4003 workflow.steps[3]: step 'c'",
+        "DF4007 workflow.steps[3].id: step 'c'",
+        "DF4005 workflow.steps[4].type",
+        "DF4002 workflow.steps[5].retry.max_attempts",
+        "DF4004 workflow.steps[5].retry.foo",
+        "DF4002 workflow.steps[5].retry.backoff",
+        "DF4002 workflow.steps[6]",
+        "DF4003 workflow.steps[7]: step 'p'",
+        "DF4304 workflow.steps[8].steps[0]: step 'q'",
+        "DF4002 workflow.steps[9].goto",
+        "DF4002 workflow.steps[10].id",
+    ]
+
+
+def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
+    agents = 'agents: {x: {model: m/x, instruction: "{{ $steps.zz.output }}"}}\n'
+    workflow = """\
+    workflow:
+    - {type: condition, condition: "{{ $steps.ghost.output }}", true: [nowhere, 7]}
+    - {type: condition, condition: "1 > 2", false: [last]}
+    - {type: agent, name: x, id: last}
+    - {type: condition, condition: "$steps.last.output[0]", false: [{goto: last}]}
+    """
+    assert problems(workflow, agents) == [
+        "DF4307 agents.x.instruction: agent 'x': {{ $steps.zz.output }}",
+        "DF4307 workflow[0].condition: step 'condition': condition '{{ $steps.ghost.output }}'",
+        "DF4305 workflow[0].true[0]: step 'back_to_nowhere'",
+        "DF4308 workflow[1].condition: step 'condition_2': condition '1 > 2'",
+        "DF4305 workflow[1].false[0]: step 'back_to_last'",
+        "DF4308 workflow[3].condition: step 'condition_3': condition '$steps.last.output[0]'",
+    ]
+
+
+def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
+    agents = """\
+    agents:
+      x: {model: openai/gpt, sub_agents: [idle, gone, team/agent, "registry:5000/agent"]}
+      idle: {model: nobody, instruction: "{{ $steps.ghost.output }}"}
+      none: 1
+      bare: {structured_output: {name: x}, sub_agents: idle}
+    models: {own: {provider: openai, model: gpt-5}}
+    """
+    assert problems("workflow: [{type: agent, name: y}, {type: agent, name: x}]", agents) == [
+        "DF4005 agents.x.sub_agents[1]: agent 'x'",
+        "DF4012 agents.idle.model: agent 'idle'",
+        "DF4002 agents.none: agent 'none'",
+        "DF4003 agents.bare: agent 'bare'",
+        "DF4002 agents.bare.structured_output: agent 'bare'",
+        "DF4002 agents.bare.sub_agents: agent 'bare'",
+        "DF4005 workflow[0].name",
+    ]
+
+
+def test_a_reference_of_an_agent_that_no_step_runs_leads_to_a_step() -> None:
+    agents = 'agents: {x: {model: m/x}, idle: {model: m/x, instruction: "{{ $steps.zz.output }}"}}\n'
+    assert problems("workflow: [{type: agent, name: x}]", agents) == [
+        "DF4307 agents.idle.instruction: agent 'idle': {{ $steps.zz.output }}"
+    ]
+
+
+def test_a_model_that_two_agents_name_is_remarked_on_once() -> None:
+    agents = "agents: {x: {model: m}, y: {model: m}}\nmodels: {m: {model: openai/gpt-5, top_p: 1}}\n"
+    flow = flow_of("workflow: [{type: agent, name: x}, {type: agent, name: y}]", agents)
+    assert [str(remark) for remark in flow.report if "top_p" in remark.original] == [
+        "originally model 'm' has 'top_p'; here it has no effect"
+    ]
+
+
+def problems_of(text: str, **more: str) -> Sequence[Diagnostic | str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "flow.yaml"
+        path.write_text(dedent(text), encoding="utf-8")
+        return Flow.load(path, **more).check()
+
+
+def test_keys_that_are_booleans_are_words_only_in_files_of_cagent() -> None:
+    for key in ("true", "false", "True", "FALSE"):
+        with pytest.raises(FormatError, match="DF0111"):
+            problems_of(f"dataflow: 1\nmeta:\n  {key}: 1")
+        step = f"{{type: condition, condition: $steps.x.output, {key}: []}}"
+        steps = f"[{{type: agent, name: x}}, {step}]"
+        assert problems_of(f"agents: {{x: {{model: a/m}}}}\nworkflow: {steps}") == []
+
+
+def test_a_key_is_there_once_whether_or_not_it_is_quoted() -> None:
+    with pytest.raises(FormatError, match="DF0112"):
+        problems_of("workflow: [{type: condition, true: [], 'true': []}]")
+    with pytest.raises(FormatError, match="DF0111"):
+        problems_of("workflow: [{type: condition, ~: []}]")

@@ -28,7 +28,7 @@ from tests.nodes.formats.clickweave.workflows import (
 )
 
 #: Rows that stand in other files, and where.
-ELSEWHERE: Final = {"CW20": "test_checks.py", "CW22": "test_words.py"}
+ELSEWHERE: Final = {"CW20": "test_actions.py", "CW22": "test_words.py"}
 
 
 def loops(done: Done) -> list[tuple[str, int]]:

@@ -1,15 +1,17 @@
-"""What the document of HiFide says of contexts and of its example nodes."""
+"""What the document of HiFide says of contexts, nodes, caches, and chats that share a conversation."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any, Final
 
-from dataflow import ExecutionContext
+from dataflow import ExecutionContext, NodeState
+from dataflow.core.wiring import node_of_path
 from dataflow_formats.hifide.config import Selected, selected
-from dataflow_formats.hifide.file import kind_of_node, port_name, spelled_type
-from dataflow_formats.hifide.nodes import Told, message
-from tests.nodes.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
+from dataflow_formats.hifide.file import MISSING, kind_of_node, port_name, spelled_type
+from dataflow_formats.hifide.nodes import Cache, Keep, Told, cache_by, keep_by, message
+from tests.nodes.formats.hifide.flows import Played, chatting, edge, flow_of, node, play, said_in
 
 CHAT: Final = ("s u", "u q", "u.data q.data")
 
@@ -163,3 +165,153 @@ def test_two_loops_that_wait_are_two_rounds_of_one() -> None:
     more = [node("v", "userInput"), node("w", "chat")]
     edges = flow_of([*nodes, *more], "s u", "u q", "q v", "v w", "w u").to_dict()["edges"]
     assert [one["source"] for one in edges if one.get("feedback")] == ["w"]
+
+
+EMPTY: Final = ExecutionContext("main")
+#: A conversation in rounds, of which each is told what comes out of the cache.
+ROUNDS: Final = ("s u", "u c", "f.data c.data", "c q", "c.data q.data", "q u")
+
+
+async def kept_at(time: float, value: Any = "kept") -> ExecutionContext:
+    """Return a conversation on which the cache `c` has kept a value at a time."""
+    found = await keep_by(lambda: time)({MISSING: EMPTY, "data": value}, Keep(name="c", wired=["data"]))
+    context: ExecutionContext = found.outputs["conversation"]
+    return context
+
+
+#: The config of a cache with a value since 100, the time, and whether the value counts.
+TIMES: Final[list[tuple[dict[str, Any], float, bool]]] = [
+    ({}, 399, True),
+    ({}, 400, False),
+    ({"ttl": 0}, 100, False),
+    ({"invalidate": 101}, 110, False),
+    ({"invalidate": 99}, 110, True),
+]
+
+
+async def test_a_value_counts_while_it_is_fresh() -> None:
+    """HF13, HF14."""
+    for given, now, is_kept in TIMES:
+        config = Cache(name="c", wired=["conversation"], **given)
+        found = await cache_by(partial(float, now))({"conversation": await kept_at(100)}, config)
+        assert found.metadata == {"cached": is_kept}
+        expected = ("kept", False) if is_kept else (None, True)
+        assert (found.outputs.get("data"), MISSING in found.outputs) == expected
+
+
+def cached(**config: Any) -> list[Any]:
+    return [
+        *chatting(),
+        node("m", "manualInput", message="news"),
+        node("f", "manualInput"),
+        node("c", "cache", **config),
+    ]
+
+
+def runs_of(played: Played, name: str) -> int:
+    """Count how often a node has run, in whatever round."""
+    done = [path for path, state in played.result.states.items() if state is NodeState.DONE]
+    return [node_of_path(path) for path in done].count(name)
+
+
+async def test_what_comes_before_a_cache_runs_only_where_that_has_no_value() -> None:
+    """HF12: what is read in the loop runs in its rounds."""
+    for ttl, runs, second in ((300, 1, "one"), (0, 2, "two")):
+        played = await play(flow_of(cached(ttl=ttl), "u.data f.data", *ROUNDS), "one", "two")
+        told = [said_in(request)[-1] for request in played.requests]
+        assert (told, runs_of(played, "f")) == (["user:one", f"user:{second}"], runs)
+
+
+async def test_what_comes_before_a_cache_outside_the_loop_runs_once() -> None:
+    played = await play(flow_of(cached(), "m.data f.data", *ROUNDS), "one", "two")
+    assert [said_in(request)[-1] for request in played.requests] == ["user:news", "user:news"]
+    assert (runs_of(played, "m"), runs_of(played, "f")) == (1, 1)
+
+
+async def test_what_others_read_too_runs_in_any_case() -> None:
+    nodes = [*cached(), node("other", "manualInput")]
+    played = await play(flow_of(nodes, "u.data f.data", "f.data other.data", *ROUNDS), "one", "two")
+    assert runs_of(played, "f") == 2
+
+
+async def test_a_cache_without_data_passes_the_conversation_on() -> None:
+    played = await play(flow_of([*chatting(), node("c", "cache")], "s c", "c u", "u q"), "one")
+    assert played.value("q.context").context_id == played.value("s.out").context_id
+
+
+async def test_a_cache_leads_back_to_the_node_that_waits() -> None:
+    nodes = [*chatting(), node("c", "cache")]
+    played = await play(flow_of(nodes, "s u", "u q", "q c", "q.data c.data", "c u"), "one", "two")
+    assert [len(request.messages) for request in played.requests] == [1, 3]
+
+
+async def test_chats_that_share_a_conversation_speak_in_declared_order() -> None:
+    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
+    nodes += [node(id, "chat") for id in ("c", "d", "e")]
+    flow = flow_of(nodes, "s c", "m.data c.data", "s e", "m.data e.data", "s d", "m.data d.data")
+    played = await play(flow)
+    assert [len(request.messages) for request in played.requests] == [1, 3, 5]
+    assert [remark.original for remark in flow.report] == ["'c' and 'd' and 'e' write to one history at once"]
+
+
+async def test_however_many_chats_of_a_loop_speak_in_declared_order() -> None:
+    """Three and four of them, of which one leads back, or all."""
+    for others, back in (("de", ""), ("de", "de"), ("def", ""), ("def", "def")):
+        nodes = [*chatting(), *(node(id, "chat") for id in others)]
+        edges = [end for id in f"q{others}" for end in (f"u {id}", f"u.data {id}.data")]
+        flow = flow_of(nodes, "s u", *edges, "q u", *(f"{id} u" for id in back))
+        played = await play(flow, "one", "two", answer=lambda request: str(len(request.messages)))
+        count = 1 + len(others)
+        lengths = range(1, 4 * count, 2)
+        assert [len(request.messages) for request in played.requests] == [*lengths]
+        texts = [*["user:one"] * count, *["user:two"] * count]
+        told = zip(texts, lengths, strict=True)
+        spoken = [said for text, length in told for said in (text, f"assistant:{length}")]
+        assert said_in(played.requests[-1]) == spoken[:-1]
+
+
+async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_value() -> None:
+    nodes = [*chatting(), node("d", "chat"), node("c", "cache"), node("f", "manualInput", message="hi")]
+    nodes += [node("r", "intentRouter", routes={"x": "", "y": ""})]
+    edges = ["s u", "u c", "f.data c.data", "u r", "u.data r.data", "c q", "r.x-data q.data"]
+    flow = flow_of(nodes, *edges, "c d", "r.y-data d.data", "q u", "d u")
+    played = await play(flow, "one", "two", answer=lambda _: json.dumps({"answer": "y"}))
+    assert [remark.node for remark in flow.report] == ["c"]
+    assert [len(request.messages) for request in played.requests[1::2]] == [1, 3]
+
+
+async def test_a_chat_of_a_loop_behind_one_that_is_skipped_goes_on_from_what_was_said() -> None:
+    nodes = [*chatting(), node("r", "intentRouter", routes={"x": "", "y": ""}), node("d", "chat")]
+    edges = ("s u", "u r", "u.data r.data", "u q", "r.x-data q.data", "u d", "r.y-data d.data", "d u")
+    flow = flow_of(nodes, *edges)
+    routes = iter("yxy")
+    played = await play(
+        flow,
+        "one",
+        "two",
+        "three",
+        answer=lambda request: (
+            json.dumps({"answer": next(routes)}) if "routes:" in request.messages[0].content else "ok"
+        ),
+    )
+    told = [said_in(request) for request in played.requests if "routes:" not in request.messages[0].content]
+    assert [len(one) for one in told] == [1, 3, 5]
+
+
+async def test_what_goes_on_from_a_chat_in_line_sees_what_the_others_have_said() -> None:
+    nodes = [*chatting(), node("d", "chat"), node("i", "injectMessages", id="k", staticUserMessage="U")]
+    edges = ("s u", "u q", "u.data q.data", "u d", "u.data d.data", "q i", "i u")
+    played = await play(flow_of(nodes, *edges), "one", "two")
+    assert [len(request.messages) for request in played.requests] == [1, 3, 6, 8]
+
+
+async def test_a_chat_that_waits_for_another_speaks_behind_it_wherever_it_is_declared() -> None:
+    nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
+    nodes += [node(id, "chat") for id in ("d", "c")]
+    flow = flow_of(nodes, "s c", "m.data c.data", "s d", "c.result d.message")
+    played = await play(flow)
+    assert [said_in(request) for request in played.requests] == [
+        ["user:hi"],
+        ["user:hi", "assistant:hello", "user:hello"],
+    ]
+    assert [remark.original for remark in flow.report] == ["'c' and 'd' write to one history at once"]
