@@ -56,7 +56,6 @@ ROWS: Final = [
     Row("no start", loaded({"nodes": [A], "connections": []})),
     Row("two starts", nodes({"id": "t", "type": "start"})),
     Row("an exit that leads nowhere", warned({"nodes": [S, {"id": "i", "type": "if"}], "connections": [{"source": "s", "target": "i"}]})),
-    Row("an id that is no text", nodes({"id": 1, "type": "agent"})),
     Row("a model that nobody knows", node("agent", model="house")),
     Row("an effort that nobody knows", node("agent", reasoningEffort="most")),
     Row("tools that are no mapping", node("agent", tools=["web_search"])),

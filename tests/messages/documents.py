@@ -87,7 +87,6 @@ ROWS: Final = [
     Row("an edge to a loop", document('...\nnodes: {l: {loop: {limit: 1}}, m: {map: {over: {x: {value: []}}}}}\nedges: [{source: m, target: l, target_port: x}]')),
     Row("a shadowed id", document('...\nnodes: {l: {loop: {limit: 1, nodes: {l: {type: control.if, config: {condition: value}, values: {value: true}}}}}}')),
     Row("a loop from inside", document('...\nnodes: {l: {loop: {limit: 1, nodes: {a: {type: control.if, config: {condition: value}, inputs: {value: l.x}}}}}}')),
-    Row("a type that is none", document('...\nnodes: {a: {type: inc}}')),
     Row("a pack that is not there", document('...\nnodes: {a: {type: nowhere.inc}}')),
     Row("what is no function", document("...\nnodes: {a: {type: 'os:sep'}}")),
     Row("two tests of a branch", document("...\nnodes: {a: {type: control.if, config: {condition: value, predicate: 'os:getcwd'}, values: {value: 1}}}")),

@@ -40,7 +40,6 @@ ROWS: Final = [
     Row("an unknown port", loaded(file_of([U, C], "u c", "u.date c.data"))),
     Row("an unknown input", loaded(file_of([U, C], "u c", "u.data c.question"))),
     Row("a cache without data that is read", loaded(file_of([S, node("c", "cache"), node("d", "chat")], "s c", "c d", "c.data d.message"))),
-    Row("no entry", loaded(file_of([U, C], "u c", "c u"))),
     Row("a circle", loaded(file_of([M, node("a", "manualInput"), node("b", "manualInput")], "a.data b.data", "b.data a.data"))),
     Row("a chat that is told nothing", loaded(one("chat"))),
     Row("a chat whose conversation says nothing", run(file_of([S, C], "s c"))),

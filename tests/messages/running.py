@@ -249,7 +249,6 @@ ROWS: Final = [
     Row("SKIP for an input", failing(lambda f: f.input('x', Any), x=SKIP)),
     Row("a failure of an attempt", raised(lambda f: f.add(node(breaks).with_(retries=1))), hide=RUN),
     Row("two failures", raised(two_breaks, errors='continue'), hide=RUN),
-    Row("a failed item", raised(lambda f: f.add(breaks, x=each([1]))), hide=RUN),
     Row("a node that takes too long", raised(lambda f: f.add(node(sleeps).with_(timeout=0.001))), hide=RUN),
     Row("a node that takes too long in all", raised(lambda f: f.add(node(sleeps).with_(deadline=0.001))), hide=RUN),
     Row("a run that takes too long", raised(lambda f: f.add(sleeps), timeout=0.001), hide=RUN),

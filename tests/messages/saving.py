@@ -20,7 +20,6 @@ from dataflow.core.config import Config
 from dataflow.core.public_names import public_module
 from dataflow.core.wiring import Carried, Literally, LoopBlock
 from dataflow.loading import read_document
-from dataflow.packs.pack import Pack
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, dumped, files
 
@@ -151,7 +150,6 @@ ROWS: Final = [
     Row("no such module", lambda: find_flow('nowhere:f')),
     Row("a public name that is none", stored_as("no:name")),
     Row("a public name of the engine", stored_as("agent")),
-    Row("a type that cannot be imported", lambda: Pack('p', version='1', api=1, nodes={'a': 'nowhere:a'}).find('a')),
     Row("a constant without a form", dumped(lambda f: f.add(dated, x=Odd(), day=date(2026, 1, 2)))),
     Row("a long number", dumped(lambda f: f.add(dated, x=10 ** 1000, day=date(2026, 1, 2)))),
     Row("a key that is no text", dumped(lambda f: f.add(dated, x={1: 2}, day=date(2026, 1, 2)))),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, make_dataclass
 from enum import Enum
 from typing import Any, Final
 
-from dataflow import Secret
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
@@ -91,7 +90,6 @@ READING: Final = [
     Row("a field that was removed", read(stored("Data", v={"older": 1}), Data)),
     Row("a field that was added", read(stored("Data", v={"old": 1}), Data)),
     Row("a member that was removed", read(stored("Color", v="BLUE"), Color)),
-    Row("no secret", read({"$": "dataflow:Secret", "v": 1}, Secret)),
     Row("marks in a list", read({"$": "secret", "v": [[], []]})),
     Row("a mark out of the text", read({"$": "secret", "v": ["plain", [[0, 9]]]})),
     Row("a mark that is none", read({"$": "secret", "v": ["plain", [[0, 5]]]})),

@@ -46,7 +46,6 @@ ROWS: Final = [
     Row("no schema", describing(agent_tools.with_function)),
     Row("not importable", lambda: anyio.run(offering.tools, Offer(functions=["no_such_module:add"]))),
     Row("no name of a function", configuring(Offer, functions=["add"])),
-    Row("not among them", lambda: BOX.specs(["sub"])),
     Row("no such tool", calling("sub", "{}")),
     Row("no tools at all", calling("sub", "{}", tools())),
     Row("cut arguments", calling("add", '{"a": 1, '), hide=r"(?<=JSON: ).*(?=; add)"),
@@ -75,10 +74,6 @@ ROWS: Final = [
         hide=r"(?<=not JSON: ).*(?=; expected)",
     ),
     Row("a pattern of no function", lambda: tools(agent_tools.add, agent_tools.weather, deny=["weahter"])),
-    Row(
-        "a pattern of an argument that is not there",
-        lambda: tools(agent_tools.add, agent_tools.blocking, deny=["add(c=1)", "*(text=x)"]),
-    ),
     Row(
         "a pattern of an argument that is not there in the config of a node",
         configuring(Offer, functions=[f"{agent_tools.__name__}:add"], deny=["add(c=1)"]),

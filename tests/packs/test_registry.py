@@ -163,13 +163,6 @@ def test_a_type_of_two_distributions_is_picked_by_its_distribution(installs: Ins
     assert (other.code, other.available) == ("DF1307", ("another", "made-up.shots"))
 
 
-def test_two_distributions_may_have_different_types_of_one_pack(installs: Install) -> None:
-    installs("shots", "good = made_up_packs:good")
-    installs("another", "good = made_up_packs:scanning")
-    assert [find_type(id).id for id in ("good.fetch", "good.scan")] == ["good.fetch", "good.scan"]
-    assert "good.fetch" not in shared_ids(installed_packs())
-
-
 def test_a_broken_pack_does_not_hide_another_of_its_name(installs: Install) -> None:
     installs("shots", "good = made_up_packs:good")
     installs("another", "good = made_up_nowhere:good")
@@ -214,15 +207,3 @@ def test_a_distribution_that_is_installed_later_is_found(installs: Install, tmp_
     changed(tmp_path)
     assert is_offered("good.fetch")
     assert is_offered("shots:good.fetch")
-
-
-def test_the_first_of_a_name_on_the_search_path_counts(
-    installs: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    installs("shots", "good = made_up_packs:good", "2.0")
-    older = tmp_path / "older"
-    older.mkdir()
-    install(older, "Shots", "good = made_up_packs:scanning\nlazy = made_up_packs:lazy", "1.0")
-    monkeypatch.setattr(sys, "path", [*sys.path, str(older)])
-    assert (listed("good").offer.version, listed("good").types) == ("2.0", ["good.fetch"])
-    assert not installed_packs("lazy")

@@ -17,7 +17,6 @@ from dataflow import (
     Message,
     ToolCall,
 )
-from dataflow.inspection.json_values import json_value
 from dataflow_agent import (
     Inject,
     Merge,
@@ -44,30 +43,6 @@ def talk(*texts: str) -> ExecutionContext:
     for text in texts:
         made = made.append(Message("user", text), Message("assistant", f"re:{text}"))
     return made
-
-
-async def test_a_document_goes_on_from_messages_that_it_is_given(tmp_path: Path) -> None:
-    file = tmp_path / "talk.yaml"
-    file.write_text(
-        "dataflow: 1\ninputs: {talk: {type: array}}\n"
-        "nodes: {main: {type: agent.context, inputs: {messages: $in.talk}}}\noutputs: {context: main}\n",
-        encoding="utf-8",
-    )
-    flow = Flow.load(file)
-    call = {"id": "t", "name": "look", "arguments": "{}"}
-    said = [
-        {"role": "user", "content": "rule", "pin": "rules"},
-        {"role": "user", "content": "a"},
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "content": "b", "tool_call_id": "t"},
-        {"role": "assistant", "content": "c"},
-    ]
-    result = await flow.run(talk=said)
-    assert sent(result["context"]) == ["rule", "a", "", "b", "c"]
-    assert result["context"].context_id == f"{result.run_id}/main"
-    assert result["context"].message_history[1].tool_calls == (ToolCall("t", "look", "{}"),)
-    history = json_value(result["context"])["message_history"]
-    assert [message["content"] for message in history] == ["a", "", "b", "c"]
 
 
 async def test_messages_that_cannot_be_read() -> None:

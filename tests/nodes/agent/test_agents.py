@@ -9,9 +9,7 @@ import pytest
 
 from dataflow import (
     ConversationInvalid,
-    EventKind,
     ExecutionContext,
-    Flow,
     FlowInvalid,
     Message,
     NodeState,
@@ -108,17 +106,6 @@ async def test_called_directly_it_runs_as_a_flow_of_its_own() -> None:
         longer = await agent("more", context=reply.context, config=AgentConfig(model="openai/gpt"))
     assert [one.content for one in longer.context.message_history][-2:] == ["more", "again"]
     assert longer.context.context_id == reply.context.context_id
-
-
-async def test_pieces_are_events_and_without_a_context_it_begins_one_named_like_its_firing() -> None:
-    with Flow("alone") as flow:
-        flow.output("context", flow.add(lead, prompt="hi").out.context)
-    with scripted(ScriptedAnswer(pieces=("a", "b"))):
-        async with flow.start() as run:
-            pieces = [event.data["piece"] async for event in run.events() if event.kind is EventKind.PIECE]
-            result = await run
-    assert pieces == ["a", "b"]
-    assert result["context"].context_id == f"{result.run_id}/lead"
 
 
 async def test_a_limit_ends_the_turn_with_the_text_so_far() -> None:

@@ -123,16 +123,6 @@ async def test_an_answer_for_the_run_counts_in_later_rounds_and_later_agents_of_
         assert asked(await flow.run()) == [ASK]
 
 
-async def test_a_grant_is_of_one_tool_and_does_not_undo_a_deny() -> None:
-    MADE.clear()
-    later = calling(("write", "/etc/a"), ("read", "b"))
-    with scripted(calling(("write", "a")), later, "done"):
-        patient = Agent("lead", model="openai/gpt", time_limit=1000)  # the time to answer is not of the turn
-        flow = room(patient, tools(write, read, ask=["*"], deny=["*(path=/etc/*)"]))
-        result = await flow.resume(await flow.run(), {ASK: "allow_for_run"})
-    assert (asked(result), MADE) == (["lead/turn[1]/call[1]/approve"], ["write a"])
-
-
 async def test_a_call_that_nobody_decides_on_in_time_is_denied() -> None:
     with scripted(calling(("write", "a")), "done"):
         flow = room(Agent("lead", model="openai/gpt", approval_expires=0.01), FILES)
@@ -229,17 +219,3 @@ async def test_a_merged_conversation_has_the_grants_of_all_and_no_others() -> No
     assert asked_about(await granted(rooms("append"), left="allow")) == ["write"]
     assert asked_about(await granted(rooms("append"), right="deny")) == ["remove"]
     assert asked_about(await granted(rooms("pick"))) == ["remove"]
-
-
-async def test_grants_of_another_run_are_let_go() -> None:
-    result = await granted(rooms("append"))
-    with Flow("later") as later:
-        main = later.input("context", ExecutionContext)
-        again = later.add(named("left"), prompt="go", context=main, tools=GUARDED)
-        later.output("context", again.out.context)
-    with scripted(answers):
-        paused = await later.run(context=result["context"])
-        assert asked_about(paused) == ["write"]
-        ended = await later.resume(paused, {paused.asks[0].id: "allow_for_run"})
-    [name] = ended["context"].variables
-    assert name == f"agent.granted/{ended.run_id}/{__name__}:write"

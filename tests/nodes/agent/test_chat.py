@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import pytest
@@ -17,7 +15,6 @@ from dataflow import (
     Diagnostic,
     ExecutionContext,
     Flow,
-    FlowInvalid,
     Message,
     ProcessMemo,
     Retry,
@@ -80,16 +77,6 @@ async def test_an_answer_is_a_text_and_a_conversation_with_the_whole_turn() -> N
     }
     with scripted("hello"):
         assert (await chat({"prompt": "hi"}, None, MODEL)).outputs == {"text": "hello"}
-
-
-async def test_the_conversation_goes_on_and_the_one_before_stays_as_it_was() -> None:
-    before = ExecutionContext("c", message_history=[Message("user", "a"), Message("assistant", "b")])
-    with scripted("d") as script:
-        result = await talk(context=before).run(prompt="c")
-    assert said(before) == [("user", "a"), ("assistant", "b")]
-    assert said(result["context"]) == [*said(before), ("user", "c"), ("assistant", "d")]
-    assert [message.content for message in script.requests[0].messages] == ["a", "b", "c"]
-    assert script.requests[0].session_id == "c"
 
 
 async def test_the_instructions_stand_once_at_the_head_of_the_request() -> None:
@@ -254,15 +241,6 @@ async def test_the_model_is_given_the_schema() -> None:
     assert listed["$defs"]["Verdict"]["title"] == "Verdict"
 
 
-async def test_a_schema_of_a_document_is_checked_in_its_fields_and_the_turn_has_what_was_written() -> None:
-    fits = {"is_approved": True, "score": 1.5, "notes": [{"line": 1}, {}], "more": None}
-    with scripted(json.dumps(fits, indent=2)) as script:
-        result = await asking(SCHEMA).run()
-    assert result["answer"] == fits
-    assert result["context"].message_history[-1].content == json.dumps(fits, indent=2)
-    assert script.requests[0].schema == SCHEMA
-
-
 async def test_an_answer_that_does_not_fit_tells_what_was_found() -> None:
     cases: list[Any] = [
         (Verdict, "[true]", "", "dict[str, Any]"),
@@ -352,17 +330,6 @@ def test_a_schema_that_answers_cannot_be_checked_by_is_refused() -> None:
             Chat(answer=schema)
 
 
-def test_a_bad_schema_of_a_document_is_a_problem_of_the_flow(tmp_path: Path) -> None:
-    file = tmp_path / "f.yaml"
-    file.write_text(
-        "dataflow: 1\nnodes:\n  a:\n    type: agent.chat\n    values: {prompt: hi}\n"
-        "    config: {answer: {type: object, properties: {n: {type: int}}}}\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(FlowInvalid, match=r"6:14: DF2121 a\.config\.answer: properties\.n\.type:"):
-        Flow.load(file)
-
-
 def test_what_a_reference_leads_to_is_checked() -> None:
     good = {"name": "a", "inner": [{"name": "b"}]}
     assert typed(TREE).read("a/b", '{"answer": {"name": "a", "inner": [{"name": "b"}]}}') == good
@@ -408,16 +375,6 @@ def test_a_value_that_does_not_fit() -> None:
     with pytest.raises(ValueMismatch) as caught:
         check_fit("2026-02-30", {"type": "string", "format": "date"})
     assert caught.value.found == "str '2026-02-30'"
-
-
-class Leaf(BaseModel):
-    size: int
-    inner: list[Leaf] = []
-
-
-def test_the_schema_of_a_model_is_one_that_answers_can_be_checked_by() -> None:
-    for kind in (Leaf, dict[str, Leaf], list[Leaf | int | None], tuple[Leaf, str]):
-        check_schema(json_schema(kind))
 
 
 numbers = st.integers(-3, 3) | st.sampled_from([0.5, 1.5, 10**40, 10**40 + 1])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import traceback
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, RunFailed, Secret, Store
+from dataflow import FlowInvalid, RunFailed, Secret, Store
 from dataflow_agent import (
     Agent,
     ServerFailed,
@@ -22,7 +20,6 @@ from dataflow_agent import (
     mcp,
     scripted,
     sessions,
-    tools,
 )
 from tests.nodes.agent.agent_tools import calling, room
 from tests.nodes.agent.far_server import TOKEN, FarServer, serving_far
@@ -88,24 +85,6 @@ class TestHeaders:
 
 
 class TestDescriptions:
-    async def test_those_that_differ_in_headers_are_different_servers_with_a_session_each(
-        self, far: FarServer, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("A_TOKEN", "token-of-a")
-        monkeypatch.setenv("B_TOKEN", "token-of-b")
-        boxes = [
-            mcp(url=far.url, headers={"Authorization": f"${{{name}_TOKEN}}"}, name=name)
-            for name in ("A", "B")
-        ]
-        [first], [second] = (box.servers for box in boxes)
-        assert (first != second, first.key != second.key, first.place != second.place) == (True, True, True)
-        async with sessions(*boxes):
-            found = await listed(tools(*boxes))
-            assert {"A_hears", "B_hears"} <= {*found.names}
-            assert far.sessions == 2
-        [plain] = mcp(url="http://127.0.0.1:8000/mcp", name="far").servers
-        assert plain.place == "far c75a6c99"  # what it was before there were headers
-
     def test_headers_that_cannot_be_are_refused_without_their_values(self) -> None:
         shows: list[dict[str, str]] = [
             {"Authorization": "Bearer hidden"},
@@ -132,15 +111,6 @@ class TestDescriptions:
             with pytest.raises(FlowInvalid, match=code) as caught:
                 mcp(url="http://here/mcp", headers=headers)
             assert "hidden" not in str(caught.value)
-
-    async def test_a_document_has_them(self, closed: FarServer, tmp_path: Path) -> None:
-        config = {"servers": [{"url": closed.url, "headers": BEARER}], "tools": ["hears"]}
-        nodes = {"box": {"type": "agent.tools", "config": config}}
-        file = tmp_path / "far.json"
-        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": {"names": "box.tool_names"}}))
-        found = Flow.load(file)
-        assert (await found.run())["names"] == ["hears"]
-        assert found.to_dict()["nodes"]["box"]["config"]["servers"][0]["headers"] == BEARER
 
 
 class TestErrors:
@@ -169,13 +139,6 @@ class TestErrors:
                 assert told.startswith(f"error: tool server 'far': {again}")
                 assert await call(box, "hears") == "nothing"
             assert far.sessions == 2 * number
-
-    async def test_who_is_let_in_no_more_is_a_failure_and_no_result(self, far: FarServer) -> None:
-        async with sessions(box := mcp(url=far.url, name="far")):
-            with pytest.raises(ServerFailed, match="DF2234 tool server 'far':"):
-                await call(box, "is_expired")
-            assert await call(box, "hears") == "nothing"
-        assert far.sessions == 2
 
 
 QUERY: Final = "api_key=hidden-of-the-test&page=2%2F3"

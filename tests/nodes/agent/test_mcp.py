@@ -180,13 +180,6 @@ class TestOffers:
         assert (result["names"], result["text"]) == (["echo", "variable"], "done")
 
 
-class TestDescriptions:
-    def test_a_server_has_a_name_of_its_command_or_address(self) -> None:
-        commands = ("npx", "-y", "@org/server-files", "."), ("python", "desk.py")
-        described = [*(mcp(*command) for command in commands), mcp(url="https://a.b:8/m")]
-        assert [box.servers[0].label for box in described] == ["server-files", "desk", "a.b:8"]
-
-
 @ON_ASYNCIO
 async def test_three_that_were_opened_in_three_tasks_are_closed_from_others_in_another_order() -> None:
     """Trio lets no task end inside a block that it has entered."""
@@ -299,20 +292,6 @@ class TestCalls:
             assert await call(box, "hang") == f"error: tool 'hang' of server 'served': {told}"
             await until(box, "cancelled")
 
-    async def test_a_node_that_is_cancelled_cancels_its_call_and_no_others(self) -> None:
-        box, told = serve(), []
-        async with sessions(box), anyio.create_task_group() as group:
-
-            async def wait() -> None:
-                told.append(await call(box, "wait"))
-
-            group.start_soon(wait)
-            await until(box, "waiting")
-            await hang_until_cancelled(box)
-            assert told == []
-            await call(box, "let_go")
-        assert told == ["went on"]
-
 
 async def test_a_server_of_the_older_protocol_that_is_written_by_hand() -> None:
     before = children()
@@ -368,13 +347,6 @@ class TestNames:
             with anyio.fail_after(20):
                 await noticed.wait()
             assert "grown" in (await listed(box)).names
-
-    async def test_schemas_are_of_objects_and_a_policy_is_of_the_names_at_the_server(self) -> None:
-        box = await listed(serve(allow=["ec*", "pid"], deny=["pid"]))
-        [spec] = box.specs()
-        assert (spec.name, spec.parameters["type"]) == ("echo", "object")
-        assert isinstance(spec.parameters["properties"], dict)
-        assert "$schema" not in spec.parameters
 
 
 def part(kind: str, **fields: Any) -> SimpleNamespace:

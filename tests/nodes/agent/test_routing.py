@@ -29,7 +29,6 @@ from dataflow_agent import (
 )
 from tests.nodes.agent.agent_tools import calling
 from tests.nodes.playing import played
-from tests.support.codes import codes
 
 ROUTES: Final = {"x": "all about x", "y": ""}
 ROUTER: Final = Router(model="openai/gpt", routes=ROUTES)
@@ -246,20 +245,6 @@ async def test_a_part_that_is_not_there_is_an_error() -> None:
         assert isinstance(error, ExpressionError)
         assert (error.source, error.kind) == ("{{ $steps.a.output.k }}", "placeholder")
         assert error.code == code or not code
-
-
-def test_what_is_no_placeholder_is_told_when_the_flow_is_checked() -> None:
-    for prompt, problem in (
-        ("{{ $steps.a }}", "DF2006 fill_prompt.config.prompt"),
-        ("{{ $steps.a.outputs[0].output }}", "DF2006 fill_prompt.config.prompt"),
-        ("{{$steps.a-b.output}}", "DF2006 fill_prompt.config.prompt"),
-        ("{{ $steps.previous.output }}", "DF2002 fill_prompt.config.prompt"),
-        ("{{ $steps.config.output }}", "DF2002 fill_prompt.config.prompt"),
-        ("{{ $steps.ghost.output }}", "DF0301 fill_prompt.ghost"),  # nothing is wired to it
-    ):
-        flow = Flow("f")
-        flow.add(fill_prompt, config={"prompt": prompt})  # type: ignore[arg-type]  # as documents have it
-        assert codes(flow.check()) == [problem]
 
 
 STEPS: Final = [PriorStep(name="b", agent="y"), PriorStep(name="a", agent="x")]

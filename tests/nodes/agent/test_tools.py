@@ -11,10 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dataflow import FlowInvalid, ToolCall
+from dataflow import ToolCall
 from dataflow_agent import Toolbox, tools
-from dataflow_agent.servers import offers
-from dataflow_agent.servers.offers import Offer
 from dataflow_agent.servers.results import Content
 from dataflow_agent.toolkit.policies import Policy, Verdict, exactly, is_hidden, verdict
 from dataflow_agent.toolkit.toolboxes import Functions, Tool, parts_of
@@ -121,28 +119,6 @@ async def test_images_stay_images_and_a_function_that_blocks_is_called_in_a_thre
     assert ENTERED == ["thread"]
 
 
-async def test_what_goes_wrong_is_told_and_nothing_is_guessed() -> None:
-    cases: list[Any] = [
-        (add, '{"a": "1", "b": 2}', "error: the arguments do not fit: .a: expected a valid integer, found"),
-        (add, '{"a": 1}', "error: the arguments do not fit: .b: expected a value, found nothing; add was"),
-        (add, '{"a": 1, "b": 2, "c": 3}', "error: the arguments do not fit: .c: expected no such field"),
-        (add, '{"a":' * 101 + "1" + "}" * 101, "error: the arguments are nested too deep; at most 100"),
-        (agent_tools.fails_silently, "{}", "error: LookupError"),
-    ]
-    for function, arguments, text in cases:
-        ENTERED.clear()
-        assert str(await called(function, arguments)).startswith(text)
-        assert ENTERED == []
-
-
-async def test_a_node_offers_functions_by_their_names() -> None:
-    given = await offers.tools(Offer(functions=[f"{MODULE}:add", f"{MODULE}:add"]))
-    assert (given.tools, given.tool_names) == (tools(add), ["add"])
-    for name in ("no_such_module:add", f"{MODULE}:no_such_function"):
-        with pytest.raises(FlowInvalid, match="DF2204"):
-            await offers.tools(Offer(functions=[name]))
-
-
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 
 #: Globs, from few letters so that they often fit.
@@ -229,15 +205,6 @@ def test_what_a_pattern_means() -> None:
     ]
     for pattern, arguments, fits in cases:
         assert verdict(Policy(deny=(pattern,)), "go", arguments) is (DENY if fits else ALLOW)
-
-
-@given(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False), st.booleans())
-def test_a_number_is_meant_by_its_value_however_it_is_written(number: float, is_glob_whole: bool) -> None:
-    whole = int(number) if float(number).is_integer() else number
-    glob, value = (whole, float(number)) if is_glob_whole else (float(number), whole)
-    policy = Policy(deny=(f"go(to={glob!r})",))
-    assert verdict(policy, "go", {"to": value}) is DENY
-    assert verdict(policy, "go", {"to": value + 1 + abs(value)}) is ALLOW
 
 
 @given(st.text(max_size=5), st.text(max_size=5))

@@ -54,15 +54,6 @@ async def test_the_first_of_equal_items_is_kept(items: list[Any]) -> None:
     assert typed(await played(unique_list, Unique(), items=items)) == typed(expected)
 
 
-@given(records)
-async def test_the_first_item_of_each_key_is_kept(items: list[Any]) -> None:
-    expected: dict[int, Any] = {}
-    for item in items:
-        expected.setdefault(item["key"], item)
-    found = await played(unique_list, Unique(key=Expression("item.key")), items=items)
-    assert found == list(expected.values())
-
-
 async def test_items_that_cannot_be_compared() -> None:
     by_a = Sort(key=Expression("item.a"))
     for function, config, items, problem in (
@@ -131,16 +122,6 @@ async def test_others_have_their_turn_for_each_item_that_takes_long() -> None:
         (unique_list, Unique(key=Expression("a == b"))),
     ):
         assert await turns_during(function([1] * 20, config, **lists)) > 10
-
-
-async def test_others_have_their_turn_while_a_long_list_is_looked_at() -> None:
-    for function, config in (
-        (filter_list, Filter(condition=Expression("item > 0"))),
-        (sort_list, Sort(key=Expression("item"))),
-        (sort_list, Sort()),
-        (unique_list, Unique()),
-    ):
-        assert await turns_during(function([*range(1, 4 * A_TURN)], config)) > 1
 
 
 #: Two texts that are equal, but not the same; reading one takes a million steps.

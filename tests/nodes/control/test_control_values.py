@@ -14,7 +14,7 @@ from dataflow.formats.native.reader import load
 from dataflow.packs.registry import find_type
 from dataflow_control import Compute, Fill, Given, expression, template, value
 from tests.formats.nesting import nest
-from tests.nodes.control.values import FALSY, json_values, typed
+from tests.nodes.control.values import json_values, typed
 from tests.nodes.playing import played
 
 names = st.sampled_from(["a", "name", "value", "rest", "item", "context", "inputs"])
@@ -46,12 +46,6 @@ async def test_a_template_has_an_input_for_each_of_its_names(values: dict[str, s
     config = Fill(template=Template("".join(f"[{{{{ {name} }}}}]" for name in values)))
     assert list(template.type.configured(config).inputs) == sorted(values)
     assert await played(template, config, **values) == "".join(f"[{text}]" for text in values.values())
-
-
-async def test_a_template_writes_what_is_false_like_any_value() -> None:
-    config = Fill(template=Template("[{{ x }}]"))
-    found = [await played(template, config, x=one) for one in FALSY]
-    assert found == ["[0]", "[0.0]", "[False]", "[]", "[[]]", "[{}]", "[None]"]
 
 
 @given(plain)

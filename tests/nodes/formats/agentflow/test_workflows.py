@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Any, Final, Literal
 
 from dataflow import Flow, LoopLimit, Store
 from dataflow_agent import ModelFailed, ModelRequest, ScriptedAnswer, ScriptedCall, scripted
-from dataflow_formats.agentflow.file import Condition, checks, text_of
+from dataflow_formats.agentflow.file import Condition, text_of
 from dataflow_formats.agentflow.nodes import normalised
 from dataflow_formats.agentflow.words import AgentFlowWords
 from tests.nodes.formats.agentflow.flowing import (
@@ -133,13 +132,6 @@ def test_what_is_no_text_is_compared_as_json() -> None:
     assert [text_of(value) for value in values] == texts
 
 
-def test_conditions_are_looked_at_up_to_the_first_that_holds() -> None:
-    conditions = [Condition(value=value) for value in ("a", "b", "c")]
-    assert checks(conditions, "b") == [False, True]
-    assert checks(conditions, "d") == [False, False, False]
-    assert checks([], "d") == []
-
-
 ANSWERS: Final[list[tuple[Any, tuple[str, str]]]] = [
     ("reject", ("reject", "")),
     ("I REJECT this", ("reject", "")),
@@ -169,8 +161,6 @@ EITHER: Final = workflow(
     [start("right"), if_("i", ("equal", "left")), *BODY, "z"],
     f"s>i i.condition-0>a i.false>b {ROUND} e.condition-0>z f.condition-0>z",
 )
-AGAIN: Final = workflow([start(), "a", "b", "c", if_("i", ("equal", "x"))], "s>a a>b a>c b>i c>i i.false>a")
-BOTH: Final = workflow([start(), *BODY], f"s>a s>b {ROUND}")
 
 
 def three_times(request: ModelRequest) -> str:
@@ -182,12 +172,6 @@ def three_times(request: ModelRequest) -> str:
 def test_a_loop_begins_at_the_node_that_is_come_to() -> None:
     found = ran(EITHER, three_times)
     assert found.prompts == ["B right", "A [B right]", "B [A [B right]]", "A [B [A [B right]]]", "Z done"]
-
-
-def test_all_that_enter_a_loop_at_once_go_round_in_it() -> None:
-    found = ran(BOTH, three_times)
-    assert Counter(prompt[0] for prompt in found.prompts) == {"A": 4, "B": 4}
-    assert sorted(found.prompts[:4]) == ["A [B x]", "A x", "B [A x]", "B x"]
 
 
 #: Loops without an end, the gate that each begins at, and its limit: 100 rounds for each node behind it.
@@ -211,17 +195,6 @@ def test_where_several_that_go_round_meet_they_are_joined_if_at_all() -> None:
     assert {problem[: len("DF4108")] for problem in problems(data)} == {"DF4108"}
     found = ran(data, three_times, joins="once")
     assert found.prompts[2] in ("M [A x]\n\n[B x]", "M [B x]\n\n[A x]")
-
-
-def test_what_means_the_same_has_no_remarks() -> None:
-    exclusive = [start(), if_("i", ("equal", "x")), approval("p"), "a", "b"]
-    flow = flow_of(workflow(exclusive, "s>i i.condition-0>p p.approve>a p.reject>b i.false>b"))
-    assert list(flow.report) == []
-
-
-def test_one_run_for_each_arrival_in_a_loop_is_refused() -> None:
-    assert problems(AGAIN) == ["DF4108 nodes[4]: node 'i'"]
-    assert flow_of(AGAIN, joins="once").report
 
 
 def test_what_is_kept_of_a_file_is_in_the_meta() -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
-from dataflow import EventKind, Flow, NodeState
-from dataflow.authoring.loops import find_loops
-from dataflow_agent import ScriptedAnswer, ScriptedCall, scripted
+from dataflow import Flow
+from dataflow_agent import scripted
 from dataflow_formats.agentron.file import Condition, fault_in, first_that_holds, holds
-from tests.nodes.agent.serving import SERVER
 from tests.nodes.formats.agentron.walking import MODEL, agent, always, edge, flow_of, ran, steps, workflow
 from tests.nodes.formats.golden import converted
 
@@ -26,20 +23,6 @@ def test_at_the_limit_the_output_is_that_of_the_node_before_the_next_round() -> 
     data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=2)
     found = ran(data, "1", "2", "3", "4")
     assert (found.nodes, found.result["output"]) == ("a b a b", "4")
-
-
-def test_a_node_that_no_edge_leads_to_never_runs() -> None:
-    data = workflow("abc", "ab", "cb", "cc")
-    found = ran(data)
-    assert (found.nodes, found.result.states["c"]) == ("a b", NodeState.SKIPPED)
-
-
-def test_where_no_condition_holds_the_run_says_so() -> None:
-    found = ran(workflow("ab", edge("a", "b", "yes")), "no", "x").result
-    assert found.metadata["a/next"]["unrouted"] is True
-    assert [warning.split(": ")[0] for warning in found.warnings] == ["DF4204 node 'a'"]
-    held = ran(workflow("ab", edge("a", "b", "yes")), "yes", "x").result
-    assert (held.warnings, "unrouted" in held.metadata["a/next"]) == ((), False)
 
 
 def test_each_agent_has_its_own_model_and_instructions() -> None:
@@ -76,18 +59,6 @@ def test_what_others_said_can_be_kept_from_agents() -> None:
     assert found.prompts[1] == 'Go on.\n\ntopic: rain\nmood: ["glad"]'
 
 
-def test_an_agent_calls_functions_and_the_tools_of_a_server() -> None:
-    tools: list[Any] = ["tests.nodes.agent.agent_tools:add", {"command": [sys.executable, SERVER]}]
-    agents = [{"name": "A", "model": MODEL, "tools": tools}]
-    calls = (
-        ScriptedCall(name="add", arguments={"a": 1, "b": 2}),
-        ScriptedCall(name="echo", arguments={"text": "hello"}),
-    )
-    found = ran(workflow("a", agents=agents), ScriptedAnswer(tool_calls=calls), "done")
-    results = [message.content for message in found.requests[1].messages if message.role == "tool"]
-    assert results == ["3", "hello"]
-
-
 def test_a_node_may_wait_for_somebody_by_itself() -> None:
     flow = flow_of(workflow(["a", WAITING, "b"], "aw", edge("w", "b", "yes"), edge("w", "a")))
     with scripted("roses", "red") as script:
@@ -97,27 +68,6 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
     assert resumed["output"] == "red"
     assert str(script.requests[1].messages[-1].content).endswith("Reply of the user:\nYes!")
     assert [step["follows_reply"] for step in steps(resumed)] == [False, False, True]
-
-
-def test_heads_are_where_a_loop_is_entered() -> None:
-    edges = [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d"), ("d", "a"), ("d", "d")]
-    found = {number: loop.heads for loop in find_loops("a", edges) for number in loop.back}
-    assert found == {2: frozenset("b"), 4: frozenset("a"), 5: frozenset("d")}
-
-
-def test_the_end_of_a_loop_at_its_limit_is_an_event() -> None:
-    flow = flow_of(workflow("ab", "ab", "ba", maxRounds=2))
-    with scripted(lambda _: "x"):
-
-        async def exits() -> list[str]:
-            async with flow.start() as run:
-                return [
-                    event.data["reason"]
-                    async for event in run.events()
-                    if event.kind is EventKind.LOOP_EXITED and event.path == "a"
-                ]
-
-        assert anyio.run(exits) == ["max_iterations"]
 
 
 def test_a_run_warns_of_a_loop_that_ends_at_its_rounds() -> None:
@@ -139,11 +89,6 @@ def test_a_branch_has_its_own_rounds() -> None:
     data = workflow("x", maxRounds=1, branches=branches)
     assert ran(data, branch="n").nodes == "a b a b"
     assert len(ran(data, branch="m").nodes.split()) == 200
-
-
-def test_what_means_the_same_has_no_remarks() -> None:
-    flow = flow_of(workflow("abc", "ab", edge("b", "a", "again"), "bc", maxRounds=3))
-    assert list(flow.report) == []
 
 
 CASES: Final = [
@@ -177,28 +122,12 @@ def test_a_condition_holds_or_not() -> None:
     assert found == [outcome for *_, outcome in CASES]
 
 
-def test_an_edge_without_a_condition_is_always_followed() -> None:
-    assert holds(None, "")
-
-
 def first(*values: str | None, output: str) -> int | None:
     """Return the first of several conditions that holds; None stands for an edge without a condition."""
     conditions = [
         None if value is None else Condition(type="content_contains", value=value) for value in values
     ]
     return first_that_holds(conditions, output)
-
-
-def test_the_first_condition_that_holds_counts() -> None:
-    assert first("a", "b", output="b") == 1
-    assert first("a", "b", output="a b") == 0
-    assert first("a", "b", output="c") is None
-    assert first(output="a") is None
-    assert first("a", None, output="c") == 1
-
-
-def test_what_nests_too_deep_to_be_read_has_no_type() -> None:
-    assert not holds(Condition(type="message_type", value="done"), "[" * 100_000)
 
 
 GOOD = ["60", "1", "5", "daily@09:00", "daily@00:00", "daily@23:59", "weekly@1,3,5", "weekly@0", "weekly@6"]
@@ -222,34 +151,9 @@ def test_an_interval_has_seconds_a_time_of_day_or_days_of_the_week() -> None:
     assert refused("interval", BAD) == BAD
 
 
-def test_an_interval_needs_a_schedule() -> None:
-    fault = fault_in("interval", None)
-    assert fault is not None
-    assert fault.code == "DF4202"
-
-
 def test_a_continuous_mode_may_have_a_delay_and_no_time_of_day() -> None:
     assert fault_in("continuous", None) is None
     assert refused("continuous", ["5", "daily@09:00", "0", "x"]) == ["daily@09:00", "0", "x"]
-
-
-def test_a_schedule_of_a_single_run_does_not_count() -> None:
-    assert [fault_in("one_time", schedule) for schedule in (None, "60", "whatever")] == [None] * 3
-
-
-def test_schedules_are_kept_for_who_looks() -> None:
-    branches = [
-        {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
-        {"id": "c", "nodes": [], "executionMode": "continuous"},
-    ]
-    assert flow_of(workflow("a", branches=branches)).wiring.meta["agentron"] == {
-        "name": "small",
-        "executionMode": "one_time",
-        "branches": [
-            {"id": "n", "name": "Night", "executionMode": "interval", "schedule": "daily@03:30"},
-            {"id": "c", "executionMode": "continuous"},
-        ],
-    }
 
 
 def test_the_example_of_the_document_takes_turns_for_ten_rounds() -> None:

@@ -14,7 +14,7 @@ from dataflow import Diagnostic, ExpressionError, Flow, FormatError
 from dataflow.secrets.known import know
 from dataflow_formats.cagent.conditions import filled, holds, placeholders
 from dataflow_formats.cagent.file import find, read_reference
-from tests.nodes.formats.cagent.workflows import flow_of, problems
+from tests.nodes.formats.cagent.workflows import problems
 from tests.support.known_secrets import forgetting
 
 STORE: Final[dict[str, Any]] = {
@@ -199,21 +199,6 @@ def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
     ]
 
 
-def test_a_reference_of_an_agent_that_no_step_runs_leads_to_a_step() -> None:
-    agents = 'agents: {x: {model: m/x}, idle: {model: m/x, instruction: "{{ $steps.zz.output }}"}}\n'
-    assert problems("workflow: [{type: agent, name: x}]", agents) == [
-        "DF4307 agents.idle.instruction: agent 'idle': {{ $steps.zz.output }}"
-    ]
-
-
-def test_a_model_that_two_agents_name_is_remarked_on_once() -> None:
-    agents = "agents: {x: {model: m}, y: {model: m}}\nmodels: {m: {model: openai/gpt-5, top_p: 1}}\n"
-    flow = flow_of("workflow: [{type: agent, name: x}, {type: agent, name: y}]", agents)
-    assert [str(remark) for remark in flow.report if "top_p" in remark.original] == [
-        "originally model 'm' has 'top_p'; here it has no effect"
-    ]
-
-
 def problems_of(text: str, **more: str) -> Sequence[Diagnostic | str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "flow.yaml"
@@ -228,10 +213,3 @@ def test_keys_that_are_booleans_are_words_only_in_files_of_cagent() -> None:
         step = f"{{type: condition, condition: $steps.x.output, {key}: []}}"
         steps = f"[{{type: agent, name: x}}, {step}]"
         assert problems_of(f"agents: {{x: {{model: a/m}}}}\nworkflow: {steps}") == []
-
-
-def test_a_key_is_there_once_whether_or_not_it_is_quoted() -> None:
-    with pytest.raises(FormatError, match="DF0112"):
-        problems_of("workflow: [{type: condition, true: [], 'true': []}]")
-    with pytest.raises(FormatError, match="DF0111"):
-        problems_of("workflow: [{type: condition, ~: []}]")

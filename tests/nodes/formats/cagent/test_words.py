@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, FlowInvalid
+from dataflow import Flow
 from dataflow.cli import main
 from dataflow_agent import ModelRequest, scripted
 from dataflow_formats.cagent.words import StepContext
@@ -130,9 +130,3 @@ def test_an_agent_is_talked_to_on_the_command_line(
     assert main(["resume", paused["run"], f"{paused['asks'][0]['id']}=more", "--json"]) == 3
     gone_on = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [ask["show"] for ask in gone_on["asks"]] == ["Two."]
-
-
-def test_the_other_agents_of_the_file_are_checked_before_a_talk(tmp_path: Path) -> None:
-    (tmp_path / "flow.yaml").write_text("agents: {a: {model: m/a}, b: {model: nobody}}\n", encoding="utf-8")
-    with pytest.raises(FlowInvalid, match=r"DF4012 agents\.b\.model: agent 'b':"):
-        Flow.load(tmp_path / "flow.yaml", agent="a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dataflow_agent.models.errors import ModelTimeout, RateLimited
+from dataflow_agent.models.errors import RateLimited
 from tests.nodes.formats.cagent.workflows import AGENTS, block, flow_of, play
 
 BUSY = RateLimited("m", "busy")
@@ -54,14 +54,6 @@ async def test_a_parallel_block_is_tried_again_as_a_whole() -> None:
     assert played.outputs["p/y"] == "Y"
     assert played.order.count("y") == 3
     assert played.prompts[-1][1].count("[p/y (agent: y)]:") == 1
-
-
-async def test_a_retry_goes_with_a_loop() -> None:
-    """A step is tried again, and then the condition leads back to it."""
-    workflow = looping("trans").replace("name: y}", "name: y, retry: {max_attempts: 1, on: [timeout]}}")
-    late = ModelTimeout("m", "late")
-    played = await play(flow_of(workflow), y=[late, "1", late, "2"], z=["no", "yes"])
-    assert (played.order, played.error) == ("xyyzyyzx", "")
 
 
 async def test_instructions_can_refer_to_outputs() -> None:

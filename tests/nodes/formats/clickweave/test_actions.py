@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from dataflow import Flow
 from dataflow.secrets.known import know
 from dataflow_agent import ScriptedAnswer, ScriptedCall
@@ -125,20 +123,6 @@ def test_a_chosen_name_is_remembered_for_the_next_click_and_search(tmp_path: Pat
     assert (asked, len(done.requests)) == (["OK", "Okay", "Okay", "Okay"], 1)
 
 
-def test_a_retry_chooses_the_name_afresh(tmp_path: Path) -> None:
-    nodes = [clicking("a"), clicking("b", retries=1)]
-    done = run(
-        tmp_path,
-        workflow(nodes),
-        '{"name": "Okay"}',
-        '{"name": "Cancel"}',
-        find_text=[NONE, MATCH, MATCH, NONE, MATCH],
-        click=["", {"error": "gone"}, ""],
-    )
-    asked = [given["text"] for name, given in done.calls if name == "find_text"]
-    assert (asked, done.error) == (["OK", "Okay", "Okay", "OK", "Cancel"], None)
-
-
 def test_a_quoted_answer_has_no_half_of_a_secret() -> None:
     with forgetting():
         know("KEY", "hunter2-hunter2")
@@ -176,12 +160,6 @@ def test_an_ai_step_stops_at_its_most_calls(tmp_path: Path) -> None:
     assert (done.tools, done.error) == (["press_key"], None)
 
 
-def test_a_step_begins_without_what_others_have_said(tmp_path: Path) -> None:
-    nodes = [node(id, id, "AiStep", prompt=f"do {id}") for id in "ab"]
-    done = run(tmp_path, workflow(nodes), "first", "second")
-    assert [one.content for one in done.requests[1].messages][1:] == ["do b"]
-
-
 def test_a_flow_nested_in_one_of_python_is_written_with_paths_that_are_found(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
@@ -191,21 +169,6 @@ def test_a_flow_nested_in_one_of_python_is_written_with_paths_that_are_found(tmp
     made = tmp_path / "elsewhere/outer.json"
     made.write_text(json.dumps(outer.to_dict()), encoding="utf-8")
     Flow.load(made).run_sync()
-    called = json.loads((tmp_path / "calls.jsonl").read_text(encoding="utf-8"))
-    assert called == ["launch_app", {"path": str(tmp_path / "a/b.png")}]
-
-
-def test_a_converted_document_has_relative_paths_as_the_file_has_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
-    flow = Flow.load(saved(tmp_path, workflow([calling])), server=server(tmp_path))
-    document = flow.to_dict()
-    assert document["nodes"]["a"]["config"]["arguments"] == {"path": "a/b.png"}
-    (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    Flow.load(tmp_path / "made.json").run_sync()
     called = json.loads((tmp_path / "calls.jsonl").read_text(encoding="utf-8"))
     assert called == ["launch_app", {"path": str(tmp_path / "a/b.png")}]
 
@@ -260,12 +223,6 @@ def test_the_model_is_shown_the_answers_and_the_screen(tmp_path: Path) -> None:
     assert any(not isinstance(part, str) for content in contents for part in content)
 
 
-def test_a_screenshot_that_fails_is_left_out(tmp_path: Path) -> None:
-    data = workflow([typing("a", checks=[check("A")])])
-    done = run(tmp_path, data, says(A="pass"), take_screenshot=[{"error": "no screen"}])
-    assert (done.error, len(done.requests)) == (None, 1)
-
-
 BROKEN: Any = {"press_key": [{"error": "it is broken"}]}
 
 
@@ -283,10 +240,3 @@ def test_checks_in_a_loop_that_fails_are_judged_too(tmp_path: Path) -> None:
     data = workflow(nodes, "l a LoopBody", "a b", "b l_end", "l_end l", "l c LoopDone")
     (verdict,) = judged_after_failure(tmp_path, data, says(A="pass"))
     assert verdict["node_name"] == "a"
-
-
-def test_a_node_is_judged_by_its_last_pass(tmp_path: Path) -> None:
-    nodes = [*loop("l", never, 2), typing("a", checks=[check("A")])]
-    data = workflow(nodes, "l a LoopBody", "a l_end")
-    done = run(tmp_path, data, says(A="pass"), type_text=["first", "second"])
-    assert "second" in str(done.requests[0].messages[-1].content)

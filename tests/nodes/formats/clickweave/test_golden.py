@@ -22,8 +22,6 @@ from tests.nodes.formats.clickweave.workflows import (
     press,
     run,
     saved,
-    server,
-    typed_by,
     typing,
     variable,
     workflow,
@@ -45,10 +43,6 @@ def test_real_files_are_refused_with_the_reason(tmp_path: Path) -> None:
     for file in sorted(FILES.glob("*.toml")):
         with pytest.raises(FormatError):
             Flow.load(file)
-
-
-def test_a_sound_workflow_has_no_remarks(tmp_path: Path) -> None:
-    assert list(Flow.load(saved(tmp_path, TWO)).report) == []
 
 
 RUNS: Final[dict[str, tuple[Any, str]]] = {
@@ -101,15 +95,6 @@ def test_the_walk_goes_where_its_edges_lead(tmp_path: Path) -> None:
     assert {case: done.typed for case, done in walks.items()} == {
         case: typed for case, (_, typed) in RUNS.items()
     }
-
-
-def test_a_converted_workflow_runs_the_same(tmp_path: Path) -> None:
-    done = condition(variable("b.result"), "Equals", literal("done"))
-    nodes = [typing("a"), *loop("l", done, 3), press("b"), typing("c")]
-    data = workflow(nodes, "a l", "l b LoopBody", "b l_end", "l c LoopDone")
-    flow = Flow.load(saved(tmp_path, data), server=server(tmp_path, press_key=["", "done"]))
-    (tmp_path / "flow.yaml").write_text(dump_yaml(flow.wiring), encoding="utf-8")
-    assert typed_by(tmp_path, flow) == typed_by(tmp_path, Flow.load(tmp_path / "flow.yaml")) == "a b b c"
 
 
 names = some.text(min_size=1, max_size=4)

@@ -181,8 +181,3 @@ def test_what_tools_read_of_the_screen_is_kept(tmp_path: Path) -> None:
 def test_a_folder_has_a_name_that_file_systems_take() -> None:
     names = {"Click #5": "click-5", "x" * 300: "x" * 100, "é" * 300: "unnamed", "..": "unnamed"}
     assert {name: folder_name(name) for name in names} == names
-
-
-def test_two_nodes_of_one_folder_name_have_folders_of_their_own(tmp_path: Path) -> None:
-    execution, _ = kept(tmp_path, workflow([typing("a", "Go 1"), typing("b", "Go--1")]))
-    assert sorted(path.name for path in execution.iterdir() if path.is_dir()) == ["go-1", "go-1-2"]

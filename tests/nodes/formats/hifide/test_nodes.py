@@ -44,13 +44,6 @@ async def test_a_system_text_that_comes_in_goes_before_that_of_the_config() -> N
     assert played.value("s.out").system_instructions == "B"
 
 
-async def test_a_context_has_one_id_and_is_its_own_session() -> None:
-    played = await play(flow_of(chatting(), *CHAT), "one")
-    start, last = played.value("s.out"), played.value("q.context")
-    assert start.context_id == last.context_id == last.session_id
-    assert start.model == last.model == "openai/gpt-5"
-
-
 async def test_a_chat_without_a_context_begins_one_of_its_own() -> None:
     played = await play(flow_of([node("m", "manualInput", message="hi"), node("q", "chat")], "m.data q.data"))
     assert said_in(played.requests[0]) == ["user:hi"]
@@ -148,18 +141,6 @@ def test_a_chat_answers_as_the_conversation_says_unless_it_says_so_itself() -> N
     assert written["r"]["config"] == {"temperature": 0.0, "reasoning_effort": "low"}
 
 
-def test_a_new_context_has_settings_of_its_own() -> None:
-    nodes = [node("s", "defaultContextStart", temperature=0.5), node("n", "newContext"), node("q", "chat")]
-    written = flow_of(nodes, "s n", "n q").to_dict()["nodes"]
-    assert "config" not in written["q"]
-
-
-def test_what_an_edge_says_of_itself_as_it_is_needs_no_remark() -> None:
-    nodes = [node("u", "userInput"), node("q", "chat")]
-    said = {**edge("u q"), "metadata": {"isContextEdge": True}}
-    assert list(flow_of({"nodes": nodes, "edges": [said]}).report) == []
-
-
 def test_two_loops_that_wait_are_two_rounds_of_one() -> None:
     nodes = [node("s", "defaultContextStart"), node("u", "userInput"), node("q", "chat")]
     more = [node("v", "userInput"), node("w", "chat")]
@@ -222,18 +203,6 @@ async def test_what_comes_before_a_cache_runs_only_where_that_has_no_value() -> 
         assert (told, runs_of(played, "f")) == (["user:one", f"user:{second}"], runs)
 
 
-async def test_what_comes_before_a_cache_outside_the_loop_runs_once() -> None:
-    played = await play(flow_of(cached(), "m.data f.data", *ROUNDS), "one", "two")
-    assert [said_in(request)[-1] for request in played.requests] == ["user:news", "user:news"]
-    assert (runs_of(played, "m"), runs_of(played, "f")) == (1, 1)
-
-
-async def test_what_others_read_too_runs_in_any_case() -> None:
-    nodes = [*cached(), node("other", "manualInput")]
-    played = await play(flow_of(nodes, "u.data f.data", "f.data other.data", *ROUNDS), "one", "two")
-    assert runs_of(played, "f") == 2
-
-
 async def test_a_cache_without_data_passes_the_conversation_on() -> None:
     played = await play(flow_of([*chatting(), node("c", "cache")], "s c", "c u", "u q"), "one")
     assert played.value("q.context").context_id == played.value("s.out").context_id
@@ -278,24 +247,6 @@ async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_
     played = await play(flow, "one", "two", answer=lambda _: json.dumps({"answer": "y"}))
     assert [remark.node for remark in flow.report] == ["c"]
     assert [len(request.messages) for request in played.requests[1::2]] == [1, 3]
-
-
-async def test_a_chat_of_a_loop_behind_one_that_is_skipped_goes_on_from_what_was_said() -> None:
-    nodes = [*chatting(), node("r", "intentRouter", routes={"x": "", "y": ""}), node("d", "chat")]
-    edges = ("s u", "u r", "u.data r.data", "u q", "r.x-data q.data", "u d", "r.y-data d.data", "d u")
-    flow = flow_of(nodes, *edges)
-    routes = iter("yxy")
-    played = await play(
-        flow,
-        "one",
-        "two",
-        "three",
-        answer=lambda request: (
-            json.dumps({"answer": next(routes)}) if "routes:" in request.messages[0].content else "ok"
-        ),
-    )
-    told = [said_in(request) for request in played.requests if "routes:" not in request.messages[0].content]
-    assert [len(one) for one in told] == [1, 3, 5]
 
 
 async def test_what_goes_on_from_a_chat_in_line_sees_what_the_others_have_said() -> None:
