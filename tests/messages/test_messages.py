@@ -19,10 +19,11 @@ from tests.messages.telling import Row, told
 FOLDER: Final = Path(__file__).parent
 #: What is in this folder and has no table.
 NO_TABLES: Final = {"telling", "test_messages", "test_raised_by"}
-TABLES: Final[dict[str, list[Row]]] = {
-    name: import_module(f"tests.messages.{name}").ROWS
-    for name in sorted({path.stem for path in FOLDER.glob("*.py")} - NO_TABLES)
-}
+MODULES: Final = sorted({path.stem for path in FOLDER.glob("*.py")} - NO_TABLES)
+TABLES: dict[str, list[Row]] = {}
+for name in MODULES:
+    module = import_module(f"tests.messages.{name}")
+    TABLES |= getattr(module, "TABLES", None) or {name: module.ROWS}
 CODE = re.compile(r"\b[A-Z]{2}\d{4}\b")
 CALL_SITE = re.compile(r"/\S+\.py:\d+")
 RUN_ID = re.compile(r"\b\d{8}T\d{6}Z-\w+")

@@ -55,7 +55,7 @@ def test_a_pack_may_name_what_it_imports_on_first_use() -> None:
 
 
 def test_a_type_that_cannot_be_imported_is_refused() -> None:
-    """What else no pack can have is in tests/messages/packs.py."""
+    """What else no pack can have is in tests/messages/writing.py."""
     with pytest.raises(PackError, match=r"DF1304 shots\.blocking of shots-extra 1\.2:"):
         pack_of([blocking]).find("blocking", "shots-extra 1.2")
     for place, code in (("nowhere_at_all:x", "DF0428"), ("math:nothing", "DF0428"), ("math:pi", "DF0429")):

@@ -140,7 +140,7 @@ def test_the_list_has_tracebacks_and_imports_no_node_type(packs: dict[str, Any])
 
 
 def test_a_good_pack_works_beside_others_that_are_reported_by_name(environment: Environment) -> None:
-    """What is said of each kind of pack is in test_registry.py and in tests/messages/packs.py."""
+    """What is said of each kind of pack is in test_registry.py and in tests/messages/writing.py."""
     for disabled in ("", "broken, half"):
         assert run(environment, "good.double", disabled)[:2] == (0, "text: abcdabcd\n")
     assert run(environment, "Second_Half:half.half")[:2] == (0, "text: ab\n")

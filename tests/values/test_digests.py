@@ -243,7 +243,7 @@ def test_a_number_is_told_whatever_python_may_write() -> None:
 #: A zone as in a file: UTC, and nothing else.
 ZONE = b"TZif" + bytes(16) + struct.pack(">6l", 0, 0, 0, 0, 1, 4) + struct.pack(">lBB", 0, 0, 0) + b"UTC\0"
 
-#: Values without a digest; `tests/messages/digests.py` has what is said of each.
+#: Values without a digest; `tests/messages/values.py` has what is said of each.
 NONE: dict[str, Any] = {
     "an object of no class": object(),
     "a lock in a list": {"h": [1, threading.Lock()]},

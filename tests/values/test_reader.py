@@ -53,7 +53,7 @@ def test_fields_that_were_added_and_removed_are_known() -> None:
 
 
 def test_malformed_data_is_a_store_error() -> None:
-    """Also `tests/messages/stored_values.py`."""
+    """Also `tests/messages/values.py`."""
     data = {
         "a value without its content": ({"$": "tuple"}, "DF0630"),
         "an item without a hash": ({"$": "set", "v": [[]]}, "DF0631"),

@@ -123,7 +123,7 @@ def generator() -> Iterator[int]:
     yield 1
 
 
-#: Values that cannot be stored; `tests/messages/stored_values.py` has what is said of each.
+#: Values that cannot be stored; `tests/messages/values.py` has what is said of each.
 REFUSED: Final[dict[str, Any]] = {
     "a function": lambda: 0,
     "a generator": generator(),

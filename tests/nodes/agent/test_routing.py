@@ -87,11 +87,11 @@ def test_each_route_is_an_exit_with_the_prompt_and_the_conversation() -> None:
 
 async def test_only_the_way_that_was_chosen_runs_and_the_conversation_goes_it_too() -> None:
     """HF02, HF03: an absent port does not fire, only the chosen pair does, and the router is asked once."""
-    for with_context, given in ((False, "hi"), (True, "hi after 2")):
+    for with_context, said in ((False, "hi"), (True, "hi after 2")):
         for route, other in (("x", "y"), ("y", "x")):
             with scripted(picks(route)) as script:
                 result = await routed(with_context=with_context).run()
-            assert result.outputs == {route: given}
+            assert result.outputs == {route: said}
             assert (result.states[route.upper()], result.states[other.upper()]) == ("done", "skipped")
             because = f"because intent_router: exit {other!r} not taken"
             assert result.why(other).splitlines()[-1].strip() == because

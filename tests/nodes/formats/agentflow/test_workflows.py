@@ -214,3 +214,10 @@ async def test_the_example_goes_round_until_it_is_approved() -> None:
     improved = "R[Improve: R[Improve: draft]]"
     assert result.status == "completed"
     assert result.outputs == {"s": "draft", "w": improved, "z": f"R[Publish {improved}]"}
+
+
+async def test_an_agent_below_that_fails_is_told_of() -> None:
+    flow = flow_of(TEAM)
+    with scripted(CALLING, ModelFailed("openai/gpt-5", "boom"), "done"):
+        entries, _, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
+    assert "subagent_call_error" in [kind for _, kind, _ in entries]

@@ -161,3 +161,18 @@ def test_the_example_of_the_document_takes_turns_for_ten_rounds() -> None:
         found = steps(Flow.load(converted("agentron/turns")).run_sync(inputs={"mood": "glad"}))
     assert [step["node"] for step in found] == ["a1", "a2"] * 10
     assert [step["agent"] for step in found[:2]] == ["<agent-1-id>", "<agent-2-id>"]
+
+
+def test_schedules_are_kept_for_who_looks() -> None:
+    branches = [
+        {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
+        {"id": "c", "nodes": [], "executionMode": "continuous"},
+    ]
+    assert flow_of(workflow("a", branches=branches)).wiring.meta["agentron"] == {
+        "name": "small",
+        "executionMode": "one_time",
+        "branches": [
+            {"id": "n", "name": "Night", "executionMode": "interval", "schedule": "daily@03:30"},
+            {"id": "c", "executionMode": "continuous"},
+        ],
+    }

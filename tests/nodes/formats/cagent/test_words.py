@@ -11,6 +11,7 @@ import pytest
 
 from dataflow import Flow
 from dataflow.cli import main
+from dataflow.stores import Store
 from dataflow_agent import ModelRequest, scripted
 from dataflow_formats.cagent.words import StepContext
 from tests.nodes.formats.cagent.workflows import AGENTS, flow_of
@@ -130,3 +131,15 @@ def test_an_agent_is_talked_to_on_the_command_line(
     assert main(["resume", paused["run"], f"{paused['asks'][0]['id']}=more", "--json"]) == 3
     gone_on = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [ask["show"] for ask in gone_on["asks"]] == ["Two."]
+
+
+async def test_steps_side_by_side_are_kept_in_one_store(tmp_path: Path) -> None:
+    """Many of them write at once, and what each has given can be read from the store."""
+    steps = ", ".join(f"{{id: s{n}, type: agent, name: x}}" for n in range(30))
+    flow = flow_of(f"workflow: [{{type: parallel, id: p, steps: [{steps}]}}]")
+    store = Store.sqlite(tmp_path / "runs.db")
+    with scripted(lambda _: "X"):
+        result = await flow.using(store=store).run(prompt="P")
+    assert result["steps"]["p"]["order"] == [f"s{n}" for n in range(30)]
+    (kept,) = store.runs()
+    assert sum(record.path.endswith("/agent") for record in store.records(kept.id)) == 2 * 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dataflow_agent.models.errors import RateLimited
+from dataflow_agent.models.errors import ModelTimeout, RateLimited
 from tests.nodes.formats.cagent.workflows import AGENTS, block, flow_of, play
 
 BUSY = RateLimited("m", "busy")
@@ -130,3 +130,11 @@ async def test_odd_ids_are_ids_like_any_other() -> None:
     played = await play(flow_of(workflow), x="yes")
     assert [*played.outputs] == ["a b/c.d[0]", "prompt", "start", "end", "state"]
     assert played.prompts[-1][1].startswith(block("[a b/c.d[0] (agent: x)]: yes")[:50])
+
+
+async def test_a_retry_goes_with_a_loop() -> None:
+    """A step is tried again, and then the condition leads back to it."""
+    workflow = looping("trans").replace("name: y}", "name: y, retry: {max_attempts: 1, on: [timeout]}}")
+    late = ModelTimeout("m", "late")
+    played = await play(flow_of(workflow), y=[late, "1", late, "2"], z=["no", "yes"])
+    assert (played.order, played.error) == ("xyyzyyzx", "")

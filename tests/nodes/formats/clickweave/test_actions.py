@@ -240,3 +240,21 @@ def test_checks_in_a_loop_that_fails_are_judged_too(tmp_path: Path) -> None:
     data = workflow(nodes, "l a LoopBody", "a b", "b l_end", "l_end l", "l c LoopDone")
     (verdict,) = judged_after_failure(tmp_path, data, says(A="pass"))
     assert verdict["node_name"] == "a"
+
+
+def test_an_image_has_matches(tmp_path: Path) -> None:
+    done = run(tmp_path, one("FindImage"), find_image=[[{"x": 1}]])
+    assert variables(done)["matches"] == [{"x": 1}]
+
+
+def test_an_app_is_found_among_those_that_run_and_focused_by_its_process(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([focusing("a")]), CALC, list_apps=APPS)
+    assert sorted(done.calls[:2]) == [("list_apps", {"user_apps_only": True}), ("list_windows", {})]
+    assert done.calls[2:] == [("focus_window", {"pid": 7})]
+    assert "Calc" in done.requests[0].messages[-1].content
+
+
+def test_an_ai_step_sees_the_images_of_tools(tmp_path: Path) -> None:
+    done = run(tmp_path, step(), pressing("a"), "seen", press_key=[{"text": "look", "images": 1}])
+    content = done.requests[1].messages[-1].content
+    assert any(not isinstance(part, str) for part in content)

@@ -181,3 +181,10 @@ def test_what_tools_read_of_the_screen_is_kept(tmp_path: Path) -> None:
 def test_a_folder_has_a_name_that_file_systems_take() -> None:
     names = {"Click #5": "click-5", "x" * 300: "x" * 100, "é" * 300: "unnamed", "..": "unnamed"}
     assert {name: folder_name(name) for name in names} == names
+
+
+def test_a_retry_tells_the_attempt_and_its_error(tmp_path: Path) -> None:
+    events = told(tmp_path, workflow([typing("a", retries=1)]), type_text=[{"error": "no"}, "ok"])
+    (retry,) = payloads(events, "retry")
+    assert retry["attempt"] == 1
+    assert "no" in retry["error"]

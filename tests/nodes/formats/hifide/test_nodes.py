@@ -6,13 +6,14 @@ import json
 from functools import partial
 from typing import Any, Final
 
-from dataflow import ExecutionContext, NodeState
+from dataflow import ExecutionContext, Message, NodeState
 from dataflow.core.wiring import node_of_path
 from dataflow_formats.hifide.config import Selected, selected
 from dataflow_formats.hifide.file import MISSING, kind_of_node, port_name, spelled_type
-from dataflow_formats.hifide.nodes import Cache, Keep, Told, cache_by, keep_by, message
+from dataflow_formats.hifide.nodes import Cache, Keep, Told, cache_by, keep_by, message, said
 from tests.nodes.formats.hifide.flows import Played, chatting, edge, flow_of, node, play, said_in
 
+BOARD: Final = "tests.nodes.formats.hifide.board:kanbanGetBoard"
 CHAT: Final = ("s u", "u q", "u.data q.data")
 
 
@@ -78,8 +79,9 @@ def test_tools_are_selected_by_name() -> None:
 
 async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
     nodes = [*chatting(), node("t", "tools")]
-    flow = flow_of(nodes, "s u", "u t", "t q", "t.tools q.tools", "u.data q.data")
-    played = await play(flow, "one")
+    edges = ("s u", "u t", "t q", "t.tools q.tools", "u.data q.data")
+    played = await play(flow_of(nodes, *edges, tools=BOARD), "one")
+    assert played.value("t.tool_names") == ["kanbanGetBoard"]
     assert said_in(played.requests[0]) == ["user:one"]
     assert played.value("q.context").context_id == played.value("s.out").context_id
 
@@ -266,3 +268,15 @@ async def test_a_chat_that_waits_for_another_speaks_behind_it_wherever_it_is_dec
         ["user:hi", "assistant:hello", "user:hello"],
     ]
     assert [remark.original for remark in flow.report] == ["'c' and 'd' write to one history at once"]
+
+
+async def test_one_context_passes_by_who_waits_and_takes_in_what_a_chat_says() -> None:
+    waiting = await play(flow_of(chatting()[:2], "s u"), "one")
+    assert (waiting.value("u.context"), waiting.value("u.out")) == (waiting.value("s.out"), "one")
+    played = await play(flow_of(chatting(), *CHAT), "one", answer="A")
+    start, last = played.value("s.out"), played.value("q.context")
+    assert start.context_id == last.context_id == last.session_id
+    assert start.model == last.model == "openai/gpt-5"
+    assert [*last.message_history] == [Message("user", "one"), Message("assistant", "A")]
+    assert (last.current_output, played.value("q.text")) == ("A", "A")
+    assert (await said(EMPTY, "hi")).current_output == "hi"

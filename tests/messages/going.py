@@ -1,12 +1,12 @@
 # ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
 # mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, typeddict-unknown-key, typeddict-item"
-"""What is said of runs: of inputs, of what nodes return, of maps and loops, of results (S3.2, S9.5, S15.2)."""
+"""What is said of runs, of asks and answers, and of live sessions (S3, S11, S13.4, S15)."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypedDict
 
@@ -15,6 +15,7 @@ import pytest
 
 from dataflow import (
     SKIP,
+    Config,
     ExecutionContext,
     Flow,
     NodeOutput,
@@ -25,19 +26,18 @@ from dataflow import (
     Telemetry,
     collect,
     each,
+    flow,
     merge_contexts,
     node,
     race,
     this_firing,
     threaded,
 )
-from dataflow.core.config import Config
 from dataflow.core.events import EventKind
+from dataflow.live.session import Live
 from tests.behaviour.flow_parts import Parts, inc, pair
-from tests.messages.telling import Row, Stimulus, failing, played
+from tests.messages.telling import Row, Stimulus, failing, played, wired
 from tests.support.steady import warn_of_blocking
-
-__all__ = ["ROWS"]
 
 
 class Keys(TypedDict):
@@ -240,7 +240,7 @@ RUN: Final = r"\d{8}T\w+-\w+"
 
 
 # fmt: off
-ROWS: Final = [
+RUNNING: Final = [
     Row("a source of a race that fails", warned(racing)),
     Row("a limit that no node has", warned(lambda f: f.add(node(inc).with_(limit="model"), x=1), limits={"modle": 1})),
     Row("a node that blocks the event loop", warned(lambda f: f.add(blocks)), hide=r"\d+\.\d+(?= s)"),
@@ -294,3 +294,224 @@ ROWS: Final = [
     Row("a blocking call that is given up", blocked),
 ]
 # fmt: on
+
+
+class Steps(Config):
+    count: int = 1
+
+
+class Metadata(Config):
+    ask: Any = None
+
+
+@node(ports=lambda config: Ports({}, {"out": int, "more": int}))
+async def pauses(config: Metadata) -> NodeOutput:
+    return NodeOutput(status="paused", metadata={"ask": config.ask})
+
+
+@node(ports=lambda config: Ports({}, {"out": int}))
+async def pauses_for_nothing() -> NodeOutput:
+    return NodeOutput({"out": 1}, status="paused")
+
+
+@flow
+def needing(f: Flow, n: int, config: Steps) -> int:
+    return f.add(inc, x=n).out
+
+
+@flow
+def endless(f: Flow, n: int, config: Steps) -> int:
+    return f.add(endless, n=n, config=config).out
+
+
+def paused_with(ask: object) -> Stimulus:
+    return failing(lambda f: f.add(pauses, config=Metadata(ask=ask)))
+
+
+def answered(answers: Mapping[str, object], **given: Any) -> Stimulus:
+    """Answer what two asks and two raw nodes ask."""
+
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?", name="many", **given)
+            f.ask(str, "Why?", name="why")
+            f.add(pauses, config=Metadata(ask={"prompt": "Two?"}))
+            f.add(pauses_for_nothing)
+        paused = await f.run()
+        return await f.resume(paused, answers)
+
+    return lambda: anyio.run(main)
+
+
+def answered_twice() -> object:
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?", name="many")
+            f.ask(str, "Why?", name="why")
+        paused = await f.resume(await f.run(), {"why": "so"})
+        return await f.resume(paused, {"why": "no"})
+
+    return anyio.run(main)
+
+
+def resumed(*, run: str = "", done: bool = False) -> Stimulus:
+    """Go on with a run of another store, one that has completed, or one that has gone on already."""
+
+    async def main() -> object:
+        with Flow("f") as f:
+            f.ask(int, "How many?")
+        paused = await f.run()
+        ended = await f.resume(paused, {"ask": 1})
+        return await f.resume(run or (ended if done else paused), {"ask": 1})
+
+    return lambda: anyio.run(main)
+
+
+def expired(default: Any = None) -> object:
+    """Go on with a run whose raw node has asked for a moment only."""
+
+    async def main() -> object:
+        asked = {"expires": 1e-9} if default is None else {"expires": 1e-9, "default": default}
+        with Flow("f") as f:
+            f.add(pauses, config=Metadata(ask=asked))
+        return await f.resume(await f.run())
+
+    return anyio.run(main)
+
+
+def clashing(f: Flow) -> None:
+    inner = Flow("inner")
+    inner.output("out", inner.add(inc, x=inner.input("n", int)).out)
+    step = f.add(inner, n=each(f.input("list", list[int])))
+    f.output("out", collect(f.add(inc, x=step.out.out).out))
+
+
+def asked() -> Flow:
+    flow = Flow("f")
+    flow.output("out", flow.ask(int, "How many?").out)
+    return flow
+
+
+def resumed_with_another_flow() -> object:
+    async def main() -> object:
+        return await Flow("g").resume(await asked().run(), {"ask": 1})
+
+    return anyio.run(main)
+
+
+#: The id of a run.
+
+ASKING: Final = [
+    Row("a value that waits for an answer", lambda: anyio.run(asked().pull, "out"), hide=RUN),
+    Row("a run of another flow", resumed_with_another_flow, hide=RUN),
+    Row("an ask that is no mapping", paused_with("Why?")),
+    Row("an unknown field of an ask", paused_with({"text": "Why?"})),
+    Row("a prompt that is no text", paused_with({"prompt": 3})),
+    Row("an ask that never was open", paused_with({"expires": 0})),
+    Row("no such ask", answered({"how": 1})),
+    Row("an answer where no port is left", answered({"pauses_for_nothing": 1})),
+    Row("an answer for a port that is not there", answered({"pauses": {"rest": 1}})),
+    Row("an answer without one of the ports", answered({"pauses": {"out": 1}})),
+    Row("a second answer", answered_twice),
+    Row("an answer that comes too late", answered({"many": 1}, expires=1e-9)),
+    Row("a run by its id without a store", resumed(run="RUN")),
+    Row("a run that has completed and lives in no store", resumed(done=True), hide=RUN),
+    Row("a run that has gone on already", resumed(), hide=RUN),
+    Row("no answer in time", expired),
+    Row("a default that is no answer", lambda: expired("x")),
+    Row("a default of an ask that never expires", wired(lambda f: f.ask(int, "?", default=1))),
+    Row("two nodes of one path", wired(clashing)),
+    Row("a flow without its config", needing.check),
+    Row("a flow inside itself for a config", wired(lambda f: f.add(endless, n=1, config=Steps()))),
+]
+
+
+async def other(y: int) -> int:
+    return y
+
+
+async def doubled(x: int) -> int:
+    return x * 2
+
+
+async def added(x: int, more: int = 1) -> int:
+    return x + more
+
+
+def counting() -> Flow:
+    with Flow("f") as f:
+        once = f.add(inc, x=f.input("x", int, 1))
+        with f.loop(name="rounds") as rounds:
+            count = rounds.carry(once.out)
+            twice = f.add(inc, x=count.out)
+            rounds.until(twice.out, lambda x: x > 1)
+            count.next(twice.out)
+        f.output("y", rounds.result(twice.out))
+        f.add(Flow.from_wiring(inner().wiring, inner()._find_type, inner()._find_function), x=once.out)
+    return f
+
+
+def inner(**defaults: int) -> Flow:
+    with Flow("inside") as f:
+        for name, default in defaults.items():
+            f.input(name, int, default)
+        f.output("z", f.add(inc, x=f.input("x", int)).out)
+    return f
+
+
+def in_session(
+    do: Callable[[Live], Awaitable[Any]], make: Callable[[], Flow] = counting
+) -> Callable[[], object]:
+    async def run() -> object:
+        async with make().live() as session:
+            return await do(session)
+
+    return lambda: anyio.run(run)
+
+
+def after_session() -> object:
+    async def run() -> object:
+        async with counting().live() as session:
+            pass
+        return await session.get("y")
+
+    return anyio.run(run)
+
+
+def cutting(cutoff: Any) -> Callable[[], Flow]:
+    def make() -> Flow:
+        with Flow("f") as f:
+            f.output("y", f.add(node(cutoff=cutoff)(inc), x=f.input("x", int, 1)).out)
+        return f
+
+    return make
+
+
+async def _why_other_code(session: Live) -> object:
+    await session.get("y")
+    await session.replace("inc", doubled)
+    return session.why("y")
+
+
+# fmt: off
+LIVING = [
+    Row("a session that is over", after_session),
+    Row("an update of no input", in_session(lambda s: s.update(z=1))),
+    Row("a step of another flow", in_session(lambda s: s.replace(Flow("g").add(inc, x=1), inc))),
+    Row("no node to replace", in_session(lambda s: s.replace(3, inc))),
+    Row("a node that is not there, to replace", in_session(lambda s: s.replace("rounds/dec", inc))),
+    Row("a loop to replace", in_session(lambda s: s.replace("rounds", inc))),
+    Row("a node inside a flow to replace", in_session(lambda s: s.replace("inside/inc", inc))),
+    Row("a function with one more port", in_session(lambda s: s.replace("inc", added))),
+    Row("a flow with one more port", in_session(lambda s: s.replace("inside", inner(more=1)))),
+    Row("a cutoff of one value", cutting(lambda value: True)),
+    Row("a cutoff in a document", lambda: cutting(lambda old, new: True)().to_dict()),
+    Row("why of what runs other code", in_session(_why_other_code)),
+]
+# fmt: on
+
+TABLES: Final = {
+    "running": RUNNING,
+    "asking": ASKING,
+    "living": LIVING,
+}

@@ -1,23 +1,171 @@
 # ruff: noqa: ARG005, E501 - a row is a line, and messages are compared whole
-# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, func-returns-value"
-"""What is said of a flow while it is wired, and when it is checked (S1.7, S20)."""
+# mypy: disable-error-code="arg-type, call-arg, call-overload, attr-defined, misc, return-value, index, operator, name-defined, func-returns-value"
+"""What is said of node functions and policies, and of a flow while it is wired and checked (S1, S6, S20)."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
 
-from dataflow import SKIP, ExecutionContext, Flow, collect, each, flow, gather, merge, node
+from pydantic import field_validator
+
+from dataflow import (
+    SKIP,
+    Config,
+    ExecutionContext,
+    Expression,
+    Flow,
+    Limit,
+    NodeOutput,
+    Port,
+    Ports,
+    Retry,
+    collect,
+    each,
+    flow,
+    gather,
+    merge,
+    node,
+    threaded,
+)
+from dataflow.authoring import InstalledNode
 from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
+from dataflow.core.policy import EachOptions
 from dataflow.core.wiring import All, Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
 from dataflow.flows import Flow as AnyFlow
 from dataflow.packs.registry import find_type
+from dataflow.types.validation import check_json, check_value
 from tests.behaviour.flow_parts import Parts, fetch, inc, join, length, pair, point, split, summarise
 from tests.messages.telling import Row, document, wired
 from tests.support.edges import every
 
-__all__ = ["ROWS"]
+
+class Options(Config):
+    size: int = 1
+    names: tuple[str, ...] = ()
+
+
+class Whole(NamedTuple):
+    out: int
+
+
+async def opened(options: Options, **values: Any) -> int:
+    return 1
+
+
+async def closed(options: Options, x: int = 1) -> int:
+    return 1
+
+
+async def unresolved(x: Nowhere) -> int:  # noqa: F821 - what is tested
+    return 1
+
+
+async def two_configs(a: Options, b: Options) -> int:
+    return 1
+
+
+async def whole() -> Whole:
+    return Whole(1)
+
+
+async def raw(text: str) -> NodeOutput:
+    return NodeOutput()
+
+
+async def raw_config(config: int) -> NodeOutput:
+    return NodeOutput()
+
+
+async def raw_ports(config: Options) -> NodeOutput:
+    return NodeOutput()
+
+
+def ports(function: Any, make: Callable[[Any], Any]) -> Any:
+    return wired(lambda f: f.add(node(ports=make)(function), Options()))
+
+
+def config(**settings: Any) -> Any:
+    return wired(lambda f: f.add(closed, settings))
+
+
+class Sized(Config):
+    size: int
+
+    @field_validator("size")
+    @classmethod
+    def _is_positive(cls, size: int) -> int:
+        if size <= 0:
+            raise ValueError("a size is positive")
+        return size
+
+
+class Rules(Config):
+    rule: Expression
+
+
+async def counts(rules: Rules) -> int:
+    return 1
+
+
+async def sized(sized: Sized) -> int:
+    return 1
+
+
+# fmt: off
+TYPES: Final = [
+    Row("an async function for a thread", wired(lambda f: f.add(threaded(inc)))),
+    Row("a call for a function", lambda: derive(inc(1))),
+    Row("an annotation", wired(lambda f: f.add(unresolved))),
+    Row("no signature", wired(lambda f: f.add(threaded(max)))),
+    Row("**values without ports", wired(lambda f: f.add(opened))),
+    Row("two configs", wired(lambda f: f.add(two_configs))),
+    Row("a parameter of a raw node", wired(lambda f: f.add(raw))),
+    Row("config of a raw node", wired(lambda f: f.add(raw_config))),
+    Row("a port that every node has", ports(opened, lambda c: Ports({}, {'$done': int}))),
+    Row("ports that raise", ports(opened, lambda c: {}['x'])),
+    Row("no ports", ports(opened, lambda c: 3)),
+    Row("ports without **values", ports(closed, lambda c: Ports({'y': int}, {}))),
+    Row("the context of a raw node", ports(raw_ports, lambda c: Ports({}, {'context': Port(int)}))),
+    Row("no config", wired(lambda f: f.add(closed, 3))),
+    Row("a config field", config(size='a')),
+    Row("an unknown config field", config(sizes=1)),
+    Row("a config that its class refuses", wired(lambda f: f.add(sized, {"size": -1}))),
+    Row("a config port", wired(lambda f: f.add(closed, f.input('c', Any)))),
+    Row("the status of an output", lambda: NodeOutput(status='done')),
+    Row("a marker as a condition", lambda: bool(SKIP)),
+    Row("a marker as a default", wired(lambda f: f.input('x', int, SKIP))),
+]
+# fmt: on
+# fmt: off
+POLICIES: Final = [
+    Row("seconds", lambda: node(timeout=0)(inc)),
+    Row("a whole number", lambda: Retry(-1)),
+    Row("a choice", lambda: node(on_error='stop')(inc)),
+    Row("on", lambda: Retry(1, on='timeout')),
+    Row("before", lambda: Retry(1, before=3)),
+    Row("an empty limit", lambda: Limit()),
+    Row("keep", lambda: Flow().using(keep=1)),
+    Row("slots by name", lambda: Flow().using(limits={'web': 0})),
+    Row("default=SKIP", lambda: node(default=SKIP)(inc)),
+    Row("options of a map", lambda: EachOptions(on_error='stop')),
+    Row("a number out of range", lambda: check_value(10**400, float)),
+    Row("what JSON cannot carry", lambda: check_json({1}, set[int])),
+    Row("a value that a model refuses", lambda: check_json({"size": -1}, Sized)),
+    Row("a field that a model does not have", lambda: check_json({"sizes": -1}, Options)),
+    Row("an expression that is no text", wired(lambda f: f.add(counts, {"rule": 3}))),
+]
+# fmt: on
+INSTALLED: Final = [
+    Row(
+        "a config of an installed type that has none",
+        lambda: InstalledNode("control.read_text").config(encoding="utf-8"),
+    )
+]
+DECLARING: Final = [*TYPES, *POLICIES, *INSTALLED]
 
 
 def loop(f: Flow, limit: Any = 2, **settings: Any) -> Any:
@@ -168,7 +316,7 @@ def all_of_no_loop() -> object:
 
 
 # fmt: off
-ROWS: Final = [
+WIRING: Final = [
     Row("a node id twice", wired(lambda f: (f.add(node(inc).with_(name='a'), x=1), f.add(node(inc).with_(name='a'), x=1)))),
     Row("an input twice", wired(lambda f: (f.input('x', int), f.input('x', int)))),
     Row("a required port", wired(lambda f: f.add(inc))),
@@ -232,3 +380,102 @@ ROWS: Final = [
     Row("all outside a loop", all_of_no_loop),
 ]
 # fmt: on
+
+
+BACK: Final = {"feedback": True}
+
+
+def edges(*told: tuple[str, str, dict[str, Any]]) -> Any:
+    """Wire three nodes in a row, then these edges."""
+
+    def wire(f: Any) -> None:
+        f.input("x", int)
+        f.add(inc)
+        f.add(inc, x=f.add(inc, x=f.add(inc, x=f.input("y", int)).out).out)
+        for source, target, options in told:
+            f.connect(source, target, **options)
+
+    return wired(wire)
+
+
+def wired_loop(**options: Any) -> Any:
+    """Wire a loop of two nodes, one node behind it, and an edge of its own to that node."""
+
+    def wire(f: Any) -> None:
+        first = f.add(inc)
+        second = f.add(inc, x=first.out)
+        f.connect("$in.x", "inc.x")
+        f.input("x", int)
+        f.add(inc)
+        f.connect("inc_2", "inc.x", feedback=True)
+        f.connect("inc_2", "inc_3.x", **options)
+        f.output("y", second.out)
+
+    return wire
+
+
+def out_of_a_map_over_edges(f: Any) -> None:
+    first = f.add(inc)
+    f.connect("$in.x", "inc.x")
+    f.input("x", int)
+    f.add(pair, p=every(first.out, 1), q=2)
+    f.connect("pair", "inc.x", feedback=True)
+
+
+def of_a_map_beside(f: Any, *, is_item: bool = False) -> None:
+    """Read a map in a loop, and beside it."""
+    head = f.add(inc)
+    f.connect("$in.x", "inc.x")
+    f.input("x", int)
+    xs = f.input("xs", list[int])
+    item: Any = each(xs)
+    beside = f.add(inc, x=item)
+    inside = f.add(pair, p=head.out, q=item if is_item else beside.out)
+    f.add(inc, x=f.add(count_of, xs=collect(inside.out)).out)
+    f.connect("inc_3", "inc.x", feedback=True)
+    f.output("y", collect(beside.out))
+
+
+def beside_an_item(f: Any) -> None:
+    item = f.add(inc, x=each(f.input("xs", list[int])))
+    f.add(count_of, xs=collect(item.out))
+    f.connect("count_of", "inc.x", feedback=True)
+
+
+def own_list(**options: Any) -> Any:
+    """Wire a list of a map into a node of the map."""
+
+    def wire(f: Any) -> None:
+        item = f.add(inc, x=each(f.input("xs", list[int]), **options) if options else every(1, 2))
+        f.output("y", collect(f.add(pair, p=item.out, q=f.add(count_of, xs=collect(item.out)).out).out))
+
+    return wired(wire)
+
+
+async def count_of(xs: list[Any]) -> int:
+    return len(xs)
+
+
+# fmt: off
+ROUNDS: Final = [
+    Row("a feedback edge without a loop", edges(("inc_4", "inc.x", BACK))),
+    Row("feedback that leaves a loop", edges(("inc", "inc.x", {**BACK, "leave": "all"}))),
+    Row("each_round outside a loop", edges(("$in.x", "inc.x", {"each_round": True}))),
+    Row("all of no loop", edges(("$in.x", "inc.x", {"leave": "all"}))),
+    Row("what an edge cannot be", edges(("$in.x", "inc.x", {"feedback": 1, "leave": "first", "each_round": "no", "on_limit": "exit"}))),
+    Row("a limit of a feedback edge", edges(("inc", "inc.x", {**BACK, "limit": 0, "on_limit": "stop"}))),
+    Row("feedback out of a map over edges", wired(out_of_a_map_over_edges)),
+    Row("feedback in a document", document("...\nnodes: {a: {type: control.if, config: {condition: value}}}\nedges: [{source: a, source_port: yes, target: a, target_port: value, feedback: true, leave: all}]")),
+    Row("feedback beside an item", wired(beside_an_item)),
+    Row("what is beside a loop in its map", wired(of_a_map_beside)),
+    Row("an item beside the loop that opens its map", wired(partial(of_a_map_beside, is_item=True))),
+    Row("a list in its own map over edges", own_list()),
+    Row("a list in its own map that skips", own_list(on_error="skip")),
+]
+# fmt: on
+
+TABLES: Final = {
+    "declaring": DECLARING,
+    "wiring": WIRING,
+    "rounds": ROUNDS,
+}

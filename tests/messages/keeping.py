@@ -1,26 +1,114 @@
-"""What is said of runs that live in stores: when they begin, are resumed, or cannot be read (S11, S12)."""
+# mypy: disable-error-code="arg-type"
+"""What stores say, and what is said of runs that live in them, also when they are forked (S11 to S13)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import Any, Final
 
 import anyio
 
-from dataflow import Flow, NodeOutput, Ports, RunFailed, node
+from dataflow import Config, Flow, NodeOutput, Ports, RunFailed, StoreError, node
 from dataflow.inspection.stored_run import firing_object, read_run
 from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.store import NOTHING
-from dataflow.testing.samples import new_run
-from tests.messages.telling import Row, Stimulus
+from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run
+from tests.messages.telling import Row, Stimulus, told
 from tests.support.stored_runs import retold
 
-__all__ = ["ROWS"]
+DATA: Final = b"data"
+[BLOB] = blob_of(DATA)
+
+
+def with_run(store: Store) -> Store:
+    """Have a store hold a run that nobody owns."""
+    hold = store.begin(new_run())
+    store.commit("run", batch_of(1))
+    hold.release()
+    return store
+
+
+def in_memory(act: Callable[[Store], object]) -> Stimulus:
+    return lambda: act(with_run(Store.memory()))
+
+
+def in_folder(act: Callable[[Path], object]) -> Stimulus:
+    """Do something in a folder of its own, which is told as DIR."""
+
+    def stimulus() -> str:
+        with TemporaryDirectory() as folder:
+            return told(lambda: act(Path(folder))).replace(folder, "DIR")
+
+    return stimulus
+
+
+def in_file(act: Callable[[Store], object]) -> Stimulus:
+    return in_folder(lambda folder: act(with_run(Store.sqlite(folder / "runs.db"))))
+
+
+def answered_twice(store: Store) -> None:
+    store.answer("run", answer_to())
+    store.answer("run", answer_to())
+
+
+def removed(folder: Path) -> None:
+    store = Store.sqlite(folder / "runs.db")
+    hold = store.begin(new_run())
+    try:
+        (folder / "runs.db").unlink()
+        store.commit("run", batch_of(1))
+    finally:
+        (folder / "runs.db").touch()
+        hold.release()
+
+
+def of_something_else(folder: Path) -> None:
+    (folder / "runs.db").touch()
+    Store.sqlite(folder / "runs.db").runs()
+
+
+def of_text(folder: Path) -> None:
+    (folder / "runs.db").write_text("no database\n" * 100)
+    Store.sqlite(folder / "runs.db").runs()
+
+
+def of_a_later_release(folder: Path) -> None:
+    store = with_run(Store.sqlite(folder / "runs.db"))
+    with closing(sqlite3.connect(folder / "runs.db")) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    store.runs()
+
+
+def of_a_user() -> None:
+    raise StoreError("at home", "the door is closed")
+
+
+STORES: Final = [
+    Row("a problem of a user's store", of_a_user),
+    Row("no such run in a file", in_file(lambda store: store.find("other"))),
+    Row("no run at all", in_folder(lambda folder: Store.sqlite(folder / "runs.db").find("run"))),
+    Row("a run twice", in_memory(lambda store: store.begin(new_run()))),
+    Row("a run twice in a file", in_file(lambda store: store.begin(new_run()))),
+    Row("a record twice", in_memory(lambda store: store.commit("run", batch_of(1)))),
+    Row("a record twice in a file", in_file(lambda store: store.commit("run", batch_of(1)))),
+    Row("no such blob", in_memory(lambda store: store.blob(BLOB))),
+    Row("an answer twice", in_memory(answered_twice)),
+    Row("a file that was removed", in_folder(removed)),
+    Row("a file of something else", in_folder(of_something_else)),
+    Row("a file that is no database", in_folder(of_text)),
+    Row("a file of a later release", in_folder(of_a_later_release)),
+    Row("a store that is a path", lambda: Flow("f").using(store="runs.db")),
+]
+
 
 Wire = Callable[[Flow], object]
 
@@ -203,7 +291,7 @@ def failed_before() -> str:
     return "it has not failed"
 
 
-ROWS: Final = [
+STORING: Final = [
     Row("a default that cannot be stored", begun(lambda f: f.add(node(default=object())(anything)))),
     Row("an input that cannot be stored", begun(lambda f: f.input("x", Any), x=object())),
     Row("an output that cannot be stored", begun(lambda f: f.add(anything))),
@@ -226,3 +314,57 @@ ROWS: Final = [
     Row("a store that raises something else", defective),
     Row("a node that has not begun", not_begun),
 ]
+
+
+class Scale(Config):
+    by: int = 1
+    even: Any = None
+
+
+async def scaled(x: int, config: Scale = Scale()) -> int:  # noqa: B008 - frozen
+    return x * config.by
+
+
+async def plain(x: int) -> int:
+    return x
+
+
+def wired(store: Store, function: Any = scaled) -> Flow:
+    with Flow("f") as f:
+        first = f.ask(int, "How many?", name="first")
+        f.output("o", f.ask(int, "And?", name="second", show=f.add(function, x=first.out).out).out)
+    return f.using(store=store)
+
+
+def fork(changes: Mapping[str, object], later: Any = None) -> Stimulus:
+    """Fork a run that asks for the second time, and again with the flow as it is `later`."""
+
+    def stimulus() -> object:
+        store = Store.memory()
+        flow = wired(store)
+        run = flow.run_sync().run_id
+        anyio.run(partial(flow.resume, run, {"first": 1}))
+        forked = anyio.run(partial(flow.fork, run, changes=changes))
+        if later is None:
+            return forked
+        return anyio.run(partial(wired(store, later).fork, forked, changes={}))
+
+    return stimulus
+
+
+FORKS: Final = [
+    Row("an unknown key", fork({"secnd": 1})),
+    Row("no model", fork({"model": "large"})),
+    Row("an answer to what is asked anew", fork({"first": 2, "second": 1})),
+    Row("a config of another type", fork({"scaled.config.by": "x"})),
+    Row("a config that is no JSON", fork({"scaled.config.even": print})),
+    Row("a changed config that is gone", fork({"scaled.config.by": 2}, plain)),
+    Row("no store", lambda: wired(Store.memory()).using().forking("r", changes={})),
+    Row("no store to find runs in", lambda: anyio.run(wired(Store.memory()).using().diff, "r", "s")),
+]
+
+TABLES: Final = {
+    "stores": STORES,
+    "storing": STORING,
+    "forks": FORKS,
+}
