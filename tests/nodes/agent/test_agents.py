@@ -18,12 +18,10 @@ from dataflow import (
 )
 from dataflow_agent import (
     Agent,
-    AgentConfig,
     Chat,
     ModelRequest,
     RateLimited,
     ScriptedAnswer,
-    agent,
     chat,
     scripted,
     tools,
@@ -95,17 +93,6 @@ async def test_calls_are_made_at_once_and_each_has_a_result_in_order_also_a_bad_
         "the arguments are no", "no tool has the name", "the arguments do not", "OSError: nothing",
     ]  # fmt: skip
     assert ENTERED == ["add 1 2", "add 1 5"]
-
-
-async def test_called_directly_it_runs_as_a_flow_of_its_own() -> None:
-    with scripted(adding(1), "done") as script:
-        reply = await lead("hi", tools=tools(add))
-    assert (reply.text, reply.stopped_by, len(reply.context.message_history)) == ("done", "answer", 4)
-    assert reply.context.context_id == reply.context.session_id == script.requests[0].session_id
-    with scripted("again"):
-        longer = await agent("more", context=reply.context, config=AgentConfig(model="openai/gpt"))
-    assert [one.content for one in longer.context.message_history][-2:] == ["more", "again"]
-    assert longer.context.context_id == reply.context.context_id
 
 
 async def test_a_limit_ends_the_turn_with_the_text_so_far() -> None:

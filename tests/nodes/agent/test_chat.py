@@ -111,14 +111,6 @@ async def test_the_model_of_a_node_wins_over_that_of_the_context() -> None:
         assert [request.model for request in script.requests] == [called]
 
 
-async def test_the_pieces_of_an_answer_are_passed_on_as_they_come() -> None:
-    for pieces in (["he", "llo"], ["hello"]):
-        with scripted(ScriptedAnswer(pieces=tuple(pieces))):
-            async with talk().start() as run:
-                assert [piece async for piece in run.stream("text")] == pieces
-                assert (await run)["text"] == "hello"
-
-
 async def test_an_answer_that_broke_off_leaves_nothing_behind_and_what_came_along_is_sent_as_it_is() -> None:
     """HF22: no tail has to be cleaned, since a turn that fails leaves none (S10.3)."""
     for tail in ("user", "assistant"):

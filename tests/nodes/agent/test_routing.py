@@ -73,18 +73,6 @@ async def failed(flow: Flow, *answers: Any) -> RunFailed:
     return caught.value
 
 
-def test_each_route_is_an_exit_with_the_prompt_and_the_conversation() -> None:
-    found = intent_router.type.configured(ROUTER)
-    assert {name: (port.type, port.exit, port.conditional) for name, port in found.outputs.items()} == {
-        "context": (ExecutionContext, None, True),
-        "x": (str, "x", True),
-        "x_context": (ExecutionContext, "x", True),
-        "y": (str, "y", True),
-        "y_context": (ExecutionContext, "y", True),
-    }
-    assert [port.name for port in found.inputs.values() if port.required] == ["prompt"]
-
-
 async def test_only_the_way_that_was_chosen_runs_and_the_conversation_goes_it_too() -> None:
     """HF02, HF03: an absent port does not fire, only the chosen pair does, and the router is asked once."""
     for with_context, said in ((False, "hi"), (True, "hi after 2")):

@@ -73,14 +73,6 @@ async def test_a_call_of_a_tool_has_an_id_and_its_arguments_as_json_and_so_is_a_
         assert (await asked(Script([given])))[0].text == '{"a": [1]}'
 
 
-async def test_an_answer_is_kept_for_the_request_that_it_is_for() -> None:
-    script = Script(
-        [ScriptedAnswer(text="two!", to="two"), "any", ScriptedAnswer(text="!", to="x", repeat=True)]
-    )
-    requests = [ModelRequest("a/b", (Message("user", text),)) for text in ("three", "one two", "x", "x y")]
-    assert [(await asked(script, one))[0].text for one in requests] == ["any", "two!", "!", "!"]
-
-
 async def test_a_function_answers_each_request_or_raises_or_fails_the_node() -> None:
     async def later(request: ModelRequest) -> str:
         return f"later {request.model}"

@@ -80,11 +80,6 @@ def test_a_tool_of_which_each_call_is_denied_is_not_offered() -> None:
     assert tools(add, allow=[]).names == ()
 
 
-def test_functions_of_one_name_are_told_apart_by_what_they_are_in() -> None:
-    assert tools(Kit.add, add, weather).names == ("Kit_add", "agent_tools_add", "weather")
-    assert names_of(["a.b:go", "a.c:go", "d:stop"]) == {"a.b:go": "b_go", "a.c:go": "c_go", "d:stop": "stop"}
-
-
 def test_names_are_legal_and_differ_whatever_the_functions_are_called() -> None:
     long = "x" * 70
     references = [

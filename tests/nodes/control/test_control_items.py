@@ -20,8 +20,6 @@ from tests.nodes.control.values import typed
 from tests.nodes.playing import played
 
 whole = st.integers(-5, 5)
-numbers = st.lists(whole | st.floats(-5, 5))
-texts = st.lists(st.text(max_size=3))
 records = st.lists(st.fixed_dictionaries({"key": whole, "rest": st.text(max_size=2)}))
 scalars = st.lists(st.none() | st.booleans() | whole | st.floats(-3, 3) | st.sampled_from(["", "1", "true"]))
 
@@ -30,12 +28,6 @@ scalars = st.lists(st.none() | st.booleans() | whole | st.floats(-3, 3) | st.sam
 async def test_the_items_for_which_a_condition_holds_are_kept(items: list[int], least: int) -> None:
     config = Filter(condition=Expression("item >= least"))
     assert await played(filter_list, config, items=items, least=least) == [x for x in items if x >= least]
-
-
-@given(numbers | texts, st.booleans())
-async def test_items_are_sorted_by_themselves(items: list[Any], descending: bool) -> None:
-    found = await played(sort_list, Sort(descending=descending), items=items)
-    assert typed(found) == typed(sorted(items, reverse=descending))
 
 
 @given(records, st.booleans())

@@ -15,7 +15,6 @@ from tests.nodes.formats.agentflow.flowing import (
     approval,
     flow_of,
     if_,
-    problems,
     ran,
     repeated,
     start,
@@ -188,13 +187,6 @@ def test_a_loop_without_an_end_fails_at_a_limit_that_names_its_nodes() -> None:
     assert [(one.loop, one.limit) for one in limits if isinstance(one, LoopLimit)] == [
         (loop, limit) for _, loop, limit in ENDLESS
     ]
-
-
-def test_where_several_that_go_round_meet_they_are_joined_if_at_all() -> None:
-    data = workflow([start(), *BODY, "m"], "s>a s>b a>e e.false>m b>f f.false>m m>a m>b")
-    assert {problem[: len("DF4108")] for problem in problems(data)} == {"DF4108"}
-    found = ran(data, three_times, joins="once")
-    assert found.prompts[2] in ("M [A x]\n\n[B x]", "M [B x]\n\n[A x]")
 
 
 def test_what_is_kept_of_a_file_is_in_the_meta() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -68,19 +67,6 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
     assert resumed["output"] == "red"
     assert str(script.requests[1].messages[-1].content).endswith("Reply of the user:\nYes!")
     assert [step["follows_reply"] for step in steps(resumed)] == [False, False, True]
-
-
-def test_a_run_warns_of_a_loop_that_ends_at_its_rounds() -> None:
-    entries = workflow("abc", edge("a", "b", "said"), "ac", "bc", "cb", maxRounds=2)
-    loops = {
-        ("DF0834 a", "2"): workflow("ab", "ab", "ba", maxRounds=2),
-        ("DF0834 b", "1"): workflow("abc", "ab", "bc", "cb", maxRounds=1),
-        ("DF0834 b_or_c", "4"): entries,
-    }
-    warned = [ran(data).result.warnings[0] for data in loops.values()]
-    assert [re.findall(r"^(DF\d+ \w+): .*?(\d+)", one) for one in warned] == [[told] for told in loops]
-    left_before = workflow("ab", edge("a", "b", "said"), "aa", maxRounds=1)
-    assert ran(left_before).result.warnings == ()
 
 
 def test_a_branch_has_its_own_rounds() -> None:

@@ -10,7 +10,7 @@ import pytest
 from dataflow import Result, Run, RunFailed
 from dataflow_agent import ModelFailed, ScriptedAnswer, ScriptedCall, scripted
 from dataflow_formats.agentron.words import AgentronWords
-from tests.nodes.formats.agentron.walking import MODEL, edge, flow_of, workflow
+from tests.nodes.formats.agentron.walking import MODEL, flow_of, workflow
 
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
 
@@ -55,21 +55,6 @@ async def test_the_trail_has_the_calls_of_tools() -> None:
     assert added == {"name": "add", "argsSummary": '{"a": 1, "b": 2}', "resultSummary": "3"}
     assert (unknown["name"], "subtract" in unknown["resultSummary"]) == ("subtract", True)
     assert "toolCalls" not in second
-
-
-async def test_the_trail_has_the_round_of_the_loop_that_a_step_is_in() -> None:
-    flow = flow_of(workflow("abc", "ab", edge("b", "b", "again"), edge("b", "c", "stop"), "ba", maxRounds=3))
-    with scripted("1", "again", "on", "4", "stop", "6"):
-        lines, _ = await told(flow.start(), AgentronWords(flow.to_dict()))
-    trail = json.loads(lines[-1])["output"]["trail"]
-    assert [(step["nodeId"], step.get("round")) for step in trail] == [
-        ("a", 0),
-        ("b", 0),
-        ("b", 1),
-        ("a", 1),
-        ("b", 0),
-        ("c", None),
-    ]
 
 
 async def test_the_step_that_failed_has_its_round_and_the_error_of_its_own_turn() -> None:

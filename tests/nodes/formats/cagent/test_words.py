@@ -13,7 +13,6 @@ from dataflow import Flow
 from dataflow.cli import main
 from dataflow.stores import Store
 from dataflow_agent import ModelRequest, scripted
-from dataflow_formats.cagent.words import StepContext
 from tests.nodes.formats.cagent.workflows import AGENTS, flow_of
 
 FLOW = f"{AGENTS}workflow: [{{id: a, type: agent, name: x}}, {{id: b, type: agent, name: y}}]\n"
@@ -51,12 +50,6 @@ def test_the_step_context_is_told_after_a_failure_too(file: str, capsys: pytest.
     Path("answers.yaml").write_text("[{text: A}, {error: rate_limited}]", encoding="utf-8")
     assert main(["run", "--no-store", "--log-format", "cagent", file, "hi"]) == 1
     assert step_context(capsys.readouterr().err) == {"a": {"output": "A", "agent": "x"}}
-
-
-def test_a_run_that_gave_nothing_has_an_empty_step_context() -> None:
-    words = StepContext(flow_of("workflow: [{type: agent, name: x}]").to_dict())
-    assert [*words.end({})] == ["--- Step Context ---", "{}"]
-    assert [*words.end({"steps": {"é": 1}})][1] == '{\n  "é": 1\n}'
 
 
 def test_the_prompt_is_the_argument_or_standard_input(

@@ -70,26 +70,6 @@ async def test_instructions_can_refer_to_outputs() -> None:
     assert filled[0].data["ports"]["out"]["value"] == "w of T"
 
 
-async def test_structured_output_is_what_the_model_is_asked_for() -> None:
-    agents = """\
-agents:
-  x:
-    model: openai/gpt
-    instruction: x
-    structured_output: {schema: {type: object, properties: {ok: {type: boolean}}, required: [ok]}}
-"""
-    workflow = """\
-workflow:
-  - {id: v, type: agent, name: x}
-  - {type: condition, condition: $steps.v.output.ok, true: []}
-"""
-    flow = flow_of(workflow, agents)
-    assert list(flow.report) == []
-    played = await play(flow, x={"ok": True})  # type: ignore[arg-type]  # as scripts take them
-    assert played.steps["v"]["output"] == '{"ok": true}'
-    assert "AnswerUnfit" in (await play(flow, x="yes")).error
-
-
 #: The fields of agents, and the configs of the models that they call.
 MODELS: Final[dict[str, dict[str, Any]]] = {
     "{model: gpt-5}": {"model": "openai/gpt-5"},
