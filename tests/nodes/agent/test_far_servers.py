@@ -89,8 +89,6 @@ class TestDescriptions:
         shows: list[dict[str, str]] = [
             {"Authorization": "Bearer hidden"},
             {"X-Api-Key": "hidden"},
-            {"X-PAT": "hidden"},
-            {"Session-Id": "hidden"},
             {"X-Reader": "Bearer hidden"},
             {"Authorization": "Bearer hidden ${NAME}"},
         ]
@@ -101,10 +99,7 @@ class TestDescriptions:
             ({"X-A": "hidden\nX-B: b"}, "DF2226"),
             ({"X-A": "hidden", "x-a": "2"}, "DF2225"),
             ({"Accept": "hidden"}, "DF2224"),
-            ({"Mcp-Session-Id": "hidden"}, "DF2224"),
             ({"X-A": "${hidden-1}"}, "DF2228"),
-            ({"X-A": "${hidden 1}"}, "DF2228"),
-            ({"X-A": 3}, "DF2220"),
             ("hidden", "DF2220"),
         ]
         for headers, code in cases:
@@ -169,21 +164,15 @@ async def test_each_request_has_the_query_and_nothing_shows_it(
 def test_what_is_no_command_and_no_address_is_refused() -> None:
     commands: tuple[Any, ...] = (
         ([sys.executable, SERVER],),
-        (sys.executable, 3),
         ("https://host/mcp?key=hidden",),
-        (" https://me:hidden@host/",),
         (["npx", "https://host/mcp?key=hidden"],),
     )
     addresses = {
         "127.0.0.1:8765/mcp?key=hidden": "DF2221",
-        "localhost:8765/mcp": "DF2221",
-        "http:///mcp": "DF2221",
         "http://me:hidden@host/mcp": "DF2222",
-        "https://hidden@host/mcp": "DF2222",
         "http://me:hi/dden@host/mcp": "DF2221",
         "http://[::1/mcp": "DF2221",
         "http://me:hidden@h℀/mcp": "DF2221",
-        "http://me:[hidden]@here/mcp": "DF2221",
     }
     cases: list[Any] = [(command, "", "DF2217") for command in commands]
     cases += [((), url, code) for url, code in addresses.items()]

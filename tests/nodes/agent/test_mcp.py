@@ -233,7 +233,7 @@ def test_a_pattern_of_arguments_that_no_tool_of_its_name_has_is_told() -> None:
 
 
 @ON_ASYNCIO
-async def test_a_run_is_warned_once_though_it_lists_them_often() -> None:
+async def test_a_run_is_warned_once_and_outside_of_it_the_log_is(caplog: pytest.LogCaptureFixture) -> None:
     box = odd(deny=["dais"], ask=["pid"], allow=["*"])
     stored = room(Agent("lead", model="openai/gpt"), box, store=Store.memory())
     found: list[Event] = []
@@ -248,9 +248,6 @@ async def test_a_run_is_warned_once_though_it_lists_them_often() -> None:
         ("lead/turn[0]/ask", {"code": "unmet_pattern", "text": DENIES})
     ]
     assert result.warnings == (DENIES,)
-
-
-async def test_outside_of_a_run_the_log_has_it(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "dataflow.current"):
         await listed(tools(odd(deny=["dais"]), odd(deny=["dies"])))
     shown = [record.getMessage() for record in caplog.records if record.name == "dataflow.current"]

@@ -66,7 +66,7 @@ async def test_the_newest_images_are_sent_and_all_are_kept() -> None:
         assert images(sent_results(requests[-1])) == expected
 
 
-async def test_a_long_result_is_sent_shortened_with_what_is_left_out_and_kept_whole() -> None:
+async def test_long_results_are_sent_shortened_and_kept_whole() -> None:
     requests, context = await asked([calling(("read", {"length": LONG}))])
     [sent] = sent_results(requests[-1])
     assert (len(sent), sent[:3], sent[-3:]) == (50_000, "aaa", "zzz")
@@ -75,9 +75,6 @@ async def test_a_long_result_is_sent_shortened_with_what_is_left_out_and_kept_wh
     for most, length in ((100, 100), (LONG, LONG), (None, LONG)):
         requests, _ = await asked([calling(("read", {"length": LONG}))], max_result=most)
         assert [len(sent) for sent in sent_results(requests[-1])] == [length]
-
-
-async def test_of_a_result_in_parts_the_first_texts_are_sent_and_its_images() -> None:
     requests, _ = await asked([calling(("pictures", {"count": 4}))], max_result=100, max_images=None)
     [sent] = sent_results(requests[-1])
     texts = [part for part in sent if isinstance(part, str)]
@@ -116,16 +113,6 @@ def answers(request: ModelRequest, eyes: str = "openai/eyes", calls: ScriptedAns
     if request.model == eyes:
         return "a black dot"
     return calls if request.messages[-1].role == "user" else "done"
-
-
-async def test_images_are_described_by_a_firing_of_its_own_and_not_passed_on() -> None:
-    with scripted(answers) as script:
-        result = await room(seeing(), BOX).run()
-    assert results(result["context"]) == ["this is a dot\n[images: a black dot]", "hi"]
-    asked = [request for request in script.requests if request.model == "openai/eyes"]
-    assert [one.messages[-1].content for one in asked] == [("this is a dot", DOT)]
-    assert result.states["lead/turn[0]/call[0]/describe"] is NodeState.DONE
-    assert result.metadata["lead/turn[0]/call[0]/describe"]["model"] == "openai/eyes"
 
 
 async def described_of(count: int, **settings: Any) -> tuple[list[Any], str]:
@@ -179,7 +166,15 @@ async def test_a_description_that_failed_is_made_again_and_the_call_is_not(tmp_p
     assert (MADE, len(script.requests)) == (["a dot"], 2)
 
 
-async def test_a_description_has_the_time_that_is_left() -> None:
+async def test_images_are_described_by_a_firing_of_its_own_in_the_time_that_is_left() -> None:
+    with scripted(answers) as script:
+        result = await room(seeing(), BOX).run()
+    assert results(result["context"]) == ["this is a dot\n[images: a black dot]", "hi"]
+    asked = [request for request in script.requests if request.model == "openai/eyes"]
+    assert [one.messages[-1].content for one in asked] == [("this is a dot", DOT)]
+    assert result.states["lead/turn[0]/call[0]/describe"] is NodeState.DONE
+    assert result.metadata["lead/turn[0]/call[0]/describe"]["model"] == "openai/eyes"
+
     async def waits(request: ModelRequest) -> Any:
         if request.model == "openai/eyes":
             await anyio.sleep_forever()

@@ -102,7 +102,7 @@ async def test_agents_call_agents_each_in_a_conversation_of_its_own() -> None:
     ]
 
 
-async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
+async def test_a_subagent_that_fails_is_told_to_the_model_above_but_a_script_fails_the_run() -> None:
     broken = ScriptedAnswer(error="rate_limited")
     with scripted(by_model(large=[task("researcher", "foxes?"), "Sorry."], medium=[broken])):
         result = await room(lead, TEAM).run()
@@ -112,8 +112,6 @@ async def test_a_subagent_that_fails_is_told_to_the_model_above() -> None:
     told = result.metadata["lead/turn[0]/call[0]/told"]
     assert (told["type"], told["depth"], told["message"]) == ("subagent_call_error", 1, text)
 
-
-async def test_a_script_that_fails_or_ends_below_an_agent_fails_the_run() -> None:
     def refuses(request: ModelRequest) -> Any:
         assert request.model == "openai/large", "nobody else is asked"
         return task("researcher", "foxes?")

@@ -18,7 +18,9 @@ def names_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-async def test_a_text_is_written_and_read_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_text_is_written_and_read_as_it_is_in_the_encoding_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "out.txt"
     assert await write_text(path=str(path), text=TEXT) == str(path)
     assert path.read_bytes() == TEXT.encode()
@@ -29,9 +31,6 @@ async def test_a_text_is_written_and_read_as_it_is(tmp_path: Path, monkeypatch: 
     path.write_bytes(b"\xef\xbb\xbf" + "\ufeffText".encode())  # a byte order mark is dropped
     for encoding in ("utf-8", "UTF8", "utf_8"):
         assert await read_text(path=str(path), encoding=encoding) == "\ufeffText"
-
-
-async def test_a_text_is_in_the_encoding_given(tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     await write_text(path=str(path), text="Größe", encoding="latin-1")
     assert path.read_bytes() == "Größe".encode("latin-1")
@@ -81,7 +80,9 @@ async def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) ->
     assert pipe.is_fifo()
 
 
-async def test_a_text_that_cannot_be_encoded_leaves_the_file_alone(tmp_path: Path) -> None:
+async def test_a_text_that_cannot_be_encoded_or_written_leaves_the_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "out.txt").write_text("old")
     cases: tuple[tuple[str, str, type[Exception]], ...] = (
         ("日本", "ascii", UnicodeEncodeError),
@@ -94,10 +95,6 @@ async def test_a_text_that_cannot_be_encoded_leaves_the_file_alone(tmp_path: Pat
         assert names_in(tmp_path) == ["out.txt"]
         assert (tmp_path / "out.txt").read_text() == "old"
 
-
-async def test_a_failed_replacement_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 

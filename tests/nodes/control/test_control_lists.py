@@ -125,7 +125,7 @@ async def problem_of(work: Any) -> tuple[str, str]:
     return caught.value.code, caught.value.diagnostics[0].found
 
 
-async def test_json_that_is_too_much() -> None:
+async def test_json_that_is_too_much_or_cannot_represent_a_value() -> None:
     for text, problem in (
         ("[" * 1_000_000, ("DF3010", "")),
         ("1" * 10_000, ("DF3006", "10,000")),
@@ -135,9 +135,6 @@ async def test_json_that_is_too_much() -> None:
         (" " * (MOST_CHARACTERS + 1), ("DF3006", "10,000,001")),
     ):
         assert await problem_of(parse_json(text)) == problem
-
-
-async def test_values_that_json_cannot_represent() -> None:
     for value, code in (
         (float("nan"), "DF3012"),
         (ITSELF, "DF3012"),
@@ -148,9 +145,6 @@ async def test_values_that_json_cannot_represent() -> None:
         assert (await problem_of(write_json(value)))[0] == code
     with pytest.raises(TypeError, match="set is not JSON serializable"):
         await write_json({1, 2})
-
-
-async def test_what_would_be_too_much_or_endless_is_refused() -> None:
     for work, problem in (
         (split_text("a", ""), ("DF3008", "")),
         (replace_text("a", "", "b"), ("DF3008", "")),

@@ -30,26 +30,6 @@ TEAM: Final = workflow(
 )
 
 
-def test_a_model_is_asked_with_the_settings_of_its_agent() -> None:
-    data = {"systemPrompt": "Be brief.", "model": "gpt-5-mini", "reasoningEffort": "high"}
-    (request,) = ran(
-        workflow([start(), agent("a", "hi", tools={"web_search": True}, **data)], "s>a")
-    ).requests
-    assert (request.model, request.options.reasoning_effort) == ("openai/gpt-5-mini", "high")
-    assert (request.options.web_search, request.messages[-1].content) == (True, "hi")
-    assert "Be brief." in str(request)
-
-
-def test_a_node_after_a_loop_that_goes_on_runs_in_each_round() -> None:
-    nodes = [start(), agent("w", "w"), if_("i", ("equal", "done")), "z"]
-    answers = iter(["more", "more", "done"])
-    found = ran(
-        workflow(nodes, "s>w w>i i.false>w w>z"),
-        lambda request: next(answers) if request.messages[-1].content == "w" else repeated(request),
-    )
-    assert sorted(prompt for prompt in found.prompts if prompt != "w") == ["Z done", "Z more", "Z more"]
-
-
 async def test_the_note_of_an_approval_has_a_port_and_stands_in_prompts() -> None:
     nodes = [start("draft"), approval("p"), agent("z", "{{APPROVAL_NOTE}}: {{PREVIOUS_OUTPUT}}")]
     flow = flow_of(workflow(nodes, "s>p p.approve>z")).using(store=Store.memory())
@@ -58,25 +38,6 @@ async def test_the_note_of_an_approval_has_a_port_and_stands_in_prompts() -> Non
         result = await flow.resume(paused.run_id, {"p/ask": {"decision": "approve", "note": "nice"}})
     assert result["z"] == "R[nice: draft]"
     assert result.get("p.note") == "nice"
-
-
-async def test_an_agent_below_is_called_as_a_tool_and_told_of() -> None:
-    flow = flow_of(TEAM)
-    with scripted(CALLING, "seen", "done") as script:
-        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
-    assert record["state"]["a"] == "done"
-    assert "b" not in record["state"]
-    assert [str(request.messages[-1].content) for request in script.requests][1] == "look"
-    calls: list[Any] = [
-        (node, kind, json.loads(content)) for node, kind, content in entries if kind.startswith("subagent")
-    ]
-    assert [(node, kind) for node, kind, _ in calls] == [
-        ("a", "subagent_call_start"),
-        ("a", "subagent_call_end"),
-    ]
-    known = {"parentNodeId": "a", "subagentNodeId": "b", "subagentName": "B", "depth": 1}
-    assert all(known.items() <= content.items() for _, _, content in calls)
-    assert calls[1][2]["message"] == "seen"
 
 
 async def test_a_failing_model_is_told_once() -> None:
@@ -105,42 +66,24 @@ async def test_an_answer_is_told_in_the_sitting_that_it_is_given_to() -> None:
 CONDITIONS: Final[list[tuple[Literal["equal", "contains"], str, str, bool]]] = [
     ("equal", "yes", "yes", True),
     ("equal", "YES", "yes", True),
-    ("equal", "yes", "Yes", True),
     ("equal", " yes ", "yes", True),
     ("equal", "yes", "yes ", False),
-    ("equal", "yes", "yes!", False),
     ("equal", "", "", False),
-    ("equal", "  ", "  ", False),
     ("equal", "straße", "STRASSE", False),
     ("contains", "yes", "abc yes", True),
     ("contains", " WORLD ", "Hello World", True),
-    ("contains", "yes", "no", False),
     ("contains", "", "no", False),
     ("contains", " ", "a b", False),
 ]
 
 
-def test_a_condition_compares_in_lower_case_and_trims_its_value() -> None:
-    found = [Condition(operator=operator, value=value).holds(text) for operator, value, text, _ in CONDITIONS]
-    assert found == [holds for *_, holds in CONDITIONS]
-
-
-def test_what_is_no_text_is_compared_as_json() -> None:
-    values: list[Any] = ["Yes", None, True, 1.5, [1, "ä"], {"a": None}]
-    texts = ["Yes", "", "true", "1.5", '[1,"ä"]', '{"a":null}']
-    assert [text_of(value) for value in values] == texts
-
-
 ANSWERS: Final[list[tuple[Any, tuple[str, str]]]] = [
     ("reject", ("reject", "")),
     ("I REJECT this", ("reject", "")),
-    ("fine", ("approve", "")),
     ("", ("approve", "")),
-    (None, ("approve", "")),
     (7, ("approve", "")),
     (False, ("approve", "")),
     (["reject"], ("approve", "")),
-    ({}, ("approve", "")),
     ({"decision": "Reject", "note": "no"}, ("reject", "no")),
     ({"decision": "maybe", "note": "ok "}, ("approve", "ok ")),
     ({"decision": ["reject"], "note": 1}, ("approve", "")),
@@ -148,7 +91,12 @@ ANSWERS: Final[list[tuple[Any, tuple[str, str]]]] = [
 ]
 
 
-def test_any_answer_comes_to_a_decision_and_a_note() -> None:
+def test_conditions_answers_and_values_come_to_what_the_tables_say() -> None:
+    found = [Condition(operator=operator, value=value).holds(text) for operator, value, text, _ in CONDITIONS]
+    assert found == [holds for *_, holds in CONDITIONS]
+    values: list[Any] = ["Yes", None, True, 1.5, [1, "ä"], {"a": None}]
+    texts = ["Yes", "", "true", "1.5", '[1,"ä"]', '{"a":null}']
+    assert [text_of(value) for value in values] == texts
     assert [normalised(answer) for answer, _ in ANSWERS] == [found for _, found in ANSWERS]
 
 
@@ -168,11 +116,6 @@ def three_times(request: ModelRequest) -> str:
     return f"[{told}]" if told.count("[") < len("abc") else "done"
 
 
-def test_a_loop_begins_at_the_node_that_is_come_to() -> None:
-    found = ran(EITHER, three_times)
-    assert found.prompts == ["B right", "A [B right]", "B [A [B right]]", "A [B [A [B right]]]", "Z done"]
-
-
 #: Loops without an end, the gate that each begins at, and its limit: 100 rounds for each node behind it.
 ENDLESS: Final = [
     (workflow([start(), if_("i", ("equal", "y"))], "s>i i.false>i"), "i", 100),
@@ -181,15 +124,31 @@ ENDLESS: Final = [
 ]
 
 
-def test_a_loop_without_an_end_fails_at_a_limit_that_names_its_nodes() -> None:
-    found = [ran(data).error for data, _, _ in ENDLESS]
-    limits = [error.__cause__ for error in found if error is not None]
+def test_a_loop_begins_where_it_is_come_to_runs_what_is_behind_and_fails_at_a_limit() -> None:
+    found = ran(EITHER, three_times)
+    assert found.prompts == ["B right", "A [B right]", "B [A [B right]]", "A [B [A [B right]]]", "Z done"]
+    nodes = [start(), agent("w", "w"), if_("i", ("equal", "done")), "z"]
+    answers = iter(["more", "more", "done"])
+    found = ran(
+        workflow(nodes, "s>w w>i i.false>w w>z"),
+        lambda request: next(answers) if request.messages[-1].content == "w" else repeated(request),
+    )
+    assert sorted(prompt for prompt in found.prompts if prompt != "w") == ["Z done", "Z more", "Z more"]
+    errors = [ran(data).error for data, _, _ in ENDLESS]
+    limits = [error.__cause__ for error in errors if error is not None]
     assert [(one.loop, one.limit) for one in limits if isinstance(one, LoopLimit)] == [
         (loop, limit) for _, loop, limit in ENDLESS
     ]
 
 
-def test_what_is_kept_of_a_file_is_in_the_meta() -> None:
+def test_a_model_is_asked_with_the_settings_of_its_agent_and_the_rest_is_in_the_meta() -> None:
+    data = {"systemPrompt": "Be brief.", "model": "gpt-5-mini", "reasoningEffort": "high"}
+    (request,) = ran(
+        workflow([start(), agent("a", "hi", tools={"web_search": True}, **data)], "s>a")
+    ).requests
+    assert (request.model, request.options.reasoning_effort) == ("openai/gpt-5-mini", "high")
+    assert (request.options.web_search, request.messages[-1].content) == (True, "hi")
+    assert "Be brief." in str(request)
     nodes = [start(), {**agent("a"), "x": 7, "y": None}]
     flow = flow_of(workflow(nodes, "s>a", name="small", version=2))
     assert flow.wiring.meta["agentflow"] == {"version": 2}
@@ -208,7 +167,23 @@ async def test_the_example_goes_round_until_it_is_approved() -> None:
     assert result.outputs == {"s": "draft", "w": improved, "z": f"R[Publish {improved}]"}
 
 
-async def test_an_agent_below_that_fails_is_told_of() -> None:
+async def test_an_agent_below_is_called_as_a_tool_and_told_of_also_when_it_fails() -> None:
+    flow = flow_of(TEAM)
+    with scripted(CALLING, "seen", "done") as script:
+        entries, record, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))
+    assert record["state"]["a"] == "done"
+    assert "b" not in record["state"]
+    assert [str(request.messages[-1].content) for request in script.requests][1] == "look"
+    calls: list[Any] = [
+        (node, kind, json.loads(content)) for node, kind, content in entries if kind.startswith("subagent")
+    ]
+    assert [(node, kind) for node, kind, _ in calls] == [
+        ("a", "subagent_call_start"),
+        ("a", "subagent_call_end"),
+    ]
+    known = {"parentNodeId": "a", "subagentNodeId": "b", "subagentName": "B", "depth": 1}
+    assert all(known.items() <= content.items() for _, _, content in calls)
+    assert calls[1][2]["message"] == "seen"
     flow = flow_of(TEAM)
     with scripted(CALLING, ModelFailed("openai/gpt-5", "boom"), "done"):
         entries, _, _ = await told(flow.start(), AgentFlowWords(flow.to_dict()))

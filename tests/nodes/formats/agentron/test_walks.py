@@ -18,13 +18,11 @@ from tests.nodes.formats.golden import converted
 WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
 
 
-def test_at_the_limit_the_output_is_that_of_the_node_before_the_next_round() -> None:
-    data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=2)
-    found = ran(data, "1", "2", "3", "4")
-    assert (found.nodes, found.result["output"]) == ("a b a b", "4")
-
-
-def test_each_agent_has_its_own_model_and_instructions() -> None:
+def test_agents_are_told_what_they_have_to_know() -> None:
+    assert ran(workflow("a")).prompts == ["Do your task."]
+    data = workflow(["a", agent("b", topic="rain")], "ab", turnInstruction="Go on.")
+    found = ran(data, inputs={"noSharedOutput": True, "mood": ["glad"]})
+    assert found.prompts[1] == 'Go on.\n\ntopic: rain\nmood: ["glad"]'
     agents = [
         {"id": "1", "name": "Ada", "model": "claude-x", "systemPrompt": "{{ role }}, {{ input.role }}."},
         {"name": "Bob", "instructions": "{{ unknown }}"},
@@ -48,16 +46,6 @@ def test_agents_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
     assert script.requests[0].model == MODEL
 
 
-def test_an_agent_without_anything_is_told_to_do_its_task() -> None:
-    assert ran(workflow("a")).prompts == ["Do your task."]
-
-
-def test_what_others_said_can_be_kept_from_agents() -> None:
-    data = workflow(["a", agent("b", topic="rain")], "ab", turnInstruction="Go on.")
-    found = ran(data, inputs={"noSharedOutput": True, "mood": ["glad"]})
-    assert found.prompts[1] == 'Go on.\n\ntopic: rain\nmood: ["glad"]'
-
-
 def test_a_node_may_wait_for_somebody_by_itself() -> None:
     flow = flow_of(workflow(["a", WAITING, "b"], "aw", edge("w", "b", "yes"), edge("w", "a")))
     with scripted("roses", "red") as script:
@@ -69,7 +57,10 @@ def test_a_node_may_wait_for_somebody_by_itself() -> None:
     assert [step["follows_reply"] for step in steps(resumed)] == [False, False, True]
 
 
-def test_a_branch_has_its_own_rounds() -> None:
+def test_rounds_are_of_the_workflow_or_of_its_branch() -> None:
+    data = workflow("abc", "ab", edge("b", "c", "enough"), edge("b", "a"), maxRounds=2)
+    found = ran(data, "1", "2", "3", "4")
+    assert (found.nodes, found.result["output"]) == ("a b a b", "4")
     loop = workflow("ab", "ab", "ba")
     branches = [{"id": "n", **loop, "maxRounds": 2}, {"id": "m", **loop}]
     data = workflow("x", maxRounds=1, branches=branches)
@@ -80,26 +71,18 @@ def test_a_branch_has_its_own_rounds() -> None:
 CASES: Final = [
     ("message_type", "done", "done", True),
     ("message_type", "done", "Done", False),
-    ("message_type", "done", "done ", False),
     ("message_type", "done", "all done", False),
     ("message_type", "done", '{"type": "done"}', True),
-    ("message_type", "done", '{"type": "open"}', False),
     ("message_type", "done", '{"kind": "done"}', False),
-    ("message_type", "done", '["done"]', False),
     ("message_type", "done", '{"type": "done"', False),
     ("message_type", "1", '{"type": 1}', False),
     ("message_type", "", "", True),
-    ("message_type", "", "x", False),
     ("content_contains", "yes", "Yes!", True),
     ("content_contains", "YES", "oh yes", True),
-    ("content_contains", "yes", "no", False),
     ("content_contains", "STRASSE", "Straße", True),
-    ("content_contains", '"type"', '{"type": "done"}', True),
-    ("content_contains", "", "", True),
     ("content_contains", "", "x", True),
     ("content_contains", "x", "", False),
     ("mood", "good", "bad", True),
-    ("", "", "", True),
 ]
 
 
@@ -132,16 +115,6 @@ def refused(mode: str, schedules: Sequence[str]) -> list[str]:
     return [*wrong]
 
 
-def test_an_interval_has_seconds_a_time_of_day_or_days_of_the_week() -> None:
-    assert refused("interval", GOOD) == []
-    assert refused("interval", BAD) == BAD
-
-
-def test_a_continuous_mode_may_have_a_delay_and_no_time_of_day() -> None:
-    assert fault_in("continuous", None) is None
-    assert refused("continuous", ["5", "daily@09:00", "0", "x"]) == ["daily@09:00", "0", "x"]
-
-
 def test_the_example_of_the_document_takes_turns_for_ten_rounds() -> None:
     with scripted(always):
         found = steps(Flow.load(converted("agentron/turns")).run_sync(inputs={"mood": "glad"}))
@@ -149,7 +122,11 @@ def test_the_example_of_the_document_takes_turns_for_ten_rounds() -> None:
     assert [step["agent"] for step in found[:2]] == ["<agent-1-id>", "<agent-2-id>"]
 
 
-def test_schedules_are_kept_for_who_looks() -> None:
+def test_schedules_are_read_strictly_and_kept() -> None:
+    assert refused("interval", GOOD) == []
+    assert refused("interval", BAD) == BAD
+    assert fault_in("continuous", None) is None
+    assert refused("continuous", ["5", "daily@09:00", "0", "x"]) == ["daily@09:00", "0", "x"]
     branches = [
         {"id": "n", "name": "Night", "nodes": [], "executionMode": "interval", "schedule": "daily@03:30"},
         {"id": "c", "nodes": [], "executionMode": "continuous"},

@@ -41,22 +41,15 @@ FALSE: Final = ["false", "0", "no", "", "  ", "No", "FALSE\n"]
 #: Outputs, the keys of a condition, and whether it holds.
 KEYS: Final = [
     ('{"ok": true}', ".ok", True),
-    ('{"ok": false}', ".ok", False),
     ('{"ok": "Yes"}', ".ok", True),
-    ('{"ok": "no"}', ".ok", False),
-    ('{"ok": ""}', ".ok", False),
     ('{"ok": 1}', ".ok", False),
-    ('{"ok": [true]}', ".ok", False),
     ('{"ok": {"ok": true}}', ".ok", False),
-    ('{"ok": null}', ".ok", False),
     ("{}", ".ok", False),
     ('{"a": {"b": true}}', ".a.b", True),
     ('{"a": {"b": true}}', '["a"]["b"]', True),
     ('{"a": "true"}', ".a.b", False),
-    (' {"ok": true}\n', ".ok", True),
     ("yes", ".ok", True),
     ("0", ".ok", False),
-    ("true", ".ok", True),
 ]
 
 
@@ -64,11 +57,8 @@ def decided(output: str, keys: str = "") -> bool:
     return holds(f"{{{{ $steps.v.output{keys} }}}}", {"v": {"output": output}})
 
 
-def test_a_text_says_true_or_false() -> None:
+def test_texts_and_keys_say_true_or_false() -> None:
     assert [text for text in (*TRUE, *FALSE) if decided(text)] == TRUE
-
-
-def test_keys_lead_into_an_object_and_count_for_nothing_elsewhere() -> None:
     assert [decided(output, keys) for output, keys, _ in KEYS] == [expected for *_, expected in KEYS]
 
 
@@ -82,17 +72,13 @@ def test_a_long_text_that_is_shown_cut_leaves_no_half_of_a_secret() -> None:
 
 PATHS: Final = {
     "$steps.a.output": "a",
-    "{{$steps.a.output}}": "a",
     "  {{  $steps.a.output  }} ": "a",
     '$steps["an id"].output': "an id",
-    "$steps['a.b'].output": "a.b",
     "$steps.outer.outputs.c1.output": "outer/c1",
     "$steps.outer.steps.c1.output": "outer/c1",
     "$steps.outer.outputs[0].output": "outer/c1",
-    "$steps.outer.outputs.inner.outputs.r.output": "outer/inner/r",
     "$steps.outer.outputs[1].outputs[1].output": "outer/inner/s",
     "$steps.outer.outputs.inner.r.output": "outer/inner/r",
-    '$steps.outer.outputs["inner.r"].output': "outer/inner/r",
     "$steps.outer.outputs.output.output": "outer/output",
 }
 #: Texts with references, and what they are filled to.
@@ -105,15 +91,9 @@ FILLED: Final = {
 }
 
 
-def test_a_reference_leads_to_a_step() -> None:
+def test_references_lead_to_steps_and_are_filled_in_texts_once() -> None:
     assert {text: "/".join(find(read_reference(text), STORE).path) for text in PATHS} == PATHS
-
-
-def test_references_in_a_text_are_filled() -> None:
     assert {text: filled(text, STORE) for text in FILLED} == FILLED
-
-
-def test_what_is_filled_in_is_not_looked_at_again() -> None:
     store = {"a": {"output": "{{ $steps.a.output }}", "agent": "x"}}
     assert filled("{{ $steps.a.output }}", store) == "{{ $steps.a.output }}"
     assert placeholders("{{ $steps.a.output }} {{ $steps }} {{ other }}") == [
@@ -160,7 +140,7 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
     ]
 
 
-def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
+def test_references_ways_back_and_idle_agents_are_told_at_once() -> None:
     agents = 'agents: {x: {model: m/x, instruction: "{{ $steps.zz.output }}"}}\n'
     workflow = """\
     workflow:
@@ -177,9 +157,6 @@ def test_references_and_ways_back_that_lead_nowhere_are_told_at_once() -> None:
         "DF4305 workflow[1].false[0]: step 'back_to_last'",
         "DF4308 workflow[3].condition: step 'condition_3': condition '$steps.last.output[0]'",
     ]
-
-
-def test_agents_that_no_step_runs_are_checked_as_those_that_run() -> None:
     agents = """\
     agents:
       x: {model: openai/gpt, sub_agents: [idle, gone, team/agent, "registry:5000/agent"]}

@@ -34,7 +34,7 @@ def step_context(err: str) -> object:
     return json.JSONDecoder().raw_decode(err.partition(HEADING)[2])[0]
 
 
-def test_the_step_context_stands_on_standard_error_at_the_end(
+def test_the_step_context_stands_on_standard_error_at_the_end_also_after_a_failure(
     file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "--no-store", "--log-format", "cagent", file, "hi"]) == 0
@@ -43,10 +43,6 @@ def test_the_step_context_stands_on_standard_error_at_the_end(
     assert step_context(done.err) == expected
     assert '  "a": {\n    "output": "A"' in done.err
     assert done.out == f"steps: {json.dumps(expected)}\noutput: B\n"
-
-
-def test_the_step_context_is_told_after_a_failure_too(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """CA22: it holds what the first step gave."""
     Path("answers.yaml").write_text("[{text: A}, {error: rate_limited}]", encoding="utf-8")
     assert main(["run", "--no-store", "--log-format", "cagent", file, "hi"]) == 1
     assert step_context(capsys.readouterr().err) == {"a": {"output": "A", "agent": "x"}}

@@ -26,20 +26,6 @@ workflow:
 """
 
 
-async def test_a_way_back_can_be_written_in_each_form() -> None:
-    ways = ["{goto: trans}", "trans", "{goto: 1}", "1", "{id: w, goto: trans}"]
-    for way in [*ways, "{id: back_to_trans, type: agent, name: y}"]:
-        played = await play(flow_of(looping(way)), z=["no", "no", "yes"])
-        assert (played.order, played.error) == ("xyzyzyzx", "")
-
-
-async def test_the_last_outputs_of_a_loop_are_those_of_its_last_pass() -> None:
-    played = await play(flow_of(looping("trans")), y=["1", "2"], z=["no", "yes"])
-    assert played.outputs == {"gen": "X", "trans": "2", "qa": "yes", "end": "X"}
-    told = ["[gen (agent: x)]: X", "[trans (agent: y)]: 1", "[qa (agent: z)]: no"]
-    assert played.prompts[3] == ("y", block(*told))
-
-
 async def test_a_parallel_block_is_tried_again_as_a_whole() -> None:
     workflow = """
     workflow:
@@ -112,8 +98,15 @@ async def test_odd_ids_are_ids_like_any_other() -> None:
     assert played.prompts[-1][1].startswith(block("[a b/c.d[0] (agent: x)]: yes")[:50])
 
 
-async def test_a_retry_goes_with_a_loop() -> None:
-    """A step is tried again, and then the condition leads back to it."""
+async def test_ways_back_in_each_form_repeat_steps_with_their_retries() -> None:
+    ways = ["{goto: trans}", "trans", "{goto: 1}", "1", "{id: w, goto: trans}"]
+    for way in [*ways, "{id: back_to_trans, type: agent, name: y}"]:
+        played = await play(flow_of(looping(way)), z=["no", "no", "yes"])
+        assert (played.order, played.error) == ("xyzyzyzx", "")
+    played = await play(flow_of(looping("trans")), y=["1", "2"], z=["no", "yes"])
+    assert played.outputs == {"gen": "X", "trans": "2", "qa": "yes", "end": "X"}
+    told = ["[gen (agent: x)]: X", "[trans (agent: y)]: 1", "[qa (agent: z)]: no"]
+    assert played.prompts[3] == ("y", block(*told))
     workflow = looping("trans").replace("name: y}", "name: y, retry: {max_attempts: 1, on: [timeout]}}")
     late = ModelTimeout("m", "late")
     played = await play(flow_of(workflow), y=[late, "1", late, "2"], z=["no", "yes"])

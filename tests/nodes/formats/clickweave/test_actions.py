@@ -52,11 +52,6 @@ CALLS: Final[list[tuple[str, dict[str, Any], str, dict[str, Any]]]] = [
 ]  # fmt: skip
 
 
-def test_a_node_makes_the_call_of_its_type(tmp_path: Path) -> None:
-    nodes = [node(f"n{n}", f"N {n}", kind, **config) for n, (kind, config, *_) in enumerate(CALLS)]
-    assert run(tmp_path, workflow(nodes)).calls == [(tool, arguments) for *_, tool, arguments in CALLS]
-
-
 def variables(done: Done) -> dict[str, Any]:
     return {name.removeprefix("it."): value for name, value in done.variables.items()}
 
@@ -74,15 +69,16 @@ ANSWERS: Final[list[tuple[Any, dict[str, Any]]]] = [
 ]  # fmt: skip
 
 
-def test_variables_are_made_of_the_answer(tmp_path: Path) -> None:
+def test_a_node_makes_the_call_of_its_type_and_variables_of_the_answer(tmp_path: Path) -> None:
+    nodes = [node(f"n{n}", f"N {n}", kind, **config) for n, (kind, config, *_) in enumerate(CALLS)]
+    assert run(tmp_path, workflow(nodes)).calls == [(tool, arguments) for *_, tool, arguments in CALLS]
     nodes = [node(f"n{n}", f"N{n}", "ListWindows") for n, _ in enumerate(ANSWERS)]
     found = run(tmp_path, workflow(nodes), list_windows=[answer for answer, _ in ANSWERS]).variables
     assert found == {
         f"n{n}.{name}": value for n, (_, expected) in enumerate(ANSWERS) for name, value in expected.items()
     }
-
-
-def test_text_that_is_not_found_is_counted_as_none(tmp_path: Path) -> None:
+    done = run(tmp_path, one("FindImage"), find_image=[[{"x": 1}]])
+    assert variables(done)["matches"] == [{"x": 1}]
     done = run(
         tmp_path,
         one("FindText", search_text="OK"),
@@ -105,7 +101,11 @@ def clicking(id: str, **fields: Any) -> dict[str, Any]:
     return node(id, id, "Click", target="OK", x=None, y=None, button="Left", click_count=1, _=fields)
 
 
-def test_a_screenshot_of_a_window_finds_its_app_the_same_way(tmp_path: Path) -> None:
+def test_an_app_is_found_among_those_that_run_and_the_same_way_by_a_screenshot(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow([focusing("a")]), CALC, list_apps=APPS)
+    assert sorted(done.calls[:2]) == [("list_apps", {"user_apps_only": True}), ("list_windows", {})]
+    assert done.calls[2:] == [("focus_window", {"pid": 7})]
+    assert "Calc" in done.requests[0].messages[-1].content
     shot = node("a", "a", "TakeScreenshot", mode="Window", target="calc", include_ocr=False)
     done = run(tmp_path, workflow([shot, focusing("b")]), CALC, list_apps=APPS)
     assert ("take_screenshot", {"mode": "window", "include_ocr": False, "app_name": "Calc"}) in done.calls
@@ -150,16 +150,6 @@ def test_an_ai_step_calls_tools_until_it_is_done_and_sets_its_text(tmp_path: Pat
     assert len(done.requests[0].tools) > 5
 
 
-def test_an_ai_step_is_offered_the_tools_that_it_may_call(tmp_path: Path) -> None:
-    done = run(tmp_path, step(allowed_tools=["press_key"]), "nothing to do")
-    assert [tool.name for tool in done.requests[0].tools] == ["press_key"]
-
-
-def test_an_ai_step_stops_at_its_most_calls(tmp_path: Path) -> None:
-    done = run(tmp_path, step(max_tool_calls=1), pressing("a"), pressing("b"))
-    assert (done.tools, done.error) == (["press_key"], None)
-
-
 def test_a_flow_nested_in_one_of_python_is_written_with_paths_that_are_found(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     calling = node("a", "a", "McpToolCall", tool_name="launch_app", arguments={"path": "a/b.png"})
@@ -200,15 +190,12 @@ JUDGED: Final[list[tuple[str, Any, str]]] = [
 ]
 
 
-def test_a_check_has_the_verdict_of_the_model(tmp_path: Path) -> None:
+def test_a_check_and_an_expected_outcome_have_the_verdict_of_the_model(tmp_path: Path) -> None:
     found = [
         verdicts(tmp_path, [typing("a", checks=[check("A", on_fail)])], answer)
         for on_fail, answer, _ in JUDGED
     ]
     assert found == [[[verdict]] for *_, verdict in JUDGED]
-
-
-def test_an_expected_outcome_is_a_check_that_can_fail(tmp_path: Path) -> None:
     nodes = [typing("a", expected_outcome="it is typed")]
     assert verdicts(tmp_path, nodes, says(**{"Expected outcome": "fail"})) == [["Fail"]]
 
@@ -242,19 +229,13 @@ def test_checks_in_a_loop_that_fails_are_judged_too(tmp_path: Path) -> None:
     assert verdict["node_name"] == "a"
 
 
-def test_an_image_has_matches(tmp_path: Path) -> None:
-    done = run(tmp_path, one("FindImage"), find_image=[[{"x": 1}]])
-    assert variables(done)["matches"] == [{"x": 1}]
-
-
-def test_an_app_is_found_among_those_that_run_and_focused_by_its_process(tmp_path: Path) -> None:
-    done = run(tmp_path, workflow([focusing("a")]), CALC, list_apps=APPS)
-    assert sorted(done.calls[:2]) == [("list_apps", {"user_apps_only": True}), ("list_windows", {})]
-    assert done.calls[2:] == [("focus_window", {"pid": 7})]
-    assert "Calc" in done.requests[0].messages[-1].content
-
-
-def test_an_ai_step_sees_the_images_of_tools(tmp_path: Path) -> None:
+def test_an_ai_step_is_offered_what_it_may_call_sees_images_and_stops_at_its_most_calls(
+    tmp_path: Path,
+) -> None:
+    done = run(tmp_path, step(allowed_tools=["press_key"]), "nothing to do")
+    assert [tool.name for tool in done.requests[0].tools] == ["press_key"]
+    done = run(tmp_path, step(max_tool_calls=1), pressing("a"), pressing("b"))
+    assert (done.tools, done.error) == (["press_key"], None)
     done = run(tmp_path, step(), pressing("a"), "seen", press_key=[{"text": "look", "images": 1}])
     content = done.requests[1].messages[-1].content
     assert any(not isinstance(part, str) for part in content)

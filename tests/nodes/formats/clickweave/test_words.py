@@ -61,28 +61,6 @@ def test_a_node_tells_its_start_its_tool_and_its_variables(tmp_path: Path) -> No
     ]
 
 
-def test_an_if_tells_both_sides_and_where_it_has_led(tmp_path: Path) -> None:
-    nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
-    events = told(tmp_path, workflow(nodes, "i yes IfTrue", "i no IfFalse"))
-    assert payloads(events, "branch_evaluated") == [
-        {
-            "node_id": "i", "node_name": "Seen?", "condition": always, "resolved_left": True,
-            "resolved_right": True, "result": True, "output_taken": "IfTrue",
-        }
-    ]  # fmt: skip
-
-
-def test_a_loop_tells_its_rounds_and_why_it_was_left(tmp_path: Path) -> None:
-    events = told(tmp_path, looping(never, 2, typing("n")))
-    about = {"node_id": "l", "node_name": "l"}
-    assert payloads(events, "loop_iteration") == [{**about, "iteration": 0}, {**about, "iteration": 1}]
-    assert payloads(events, "loop_exited") == [
-        {**about, "reason": "max_iterations", "iterations_completed": 2}
-    ]
-    (left,) = payloads(told(tmp_path, looping(always, 2, typing("n"))), "loop_exited")
-    assert (left["reason"], left["iterations_completed"]) == ("condition_met", 1)
-
-
 def test_what_was_looked_up_is_told(tmp_path: Path) -> None:
     focusing = node("f", "f", "FocusWindow", method="AppName", value="calc", bring_to_front=True)
     clicking = node("c", "c", "Click", target="OK", x=None, y=None, button="Left", click_count=1)
@@ -129,15 +107,6 @@ def test_events_stand_with_their_node_or_with_the_execution(tmp_path: Path) -> N
     assert types([json.loads(line) for line in shared])[-2:] == ["loop_exited", "workflow_completed"]
 
 
-def test_the_images_of_tools_are_kept_unless_the_trace_is_off(tmp_path: Path) -> None:
-    for level, images in (("Minimal", ["artifacts/image-1.png"]), ("Off", [])):
-        data = workflow([typing("a", trace_level=level)])
-        execution, _ = kept(tmp_path, data, type_text=[{"text": "", "images": 1}])
-        record = json.loads((execution / "a" / "run.json").read_text(encoding="utf-8"))
-        assert record["artifacts"] == images
-        assert [f"artifacts/{path.name}" for path in (execution / "a" / "artifacts").iterdir()] == images
-
-
 def test_the_description_of_an_image_is_told(tmp_path: Path) -> None:
     pressing = ScriptedAnswer(tool_calls=(ScriptedCall(name="press_key", arguments={"key": "a"}),))
     data = workflow([node("a", "a", "AiStep", prompt="Look.")])
@@ -170,7 +139,13 @@ def test_a_node_that_has_failed_tells_its_error_and_is_kept_as_failed(tmp_path: 
     assert not (execution / "b").exists()
 
 
-def test_what_tools_read_of_the_screen_is_kept(tmp_path: Path) -> None:
+def test_images_and_what_tools_read_of_the_screen_are_kept_unless_the_trace_is_off(tmp_path: Path) -> None:
+    for level, images in (("Minimal", ["artifacts/image-1.png"]), ("Off", [])):
+        data = workflow([typing("a", trace_level=level)])
+        execution, _ = kept(tmp_path, data, type_text=[{"text": "", "images": 1}])
+        record = json.loads((execution / "a" / "run.json").read_text(encoding="utf-8"))
+        assert record["artifacts"] == images
+        assert [f"artifacts/{path.name}" for path in (execution / "a" / "artifacts").iterdir()] == images
     data = workflow([node("a", "a", "TakeScreenshot", mode="Screen", target=None)])
     execution, _ = kept(tmp_path, data, take_screenshot=[{"text": "OK at 1, 2", "images": 1}])
     artifacts = execution / "a" / "artifacts"
@@ -183,7 +158,23 @@ def test_a_folder_has_a_name_that_file_systems_take() -> None:
     assert {name: folder_name(name) for name in names} == names
 
 
-def test_a_retry_tells_the_attempt_and_its_error(tmp_path: Path) -> None:
+def test_an_if_a_loop_and_a_retry_tell_what_has_become_of_them(tmp_path: Path) -> None:
+    nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
+    events = told(tmp_path, workflow(nodes, "i yes IfTrue", "i no IfFalse"))
+    assert payloads(events, "branch_evaluated") == [
+        {
+            "node_id": "i", "node_name": "Seen?", "condition": always, "resolved_left": True,
+            "resolved_right": True, "result": True, "output_taken": "IfTrue",
+        }
+    ]  # fmt: skip
+    events = told(tmp_path, looping(never, 2, typing("n")))
+    about = {"node_id": "l", "node_name": "l"}
+    assert payloads(events, "loop_iteration") == [{**about, "iteration": 0}, {**about, "iteration": 1}]
+    assert payloads(events, "loop_exited") == [
+        {**about, "reason": "max_iterations", "iterations_completed": 2}
+    ]
+    (left,) = payloads(told(tmp_path, looping(always, 2, typing("n"))), "loop_exited")
+    assert (left["reason"], left["iterations_completed"]) == ("condition_met", 1)
     events = told(tmp_path, workflow([typing("a", retries=1)]), type_text=[{"error": "no"}, "ok"])
     (retry,) = payloads(events, "retry")
     assert retry["attempt"] == 1

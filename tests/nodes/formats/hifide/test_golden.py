@@ -18,18 +18,13 @@ from tests.nodes.formats.hifide.flows import edge, flow_of, node, play, said_in
 GOLDEN: Final = Path(__file__).parents[3] / "golden" / "formats" / "hifide"
 
 
-async def test_the_example_flow_talks_round_by_round() -> None:
-    """HF-S97: context edges alone lead round; what somebody says is what the chat is told."""
+async def test_the_example_and_the_traced_flow_run_as_they_are_described() -> None:
     played = await play(Flow.load(GOLDEN / "example.json"), "one", "two")
     assert [said_in(request) for request in played.requests] == [
         ["user:one"],
         ["user:one", "assistant:hello", "user:two"],
     ]
     assert [ask.id for ask in played.result.asks] == ["input[2]"]
-
-
-async def test_the_traced_flow_runs_in_the_order_of_its_trace() -> None:
-    """HF-S146: the chain runs while somebody is waited for, then the chat, then what reads it."""
     flow = Flow.load(GOLDEN / "trace.json")
     waiting = await play(flow)
     assert [path for path in waiting.done if path] == ["toolsNode", "processNode", "formatNode"]
