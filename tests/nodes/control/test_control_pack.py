@@ -22,7 +22,6 @@ from dataflow_control import (
     pack,
     sort_list,
     template,
-    unique_list,
     value,
 )
 from tests.nodes.playing import problems_of
