@@ -58,7 +58,6 @@ ROWS: Final = [
     Row("an exit that leads nowhere", warned({"nodes": [S, {"id": "i", "type": "if"}], "connections": [{"source": "s", "target": "i"}]})),
     Row("a model that nobody knows", node("agent", model="house")),
     Row("an effort that nobody knows", node("agent", reasoningEffort="most")),
-    Row("tools that are no mapping", node("agent", tools=["web_search"])),
     Row("a tool that is no word", node("agent", tools={"web_search": "yes"})),
     Row("conditions that are no list", node("if", conditions={})),
     Row("an unknown operator", node("if", conditions=[{"operator": "like", "value": "x"}])),

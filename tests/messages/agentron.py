@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dataflow_agent import scripted
-from tests.messages.telling import Row, Stimulus, foreign
+from tests.messages.telling import Row, Stimulus, foreign, later
 from tests.nodes.formats.agentron.walking import agent, edge, flow_of, workflow
 
 __all__ = ["ROWS"]
@@ -27,14 +27,11 @@ def agents(*parts: Any, **more: Any) -> Stimulus:
     return loaded({"nodes": [A], "agents": parts, **more})
 
 
-def warned(data: Any) -> Stimulus:
+@later
+def warned(data: Any) -> list[str]:
     """Run a workflow with an answer for each agent, and return what the run warns of."""
-
-    def make() -> list[str]:
-        with scripted("no", "no"):
-            return [*flow_of(data).run_sync().warnings]
-
-    return make
+    with scripted("no", "no"):
+        return [*flow_of(data).run_sync().warnings]
 
 
 def with_edges(*parts: Any) -> Stimulus:
@@ -65,7 +62,6 @@ ROWS: Final = [
     Row("a delay that is none", nodes(A, branches=[{**WATCH, "executionMode": "continuous", "schedule": "daily@09:00"}])),
     Row("a branch twice", nodes(A, branches=[WATCH, WATCH])),
     Row("an unknown branch", loaded({"nodes": [A], "branches": [WATCH]}, branch="x")),
-    Row("a branch of a file that has none", loaded({"nodes": [A]}, branch="night")),
     Row("agents that nobody defines", unmodelled({"nodes": [A, {"id": "b", "type": "agent", "config": {"agentId": "1"}}]})),
     Row("a model for all that is none", loaded({"nodes": [A]}, model="x")),
     Row("an agent without a name", agents({})),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dataflow import Flow
-from tests.messages.telling import Row, Stimulus, files
+from tests.messages.telling import Row, Stimulus, files, later
 from tests.nodes.formats.clickweave.workflows import (
     always,
     condition,
@@ -47,14 +47,12 @@ def without(data: dict[str, Any], *path: Any) -> dict[str, Any]:
     return made
 
 
-def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> Stimulus:
-    def stimulus() -> object:
-        with tempfile.TemporaryDirectory() as folder:
-            done = run(Path(folder), workflow([node("a", "It", type, **config)]), *says, **answers)
-            assert done.error is not None
-            raise done.error
-
-    return stimulus
+@later
+def ran(type: str, *says: str, answers: dict[str, Any], **config: Any) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(Path(folder), workflow([node("a", "It", type, **config)]), *says, **answers)
+        assert done.error is not None
+        raise done.error
 
 
 def failed_with_checks() -> object:

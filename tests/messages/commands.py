@@ -13,7 +13,7 @@ from typing import Final
 from dataflow.cli import main
 from dataflow.stores import Store
 from tests.cli.processes import EXAMPLES
-from tests.messages.telling import Row, Stimulus
+from tests.messages.telling import Row, later
 
 __all__ = ["ROWS"]
 
@@ -21,23 +21,20 @@ __all__ = ["ROWS"]
 RUN: Final = re.compile(r"\d{8}T\d{6}Z-\w+")
 
 
-def after(*commands: str, stdin: str = "") -> Stimulus:
+@later
+def after(*commands: str, stdin: str = "") -> str:
     """Execute commands in an empty folder and return the errors of the last; `RUN` is the oldest run."""
-
-    def stimulus() -> str:
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            Path("bytes").write_bytes(b"\xff")
-            Path("raising.py").write_text("1 / 0", encoding="utf-8")
-            Path("one.py").write_text(ONE, encoding="utf-8")
-            for command in commands:
-                if command.startswith("mv "):
-                    Path(command.split()[1]).rename(command.split()[2])
-                else:
-                    errors = said_by(command, stdin)
-        text = "\n".join(line for line in errors.splitlines() if re.search(r"DF\d{4}", line))
-        return RUN.sub("RUN", text.replace(EXAMPLES, "examples.py").replace(folder, "FOLDER"))
-
-    return stimulus
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("bytes").write_bytes(b"\xff")
+        Path("raising.py").write_text("1 / 0", encoding="utf-8")
+        Path("one.py").write_text(ONE, encoding="utf-8")
+        for command in commands:
+            if command.startswith("mv "):
+                Path(command.split()[1]).rename(command.split()[2])
+            else:
+                errors = said_by(command, stdin)
+    text = "\n".join(line for line in errors.splitlines() if re.search(r"DF\d{4}", line))
+    return RUN.sub("RUN", text.replace(EXAMPLES, "examples.py").replace(folder, "FOLDER"))
 
 
 def said_by(command: str, stdin: str) -> str:

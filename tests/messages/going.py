@@ -36,7 +36,7 @@ from dataflow import (
 from dataflow.core.events import EventKind
 from dataflow.live.session import Live
 from tests.behaviour.flow_parts import Parts, inc, pair
-from tests.messages.telling import Row, Stimulus, failing, played, wired
+from tests.messages.telling import Row, Stimulus, failing, later, played, wired
 from tests.support.steady import warn_of_blocking
 
 
@@ -153,27 +153,22 @@ def of_result(read: Any) -> Stimulus:
     return lambda: read(with_value().run_sync())
 
 
-def streamed(port: Any) -> Stimulus:
-    async def opened() -> None:
-        async with with_value().start() as run:
-            run.stream(port)
-
-    return lambda: anyio.run(opened)
+@later
+async def streamed(port: Any) -> None:
+    async with with_value().start() as run:
+        run.stream(port)
 
 
-def raised(wire: Any, **using: Any) -> Stimulus:
+@later
+def raised(wire: Any, **using: Any) -> object:
     """Return the text of RunFailed; the id of the run is to be hidden."""
-
-    def stimulus() -> object:
-        f = Flow("f")
-        wire(f)
-        try:
-            f.using(**using).run_sync()
-        except RunFailed as error:
-            return str(error)
-        return "completed"
-
-    return stimulus
+    f = Flow("f")
+    wire(f)
+    try:
+        f.using(**using).run_sync()
+    except RunFailed as error:
+        return str(error)
+    return "completed"
 
 
 async def ident(x: Any) -> Any:
@@ -247,7 +242,6 @@ RUNNING: Final = [
     Row("a missing input", failing(lambda f: f.input('x', int))),
     Row("an input of another type", failing(lambda f: f.input('x', list[int]), x=['a'])),
     Row("SKIP for an input", failing(lambda f: f.input('x', Any), x=SKIP)),
-    Row("a failure of an attempt", raised(lambda f: f.add(node(breaks).with_(retries=1))), hide=RUN),
     Row("two failures", raised(two_breaks, errors='continue'), hide=RUN),
     Row("a node that takes too long", raised(lambda f: f.add(node(sleeps).with_(timeout=0.001))), hide=RUN),
     Row("a node that takes too long in all", raised(lambda f: f.add(node(sleeps).with_(deadline=0.001))), hide=RUN),
@@ -328,19 +322,16 @@ def paused_with(ask: object) -> Stimulus:
     return failing(lambda f: f.add(pauses, config=Metadata(ask=ask)))
 
 
-def answered(answers: Mapping[str, object], **given: Any) -> Stimulus:
+@later
+async def answered(answers: Mapping[str, object], **given: Any) -> object:
     """Answer what two asks and two raw nodes ask."""
-
-    async def main() -> object:
-        with Flow("f") as f:
-            f.ask(int, "How many?", name="many", **given)
-            f.ask(str, "Why?", name="why")
-            f.add(pauses, config=Metadata(ask={"prompt": "Two?"}))
-            f.add(pauses_for_nothing)
-        paused = await f.run()
-        return await f.resume(paused, answers)
-
-    return lambda: anyio.run(main)
+    with Flow("f") as f:
+        f.ask(int, "How many?", name="many", **given)
+        f.ask(str, "Why?", name="why")
+        f.add(pauses, config=Metadata(ask={"prompt": "Two?"}))
+        f.add(pauses_for_nothing)
+    paused = await f.run()
+    return await f.resume(paused, answers)
 
 
 def answered_twice() -> object:
@@ -354,17 +345,14 @@ def answered_twice() -> object:
     return anyio.run(main)
 
 
-def resumed(*, run: str = "", done: bool = False) -> Stimulus:
+@later
+async def resumed(*, run: str = "", done: bool = False) -> object:
     """Go on with a run of another store, one that has completed, or one that has gone on already."""
-
-    async def main() -> object:
-        with Flow("f") as f:
-            f.ask(int, "How many?")
-        paused = await f.run()
-        ended = await f.resume(paused, {"ask": 1})
-        return await f.resume(run or (ended if done else paused), {"ask": 1})
-
-    return lambda: anyio.run(main)
+    with Flow("f") as f:
+        f.ask(int, "How many?")
+    paused = await f.run()
+    ended = await f.resume(paused, {"ask": 1})
+    return await f.resume(run or (ended if done else paused), {"ask": 1})
 
 
 def expired(default: Any = None) -> object:
@@ -459,14 +447,10 @@ def inner(**defaults: int) -> Flow:
     return f
 
 
-def in_session(
-    do: Callable[[Live], Awaitable[Any]], make: Callable[[], Flow] = counting
-) -> Callable[[], object]:
-    async def run() -> object:
-        async with make().live() as session:
-            return await do(session)
-
-    return lambda: anyio.run(run)
+@later
+async def in_session(do: Callable[[Live], Awaitable[Any]], make: Callable[[], Flow] = counting) -> object:
+    async with make().live() as session:
+        return await do(session)
 
 
 def after_session() -> object:
@@ -478,13 +462,11 @@ def after_session() -> object:
     return anyio.run(run)
 
 
-def cutting(cutoff: Any) -> Callable[[], Flow]:
-    def make() -> Flow:
-        with Flow("f") as f:
-            f.output("y", f.add(node(cutoff=cutoff)(inc), x=f.input("x", int, 1)).out)
-        return f
-
-    return make
+@later
+def cutting(cutoff: Any) -> Flow:
+    with Flow("f") as f:
+        f.output("y", f.add(node(cutoff=cutoff)(inc), x=f.input("x", int, 1)).out)
+    return f
 
 
 async def _why_other_code(session: Live) -> object:

@@ -22,7 +22,7 @@ from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.store import NOTHING
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run
-from tests.messages.telling import Row, Stimulus, told
+from tests.messages.telling import Row, Stimulus, later, told
 from tests.support.stored_runs import retold
 
 DATA: Final = b"data"
@@ -41,14 +41,11 @@ def in_memory(act: Callable[[Store], object]) -> Stimulus:
     return lambda: act(with_run(Store.memory()))
 
 
-def in_folder(act: Callable[[Path], object]) -> Stimulus:
+@later
+def in_folder(act: Callable[[Path], object]) -> str:
     """Do something in a folder of its own, which is told as DIR."""
-
-    def stimulus() -> str:
-        with TemporaryDirectory() as folder:
-            return told(lambda: act(Path(folder))).replace(folder, "DIR")
-
-    return stimulus
+    with TemporaryDirectory() as folder:
+        return told(lambda: act(Path(folder))).replace(folder, "DIR")
 
 
 def in_file(act: Callable[[Store], object]) -> Stimulus:
@@ -152,15 +149,12 @@ def asks(first: Any = one, name: str = "first", *, more: bool = False) -> Flow:
     return f
 
 
-def begun(wire: Wire, **inputs: Any) -> Stimulus:
+@later
+def begun(wire: Wire, **inputs: Any) -> object:
     """Begin a run in a store."""
-
-    def stimulus() -> object:
-        f = Flow("f")
-        wire(f)
-        return f.using(store=Store.memory()).run_sync(**inputs)
-
-    return stimulus
+    f = Flow("f")
+    wire(f)
+    return f.using(store=Store.memory()).run_sync(**inputs)
 
 
 def paused() -> tuple[MemoryStore, str]:
@@ -179,15 +173,12 @@ def with_edited(flow: Callable[[], Flow], **answers: Any) -> Stimulus:
     return lambda: resume(*paused(), flow(), **answers)
 
 
-def with_answer_left(value: str, **answers: Any) -> Stimulus:
+@later
+def with_answer_left(value: str, **answers: Any) -> list[str]:
     """Resume a run in whose inbox an answer was left."""
-
-    def stimulus() -> list[str]:
-        store, run = paused()
-        store.answer(run, Answer("ask", value))
-        return resume(store, run, **answers)
-
-    return stimulus
+    store, run = paused()
+    store.answer(run, Answer("ask", value))
+    return resume(store, run, **answers)
 
 
 def spoilt(kind: str, change: Callable[[dict[str, Any]], object], first: Any = notes) -> Stimulus:
@@ -217,17 +208,14 @@ def with_shape(text: str) -> Stimulus:
     return spoilt("run_started", lambda data: data.update(shape=text))
 
 
-def cut_off(back: int) -> Stimulus:
+@later
+def cut_off(back: int) -> list[str]:
     """Resume a run in whose journal a record was cut off, so many back from the newest."""
-
-    def stimulus() -> list[str]:
-        store, run = paused()
-        *_, newest = store.records(run)
-        seq = newest.seq - back
-        torn = retold(store, run, lambda one: replace(one, data="{") if one.seq == seq else one)
-        return resume(torn, run)
-
-    return stimulus
+    store, run = paused()
+    *_, newest = store.records(run)
+    seq = newest.seq - back
+    torn = retold(store, run, lambda one: replace(one, data="{") if one.seq == seq else one)
+    return resume(torn, run)
 
 
 class Overtaken(MemoryStore):
@@ -336,20 +324,17 @@ def wired(store: Store, function: Any = scaled) -> Flow:
     return f.using(store=store)
 
 
-def fork(changes: Mapping[str, object], later: Any = None) -> Stimulus:
+@later
+def fork(changes: Mapping[str, object], later: Any = None) -> object:
     """Fork a run that asks for the second time, and again with the flow as it is `later`."""
-
-    def stimulus() -> object:
-        store = Store.memory()
-        flow = wired(store)
-        run = flow.run_sync().run_id
-        anyio.run(partial(flow.resume, run, {"first": 1}))
-        forked = anyio.run(partial(flow.fork, run, changes=changes))
-        if later is None:
-            return forked
-        return anyio.run(partial(wired(store, later).fork, forked, changes={}))
-
-    return stimulus
+    store = Store.memory()
+    flow = wired(store)
+    run = flow.run_sync().run_id
+    anyio.run(partial(flow.resume, run, {"first": 1}))
+    forked = anyio.run(partial(flow.fork, run, changes=changes))
+    if later is None:
+        return forked
+    return anyio.run(partial(wired(store, later).fork, forked, changes={}))
 
 
 FORKS: Final = [

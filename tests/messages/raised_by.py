@@ -21,7 +21,7 @@ from dataflow.types.validation import check_value
 from dataflow.values.classes import classes_of
 from dataflow.values.writer import Writer
 from tests.behaviour.flow_parts import inc
-from tests.messages.telling import Row, Stimulus
+from tests.messages.telling import Row, Stimulus, later
 
 __all__ = ["RAISING", "ROWS", "error_of"]
 
@@ -62,13 +62,11 @@ async def paper() -> None:
     raise ValueError("no paper")
 
 
-def run(function: Any, **inputs: Any) -> Stimulus:
-    def stimulus() -> object:
-        f = Flow("f")
-        f.add(function, **inputs)
-        return f.run_sync()
-
-    return stimulus
+@later
+def run(function: Any, **inputs: Any) -> object:
+    f = Flow("f")
+    f.add(function, **inputs)
+    return f.run_sync()
 
 
 def looping() -> object:

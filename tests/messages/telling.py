@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from inspect import iscoroutinefunction
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, ParamSpec, TypeAlias
 
+import anyio
 from pydantic import ValidationError
 
 from dataflow import DataflowError, Diagnostic, Flow, FlowInvalid, NameUnknown, RunFailed
@@ -20,13 +23,14 @@ from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
 __all__ = [
-    "Row", "Stimulus", "configuring", "document", "dumped", "failing", "files", "foreign", "played", "told",
-    "wired",
+    "Row", "Stimulus", "configuring", "document", "dumped", "failing", "files", "foreign", "later", "played",
+    "told", "wired",
 ]  # fmt: skip
 
 #: Raises, or returns problems or a text.
 Stimulus: TypeAlias = Callable[[], object]
 Wire: TypeAlias = Callable[[Flow], object]
+P = ParamSpec("P")
 
 
 class Row(NamedTuple):
@@ -38,6 +42,16 @@ class Row(NamedTuple):
     name: str
     stimulus: Stimulus
     hide: str = ""
+
+
+def later(work: Callable[P, object]) -> Callable[P, Stimulus]:
+    """Have a function, which may be async, return what does its work."""
+
+    def given(*args: P.args, **kwargs: P.kwargs) -> Stimulus:
+        doing: Any = partial(work, *args, **kwargs)
+        return partial(anyio.run, doing) if iscoroutinefunction(work) else doing
+
+    return given
 
 
 def told(stimulus: Stimulus) -> str:
@@ -64,14 +78,11 @@ def _shown(problem: object) -> str:
     return str(problem)
 
 
-def files(make: Callable[[Path], object]) -> Stimulus:
+@later
+def files(make: Callable[[Path], object]) -> str:
     """Do something in a folder of its own, which is told as DIR."""
-
-    def stimulus() -> str:
-        with TemporaryDirectory() as folder:
-            return told(lambda: make(Path(folder))).replace(folder, "DIR")
-
-    return stimulus
+    with TemporaryDirectory() as folder:
+        return told(lambda: make(Path(folder))).replace(folder, "DIR")
 
 
 def foreign(format: str, **given: str) -> tuple[Callable[..., Stimulus], Callable[..., Stimulus]]:
@@ -91,15 +102,12 @@ def foreign(format: str, **given: str) -> tuple[Callable[..., Stimulus], Callabl
     return loaded, reported
 
 
-def wired(wire: Wire) -> Stimulus:
+@later
+def wired(wire: Wire) -> object:
     """Wire a flow and check it."""
-
-    def stimulus() -> object:
-        f = Flow("f")
-        wire(f)
-        return f.check()
-
-    return stimulus
+    f = Flow("f")
+    wire(f)
+    return f.check()
 
 
 def document(text: str, name: str = "flow.yaml") -> Stimulus:
@@ -119,35 +127,26 @@ def _flow_of(text: str, name: str) -> Flow:
     return Flow.from_wiring(wiring, find_type, import_function)
 
 
-def configuring(config: Callable[..., object], **settings: Any) -> Stimulus:
+@later
+def configuring(config: Callable[..., object], **settings: Any) -> object:
     """Make a config, and return the problems that its validators raise."""
-
-    def stimulus() -> object:
-        try:
-            return config(**settings)
-        except ValidationError as error:
-            return [fault["ctx"]["error"] for fault in error.errors()]
-
-    return stimulus
+    try:
+        return config(**settings)
+    except ValidationError as error:
+        return [fault["ctx"]["error"] for fault in error.errors()]
 
 
-def dumped(wire: Wire) -> Stimulus:
+@later
+def dumped(wire: Wire) -> object:
     """Wire a flow and write it as a document."""
-
-    def stimulus() -> object:
-        f = Flow("f")
-        wire(f)
-        return dump(f.wiring)
-
-    return stimulus
+    f = Flow("f")
+    wire(f)
+    return dump(f.wiring)
 
 
-def failing(wire: Wire, **inputs: Any) -> Stimulus:
+@later
+def failing(wire: Wire, **inputs: Any) -> object:
     """Wire a flow and run it."""
-
-    def stimulus() -> object:
-        f = Flow("f")
-        wire(f)
-        return f.run_sync(**inputs)
-
-    return stimulus
+    f = Flow("f")
+    wire(f)
+    return f.run_sync(**inputs)

@@ -24,7 +24,7 @@ from dataflow.values.digests import NoDigest, digest
 from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
 from tests.behaviour.flow_parts import inc
-from tests.messages.telling import Row, Stimulus, document, wired
+from tests.messages.telling import Row, Stimulus, document, later, wired
 from tests.values.test_digests import NONE
 from tests.values.test_writer import REFUSED
 
@@ -151,17 +151,14 @@ class Same(io.BytesIO):
 digester(Same, lambda same: same)
 
 
-def undigested(value: object) -> Stimulus:
+@later
+def undigested(value: object) -> str:
     """Digest a value that has no digest."""
-
-    def stimulus() -> str:
-        try:
-            digest(value)
-        except NoDigest as error:
-            return str(error)
-        return "it has one"
-
-    return stimulus
+    try:
+        digest(value)
+    except NoDigest as error:
+        return str(error)
+    return "it has one"
 
 
 def in_itself() -> list[Any]:

@@ -161,28 +161,6 @@ def test_a_type_of_two_distributions_is_picked_by_its_distribution(installs: Ins
     assert (other.code, other.available) == ("DF1307", ("another", "made-up.shots"))
 
 
-def test_a_broken_pack_does_not_hide_another_of_its_name(installs: Install) -> None:
-    installs("shots", "good = made_up_packs:good")
-    installs("another", "good = made_up_nowhere:good")
-    assert find_type("good.fetch").id == "good.fetch"
-    assert codes(refused("good.scan")) == [
-        "DF0428 good.scan: pack 'good' of another 1.0: made_up_nowhere:good"
-    ]
-
-
-def test_a_module_that_two_distributions_have_installed_is_reported(installs: Install) -> None:
-    installs("shots", "good = made_up_packs:good", files=("made_up_packs.py", "space/one.py"))
-    installs("third", "far = made_up_nowhere:pack", files=("space/two.py",))  # they share a namespace
-    assert listed("good").status is PackStatus.OK
-    installs("another", "fine = made_up_packs:good", "2.0", files=("x.py", "made_up_packs.py"))
-    (problem,) = refused("good.fetch").diagnostics
-    assert (problem.code, problem.place) == ("DF1318", "good.fetch: pack 'good' of shots 1.0")
-    details = dict(problem.details)
-    assert details["file"] == "made_up_packs.py"
-    assert {*str(details["distributions"]).split(" and by ")} == {"shots 1.0", "another 2.0"}
-    assert [listed(name).status for name in ("good", "fine")] == [PackStatus.ERROR] * 2
-
-
 def test_metadata_that_cannot_be_read_are_reported(installs: Install, tmp_path: Path) -> None:
     installs("shots", "good = made_up_packs:good")
     installs("torn", "this line has no value")

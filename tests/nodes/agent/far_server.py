@@ -26,7 +26,6 @@ class FarServer:
     """The server, and what it has seen.
 
     wants: what the header `authorization` has to be; anything where it is empty
-    moved: where requests are sent on to, if it is anywhere
     paths: where each request went, with its query
     sent: the headers of each request, by their names in small letters
     sessions: how many there were
@@ -34,7 +33,6 @@ class FarServer:
 
     url: str = ""
     wants: str = ""
-    moved: str = ""
     paths: list[str] = field(default_factory=list)
     sent: list[dict[str, str]] = field(default_factory=list)
     sessions: int = 0
@@ -61,8 +59,6 @@ class FarServer:
         """Write what is answered; tells whether the connection is there still."""
         if self.wants and headers.get("authorization") != self.wants:
             send(writer, 401)
-        elif self.moved and self.paths[-1] != self.moved:
-            send(writer, 307, None, f"location: {self.moved}\r\n")
         elif "last-event-id" in headers:
             stream(writer, failed({"id": 0}, -32000, "the disk is full"))
         elif "id" not in asked:

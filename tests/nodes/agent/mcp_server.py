@@ -3,8 +3,7 @@
 
 python mcp_server.py [--rubbish] [--exit] [--many] [PORT]
 
-With a port it says in a line on which it listens, which is a free one for 0; with the variable WANTS as well,
-only those are let in whose header `authorization` is what it says.
+With a port it says in a line on which it listens, which is a free one for 0.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PNG = bytes.fromhex(
 )
 
 served = MCPServer("served", log_level="ERROR")
-#: What calls have come to: `hanging`, `cancelled`, `waiting`, `let_go`.
+#: What calls have come to: `hanging`, `cancelled`.
 SEEN: defaultdict[str, anyio.Event] = defaultdict(anyio.Event)
 
 
@@ -82,20 +81,6 @@ async def seen(event: str) -> str:
 
 
 @served.tool()
-async def wait() -> str:
-    """Wait until it is let go."""
-    SEEN["waiting"].set()
-    await SEEN["let_go"].wait()
-    return "went on"
-
-
-@served.tool()
-async def let_go() -> str:
-    SEEN["let_go"].set()
-    return ""
-
-
-@served.tool()
 async def fails() -> str:
     raise ToolError("no shelf for bears")
 
@@ -140,25 +125,10 @@ def more_tools() -> None:
         served.add_tool(search, name=name)
 
 
-def guarded(app: Any, wants: bytes) -> Any:
-    """Let in who has the header."""
-
-    async def serve(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or dict(scope["headers"]).get(b"authorization") == wants:
-            await app(scope, receive, send)
-            return
-        await send({"type": "http.response.start", "status": 403, "headers": []})
-        await send({"type": "http.response.body", "body": b"only for readers"})
-
-    return serve
-
-
 def serve_http(port: int) -> None:
     import uvicorn
 
     app: Any = served.streamable_http_app()
-    if "WANTS" in os.environ:
-        app = guarded(app, os.environ["WANTS"].encode())
     listening = socket.create_server(("127.0.0.1", port))
     print(listening.getsockname()[1], flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])

@@ -18,11 +18,9 @@ from dataflow import (
     ToolCall,
 )
 from dataflow_agent import (
-    Inject,
     Merge,
     Trim,
     context,
-    inject_messages,
     merge_contexts,
     trim_context,
 )
@@ -56,21 +54,6 @@ async def test_messages_that_cannot_be_read() -> None:
         assert (error.code, error.place) == ("DF0601", place)
     with pytest.raises(ConversationInvalid):
         await context(messages=[{"role": "tool", "content": "a", "tool_call_id": "t"}])
-
-
-async def test_what_is_injected_stands_first_once() -> None:
-    """HF16: the same node twice under one name gives one pair."""
-    config = Inject(pin="k")
-    with Flow() as f:
-        given = f.input("context", ExecutionContext)
-        once = f.add(inject_messages, context=given, user="rule", assistant="yes", config=config)
-        longer = f.add(say, context=once.out, text="b")
-        again = f.add(inject_messages, context=longer.out, user="rule", assistant="yes", config=config)
-        f.output("again", again.out)
-        f.output("changed", f.add(inject_messages, context=again.out, user="new", config=config).out)
-    result = await f.run(context=talk("a"))
-    assert sent(result["again"]) == ["rule", "yes", "a", "re:a", "b", "re:b"]
-    assert sent(result["changed"]) == ["new", "a", "re:a", "b", "re:b"]
 
 
 async def test_branches_are_merged_in_the_order_of_their_names() -> None:

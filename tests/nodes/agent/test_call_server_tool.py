@@ -14,10 +14,7 @@ from dataflow.authoring import InstalledNode
 from dataflow_agent import (
     CallTool,
     ToolFailed,
-    ToolOutput,
-    call_server_tool,
     call_tool,
-    sessions,
     tools,
 )
 from tests.nodes.agent.agent_tools import add
@@ -68,15 +65,6 @@ async def test_nodes_of_another_pack_use_one_session_that_ends_with_the_run() ->
     assert children() == before
     found = result["picture"], [image.media_type for image in result["images"]]
     assert found == ("one pixel", ["image/png"])
-
-
-async def test_a_block_of_sessions_shares_the_server_between_calls_and_functions_are_called_too() -> None:
-    box = serve()
-    async with sessions(box):
-        first, second = [await call_server_tool(box, "pid", {}) for _ in range(2)]
-    assert first == second
-    assert await call_server_tool(box, "pid", {}) != first
-    assert await call_server_tool(tools(box, add), "add", {"a": 1, "b": 2}) == ToolOutput("3", [])
 
 
 async def called(box: Tools, tool: str, **arguments: Any) -> tuple[str, list[Image]]:

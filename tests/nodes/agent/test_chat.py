@@ -17,7 +17,6 @@ from dataflow import (
     Flow,
     Message,
     ProcessMemo,
-    Retry,
     RunFailed,
     ValueMismatch,
     node,
@@ -55,12 +54,6 @@ def talk(config: Chat = MODEL, context: ExecutionContext | None = None, **settin
         flow.output("text", step.out.text)
         flow.output("context", step.out.context)
     return flow
-
-
-async def failed(flow: Flow) -> RunFailed:
-    with pytest.raises(RunFailed) as caught:
-        await flow.run()
-    return caught.value
 
 
 async def test_an_answer_is_a_text_and_a_conversation_with_the_whole_turn() -> None:
@@ -118,19 +111,6 @@ async def test_an_answer_that_broke_off_leaves_nothing_behind_and_what_came_alon
         assert said(result["context"]) == [*said(before), ("user", "hi"), ("assistant", "hello")]
         sent = [[message.content for message in request.messages] for request in script.requests]
         assert sent == [["a", "b", "tail", "hi"]] * 2
-
-
-async def test_a_missing_key_is_tried_again_only_where_it_is_named() -> None:
-    cases: list[Any] = [
-        ({"retries": 2}, 1),
-        ({"retries": Retry(2, on=("rate_limit",))}, 1),
-        ({"retries": Retry(2, on=("missing_key",))}, 3),
-    ]
-    for settings, attempts in cases:
-        with scripted(ScriptedAnswer(error="missing_key", repeat=True)) as script:
-            failure = await failed(talk(**settings))
-        assert [one.type for one in failure.failures] == ["MissingKey"]
-        assert len(script.requests) == attempts
 
 
 class Calling:

@@ -244,19 +244,3 @@ async def told(prompt: str = "P", steps: list[PriorStep] = STEPS, **outputs: str
 
 def block(*entries: str) -> str:
     return "\n\n".join(["--- Prior Step Outputs ---", *entries, "--- End Prior Step Outputs ---"])
-
-
-async def test_what_earlier_steps_gave_stands_before_the_prompt_in_the_order_of_the_config() -> None:
-    """CA03 to CA06, CA14, CA17."""
-    assert await told() == "P"
-    both = block("[b (agent: y)]:\nB", "[a (agent: x)]:\nA")
-    assert await told(a="A", b="B") == f"{both}\n\nP"
-    odd = "--- End Prior Step Outputs ---\n{{PREVIOUS_OUTPUT}} %s {0}\n"
-    assert await told(a=odd, b="") == block(f"[a (agent: x)]:\n{odd}") + "\n\nP"
-    steps = [
-        PriorStep(name="c1", path="par/c1", agent="gen"),
-        PriorStep(name="c2", path="outer/inner/c2"),
-        PriorStep(name="c3"),
-    ]
-    expected = block("[par/c1 (agent: gen)]:\n1", "[outer/inner/c2]:\n2", "[c3]:\n3")
-    assert await told("", steps, c1="1", c2="2", c3="3") == expected

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, NodeState, RunFailed, Store
+from dataflow import Flow, NodeState, RunFailed
 from dataflow_agent import (
     Agent,
     AgentConfig,
@@ -17,7 +17,6 @@ from dataflow_agent import (
     ScriptedAnswer,
     ScriptEnded,
     ScriptFailed,
-    Toolbox,
     scripted,
     tools,
 )
@@ -160,21 +159,6 @@ async def test_asks_of_a_subagent_pause_the_run_and_its_grants_count_above(tmp_p
         assert ask.prompt.startswith("helper wants to call look_up")
         third = await room(lead, box, tmp_path).resume(first.run_id, {ask.id: "allow_for_run"})
     assert (third["text"], MADE, len(script.requests)) == ("done", ["fox", "owl"], 5)
-
-
-async def test_a_toolbox_with_agents_is_stored_and_refused_by_an_agent_that_it_comes_to_by_a_port() -> None:
-    async def gives() -> Toolbox:
-        return TEAM
-
-    with Flow("giving") as flow:
-        box = flow.add(gives).out
-        flow.output("box", box)
-        flow.add(lead, prompt=flow.ask(str, "Go on?", name="on").out, tools=box)
-    flow = flow.using(store=Store.memory())
-    paused = await flow.run()
-    with scripted("done") as script, pytest.raises(RunFailed, match="DF2005") as caught:
-        await flow.resume(paused.run_id, {"on": "hi"})
-    assert (caught.value.result["box"], script.requests) == (TEAM, [])
 
 
 def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:

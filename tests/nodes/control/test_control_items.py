@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable
 from typing import Any
 
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from dataflow import Expression, ExpressionError
 from dataflow_control import Filter, Sort, Unique, filter_list, sort_list, unique_list
-from dataflow_control.comparison import key_of
 from dataflow_control.limits import A_TURN
 from tests.nodes.control.values import typed
 from tests.nodes.playing import played
@@ -65,19 +63,6 @@ async def test_items_that_cannot_be_compared() -> None:
             assert isinstance(error, ExpressionError)
         else:
             assert (error.code, error.diagnostics[0].found) == problem
-
-
-#: Hashes of integers are what remains of a division by this.
-MODULUS = sys.hash_info.modulus
-large = st.integers(-(10**400), 10**400) | st.integers(-3, 3).map(lambda factor: factor * MODULUS)
-
-
-@given(large | st.floats(allow_nan=False), large | st.floats(allow_nan=False))
-def test_numbers_have_one_identity_if_they_are_equal(one: float, other: float) -> None:
-    left, right = key_of(one), key_of(other)
-    assert left is not None
-    assert right is not None
-    assert (left.identity == right.identity) is (one == other)
 
 
 async def test_a_long_list_is_sorted_like_a_short_one() -> None:

@@ -45,13 +45,6 @@ async def test_lists_are_joined_in_the_order_of_their_edges(parts: list[list[Any
     assert typed(flowing["out"]) == typed(await join_lists(*parts)) == expected
 
 
-async def test_a_list_that_does_not_come_is_left_out() -> None:
-    with Flow() as flow:
-        given_list = flow.when(flow.input("items", list[int]), lambda items: len(items) > 1)
-        flow.output("out", flow.add(join_lists, [0], given_list.yes, [9]).out)
-    assert [(await flow.run(items=items))["out"] for items in ([1], [1, 2])] == [[0, 9], [0, 1, 2, 9]]
-
-
 @given(st.lists(lists, max_size=4))
 async def test_a_list_of_lists_is_flattened_by_one_level(parts: list[list[Any]]) -> None:
     assert typed(await played(flatten_list, lists=parts)) == typed([item for part in parts for item in part])

@@ -8,12 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, RunFailed, Template
+from dataflow import Flow, RunFailed
 from dataflow_control import (
-    Delay,
-    Fill,
-    Log,
-    approval,
     delay,
     expression,
     fail,
@@ -77,30 +73,3 @@ def test_configs_that_cannot_be() -> None:
     for function, config, ports, place in MISTAKES:
         (found,) = problems_of(function, config, **ports)
         assert place in str(found)
-
-
-async def number() -> int:
-    return 1
-
-
-async def text(given: str) -> str:
-    return given
-
-
-async def half(number: int) -> int:
-    return number // 2
-
-
-def test_what_passes_its_value_on_has_the_type_of_it_and_a_template_is_a_text() -> None:
-    cases: list[Any] = [(delay, Delay(seconds=1), "out"), (log, Log(), "out"), (approval, None, "approve")]
-    for function, config, port in cases:
-        flow = Flow()
-        settings = {} if config is None else {"config": config}
-        placed: Any = flow.add(function, value=flow.add(number).out, **settings)
-        flow.add(text, given=getattr(placed.out, port))
-        (problem,) = flow.check()
-        assert "int" in str(problem)
-    flow = Flow()
-    flow.add(half, number=flow.add(template, config=Fill(template=Template("4"))).out)
-    (problem,) = flow.check()
-    assert "str" in str(problem)
