@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic import field_validator
 
@@ -48,10 +48,6 @@ class Options(Config):
     names: tuple[str, ...] = ()
 
 
-class Whole(NamedTuple):
-    out: int
-
-
 async def opened(options: Options, **values: Any) -> int:
     return 1
 
@@ -66,10 +62,6 @@ async def unresolved(x: Nowhere) -> int:  # noqa: F821 - what is tested
 
 async def two_configs(a: Options, b: Options) -> int:
     return 1
-
-
-async def whole() -> Whole:
-    return Whole(1)
 
 
 async def raw(text: str) -> NodeOutput:
@@ -167,10 +159,6 @@ INSTALLED: Final = [
 DECLARING: Final = [*TYPES, *POLICIES, *INSTALLED]
 
 
-def loop(f: Flow, limit: Any = 2, **settings: Any) -> Any:
-    return f.loop(limit=limit, **settings)
-
-
 def other_flow() -> Any:
     return Flow("other").add(inc, x=1)
 
@@ -265,10 +253,6 @@ def returns_an_int(f: AnyFlow) -> Any:
 @flow
 def takes_any(f: AnyFlow, *xs: int) -> Any:
     return f.add(inc, x=1).out
-
-
-async def settings(x: int, config: dict[str, int]) -> int:
-    return x
 
 
 def joined(depth: int) -> Any:
@@ -393,22 +377,6 @@ def edges(*told: tuple[str, str, dict[str, Any]]) -> Any:
             f.connect(source, target, **options)
 
     return wired(wire)
-
-
-def wired_loop(**options: Any) -> Any:
-    """Wire a loop of two nodes, one node behind it, and an edge of its own to that node."""
-
-    def wire(f: Any) -> None:
-        first = f.add(inc)
-        second = f.add(inc, x=first.out)
-        f.connect("$in.x", "inc.x")
-        f.input("x", int)
-        f.add(inc)
-        f.connect("inc_2", "inc.x", feedback=True)
-        f.connect("inc_2", "inc_3.x", **options)
-        f.output("y", second.out)
-
-    return wire
 
 
 def out_of_a_map_over_edges(f: Any) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -35,16 +34,6 @@ def loaded(data: Any, **options: str) -> Stimulus:
 def reported(data: Any) -> Stimulus:
     """Load a file and return its report."""
     return files(lambda folder: [str(remark) for remark in Flow.load(saved(folder, data)).report])
-
-
-def without(data: dict[str, Any], *path: Any) -> dict[str, Any]:
-    """Take something out of a file."""
-    made: dict[str, Any] = json.loads(json.dumps(data))
-    inner: Any = made
-    for step in path[:-1]:
-        inner = inner[step]
-    del inner[path[-1]]
-    return made
 
 
 @later

@@ -81,14 +81,6 @@ async def anything() -> Any:
     return "x"
 
 
-async def stream() -> AsyncIterator[int]:
-    yield 1
-
-
-async def maybe(config: Names) -> dict[str, Any]:
-    return {}
-
-
 async def talks(context: ExecutionContext) -> NodeOutput:
     return NodeOutput()
 
@@ -412,10 +404,6 @@ ASKING: Final = [
     Row("a flow without its config", needing.check),
     Row("a flow inside itself for a config", wired(lambda f: f.add(endless, n=1, config=Steps()))),
 ]
-
-
-async def other(y: int) -> int:
-    return y
 
 
 async def doubled(x: int) -> int:

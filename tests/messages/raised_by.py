@@ -50,10 +50,6 @@ def invalid() -> object:
     return f.compile()
 
 
-async def returns_text() -> int:
-    return "x"
-
-
 async def waits() -> None:
     await anyio.sleep_forever()
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, Final
 from unittest.mock import patch
 
-from pydantic import BaseModel, ValidationInfo, field_validator
+from pydantic import BaseModel, field_validator
 
 from dataflow import Diagnostic, Flow, Pack, Retry, each, node
 from dataflow.authoring import Notes, PartReader, unique_ids
@@ -203,21 +203,6 @@ def of_a_pack() -> Any:
 
     read_text.__module__, read_text.__qualname__ = "control", "read_text"
     return read_text
-
-
-class Sized(Config):
-    size: int
-
-    @field_validator("size")
-    @classmethod
-    def _is_small(cls, size: int, info: ValidationInfo) -> int:
-        if info.mode == "json":
-            raise ValueError("too large")
-        return size
-
-
-async def sized(sized: Sized) -> int:
-    return 1
 
 
 # fmt: off

@@ -101,10 +101,6 @@ async def fails(why: str = "nothing") -> str:
     raise OSError(why)
 
 
-async def fails_silently() -> str:
-    raise LookupError
-
-
 async def odd() -> object:
     return threading.Lock()
 

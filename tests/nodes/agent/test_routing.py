@@ -16,15 +16,12 @@ from dataflow.cli.app import main
 from dataflow_agent import (
     AnswerUnfit,
     Chat,
-    Prior,
-    PriorStep,
     Prompt,
     Router,
     ScriptedAnswer,
     chat,
     fill_prompt,
     intent_router,
-    prior_outputs,
     scripted,
 )
 from tests.nodes.agent.agent_tools import calling
@@ -226,21 +223,3 @@ async def test_values_and_parts_are_filled_in_as_they_are_or_told() -> None:
         assert isinstance(error, ExpressionError)
         assert (error.source, error.kind) == ("{{ $steps.a.output.k }}", "placeholder")
         assert error.code == code or not code
-
-
-STEPS: Final = [PriorStep(name="b", agent="y"), PriorStep(name="a", agent="x")]
-
-
-async def told(prompt: str = "P", steps: list[PriorStep] = STEPS, **outputs: str) -> str:
-    """Put a prompt behind what steps gave, in a flow and alone."""
-    config = Prior(steps=steps)
-    with Flow("f") as flow:
-        given = {name: flow.input(name, str) for name in outputs}
-        flow.output("out", flow.add(prior_outputs, prompt=prompt, config=config, **given).out)
-    result: str = (await flow.run(**outputs))["out"]
-    assert await prior_outputs(config, prompt, **{"a": "", "b": "", **outputs}) == result
-    return result
-
-
-def block(*entries: str) -> str:
-    return "\n\n".join(["--- Prior Step Outputs ---", *entries, "--- End Prior Step Outputs ---"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["FALSY", "json_values", "typed"]
+__all__ = ["json_values", "typed"]
 
-#: What is false in Python and a value like any other (B32).
-FALSY: Final[tuple[Any, ...]] = (0, 0.0, False, "", [], {}, None)
 
 scalars = (
     st.none()

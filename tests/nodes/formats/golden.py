@@ -14,7 +14,7 @@ from typing import Final
 from dataflow import Flow
 from dataflow.formats.native.writer import dump_yaml
 
-__all__ = ["DOCUMENTS", "FILES", "converted", "documents_of", "original"]
+__all__ = ["DOCUMENTS", "FILES", "converted", "original"]
 
 FOLDER: Final = Path(__file__).parents[2] / "golden" / "formats"
 ENDING: Final = ".native.yaml"
@@ -33,11 +33,6 @@ FILES: Final = {
     for path in sorted(FOLDER.glob("*/*.*"))
     if not path.name.endswith(ENDING)
 }
-
-
-def documents_of(system: str) -> list[str]:
-    """Return the documents that the files of a system become."""
-    return [document for document in DOCUMENTS if document.startswith(f"{system}/")]
 
 
 def converted(document: str) -> Path:

@@ -160,7 +160,6 @@ def nested() -> list[str]:
     return [inner["name"], *(one["name"] for one in inner["subagents"])]
 
 
-ABLE: Final[dict[str, Any]] = {"tools": {"subagents": True}}
 ROWS: Final = [
     Row("AF01", "all occurrences are replaced, and the log tells it", first, (["step_start", "step_start", "start_prompt", "llm_response"], {"s": "hi", "a": "R[Say: hi/hi]", "previous_output": "R[Say: hi/hi]"})),
     Row("AF02", "a blank prompt is the previous text", lambda: ran(workflow([start("abc"), agent("a", " ")], "s>a")).prompts, ["abc"]),

@@ -11,7 +11,7 @@ import anyio
 
 from dataflow import Flow
 from dataflow_agent import scripted
-from dataflow_formats.agentron.file import Condition, fault_in, first_that_holds, holds
+from dataflow_formats.agentron.file import Condition, fault_in, holds
 from tests.nodes.formats.agentron.walking import MODEL, agent, always, edge, flow_of, ran, steps, workflow
 from tests.nodes.formats.golden import converted
 
@@ -89,14 +89,6 @@ CASES: Final = [
 def test_a_condition_holds_or_not() -> None:
     found = [holds(Condition(type=kind, value=value), output) for kind, value, output, _ in CASES]
     assert found == [outcome for *_, outcome in CASES]
-
-
-def first(*values: str | None, output: str) -> int | None:
-    """Return the first of several conditions that holds; None stands for an edge without a condition."""
-    conditions = [
-        None if value is None else Condition(type="content_contains", value=value) for value in values
-    ]
-    return first_that_holds(conditions, output)
 
 
 GOOD = ["60", "1", "5", "daily@09:00", "daily@00:00", "daily@23:59", "weekly@1,3,5", "weekly@0", "weekly@6"]

@@ -17,7 +17,7 @@ from dataflow_agent import scripted
 
 __all__ = [
     "Done", "always", "condition", "edge", "listened", "literal", "loop", "looping", "never", "node", "press",
-    "run", "saved", "server", "typed_by", "typing", "variable", "workflow",
+    "run", "saved", "server", "typing", "variable", "workflow",
 ]  # fmt: skip
 
 DESK: Final = Path(__file__).with_name("desk.py")
@@ -150,12 +150,3 @@ def run(folder: Path, data: Any, *says: Any, **answers: list[Any]) -> Done:
     lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
     log.unlink(missing_ok=True)
     return Done([tuple(json.loads(line)) for line in lines], outputs, events, script.requests, error)
-
-
-def typed_by(folder: Path, flow: Flow) -> str:
-    """Run a flow, and return what it has typed."""
-    flow.run_sync()
-    log = folder / "calls.jsonl"
-    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    log.unlink()
-    return " ".join(given.get("text", given.get("key")) for _, given in lines)
