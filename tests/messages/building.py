@@ -439,8 +439,4 @@ ROUNDS: Final = [
 ]
 # fmt: on
 
-TABLES: Final = {
-    "declaring": DECLARING,
-    "wiring": WIRING,
-    "rounds": ROUNDS,
-}
+TABLES: Final = {"declaring": DECLARING, "wiring": WIRING, "rounds": ROUNDS}

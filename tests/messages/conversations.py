@@ -477,9 +477,4 @@ CONVERSING: Final = [
 ]
 # fmt: on
 
-TABLES: Final = {
-    "models": MODELS,
-    "tooling": TOOLING,
-    "tool_servers": TOOL_SERVERS,
-    "conversing": CONVERSING,
-}
+TABLES: Final = {"models": MODELS, "tooling": TOOLING, "tool_servers": TOOL_SERVERS, "conversing": CONVERSING}

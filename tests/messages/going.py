@@ -480,8 +480,4 @@ LIVING = [
 ]
 # fmt: on
 
-TABLES: Final = {
-    "running": RUNNING,
-    "asking": ASKING,
-    "living": LIVING,
-}
+TABLES: Final = {"running": RUNNING, "asking": ASKING, "living": LIVING}

@@ -348,8 +348,4 @@ FORKS: Final = [
     Row("no store to find runs in", lambda: anyio.run(wired(Store.memory()).using().diff, "r", "s")),
 ]
 
-TABLES: Final = {
-    "stores": STORES,
-    "storing": STORING,
-    "forks": FORKS,
-}
+TABLES: Final = {"stores": STORES, "storing": STORING, "forks": FORKS}

@@ -171,6 +171,7 @@ DIGESTS: Final = [
     *(Row(name, undigested(value)) for name, value in NONE.items()),
     Row("a part without digest", undigested({"h": [1, io.BytesIO()]})),
     Row("what is in itself", undigested(in_itself())),
+    Row("what is in itself, and read", read(in_itself())),
     Row("a digester that gives the same", undigested(Same())),
     Row("a digester of no class", lambda: digester("numpy.ndarray", repr)),
     Row("a digester of what has one", lambda: digester(dict, repr)),
@@ -304,9 +305,4 @@ MEMOS: Final = [
 ]
 # fmt: on
 
-TABLES: Final = {
-    "secrets": SECRETS,
-    "stored_values": STORED_VALUES,
-    "digests": DIGESTS,
-    "memos": MEMOS,
-}
+TABLES: Final = {"secrets": SECRETS, "stored_values": STORED_VALUES, "digests": DIGESTS, "memos": MEMOS}

@@ -9,21 +9,8 @@ from typing import Any, Final
 import pytest
 from pydantic import ValidationError
 
-from dataflow import (
-    BudgetExceeded,
-    ConversationInvalid,
-    ExecutionContext,
-    Flow,
-    Message,
-    ToolCall,
-)
-from dataflow_agent import (
-    Merge,
-    Trim,
-    context,
-    merge_contexts,
-    trim_context,
-)
+from dataflow import BudgetExceeded, ConversationInvalid, ExecutionContext, Flow, Message, ToolCall
+from dataflow_agent import Merge, Trim, context, merge_contexts, trim_context
 from dataflow_agent.conversations import with_clean_tail
 from tests.nodes.playing import played
 

@@ -14,30 +14,11 @@ from dataflow import (
     Message,
     NodeState,
     RunFailed,
+    Store,
     ToolCall,
 )
-from dataflow_agent import (
-    Agent,
-    Chat,
-    ModelRequest,
-    RateLimited,
-    ScriptedAnswer,
-    chat,
-    scripted,
-    tools,
-)
-from tests.nodes.agent.agent_tools import (
-    ENTERED,
-    add,
-    calling,
-    fails,
-    meet,
-    results,
-    room,
-    said,
-    slow,
-    where,
-)
+from dataflow_agent import Agent, Chat, ModelRequest, RateLimited, ScriptedAnswer, chat, scripted, tools
+from tests.nodes.agent.agent_tools import ENTERED, add, calling, fails, meet, results, room, said, slow, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")
 BOX: Final = tools(add, fails, where, meet)
@@ -169,3 +150,12 @@ async def test_only_allowed_tools_are_called_and_no_call_is_left_open() -> None:
         with pytest.raises(ConversationInvalid):
             await chat({"prompt": "hi"}, broken, Chat(model="openai/gpt"))
     assert (caught.value.failures[0].type, script.requests) == (ConversationInvalid.__name__, [])
+
+
+async def test_a_fork_with_another_model_asks_it_from_the_first_turn_on() -> None:
+    flow = room(Agent("lead", model="openai/gpt"), tools(add), store=Store.memory())
+    with scripted(calling(("add", {"a": 1, "b": 2})), "first"):
+        result = await flow.run()
+    with scripted("second") as script:
+        forked = await flow.fork(result.run_id, changes={"lead.config.model": "openai/other"})
+    assert (forked["text"], [request.model for request in script.requests]) == ("second", ["openai/other"])

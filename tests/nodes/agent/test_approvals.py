@@ -8,16 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import (
-    AnswerRefused,
-    ExecutionContext,
-    Flow,
-    Message,
-    Result,
-    merge_contexts,
-    node,
-    this_firing,
-)
+from dataflow import AnswerRefused, ExecutionContext, Flow, Message, Result, merge_contexts, node, this_firing
 from dataflow_agent import Agent, ModelRequest, ScriptedAnswer, scripted, tools
 from tests.nodes.agent import agent_tools
 from tests.nodes.agent.agent_tools import results, room

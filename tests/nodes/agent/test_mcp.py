@@ -16,8 +16,32 @@ from typing import Any, Final
 import anyio
 import pytest
 
-from dataflow import Event, EventKind, Flow, FlowInvalid, Image, RunFailed, Secret, Store, collect, each, node
-from dataflow_agent import Agent, Toolbox, listed, mcp, scripted, sessions, tools
+from dataflow import (
+    Event,
+    EventKind,
+    Flow,
+    FlowInvalid,
+    Image,
+    RunFailed,
+    Secret,
+    Store,
+    Tools,
+    collect,
+    each,
+    node,
+)
+from dataflow_agent import (
+    Agent,
+    CallTool,
+    Toolbox,
+    ToolFailed,
+    call_tool,
+    listed,
+    mcp,
+    scripted,
+    sessions,
+    tools,
+)
 from dataflow_agent.servers.connection import ToolList
 from dataflow_agent.servers.offers import Offer, OfferedServer
 from dataflow_agent.servers.offers import tools as offer
@@ -401,3 +425,29 @@ async def test_a_server_is_called_by_its_address_and_one_that_dies_is_connected_
             with serving_http(port) as (_, other):
                 assert await call(box, "pid") == str(other.pid)
                 await hang_until_cancelled(box)
+
+
+async def called(box: Tools, tool: str, **arguments: Any) -> tuple[str, list[Image]]:
+    with Flow("one") as flow:
+        step = flow.add(call_tool, arguments=arguments, tools=box, config=CallTool(tool=tool))
+        for port in ("text", "images"):
+            flow.output(port, getattr(step.out, port))
+    result = await flow.run()
+    return result["text"], result["images"]
+
+
+class Others(Tools):
+    """Tools that are no toolbox."""
+
+
+@ON_ASYNCIO
+async def test_the_node_gives_texts_and_images_and_fails_for_an_error() -> None:
+    text, images = await called(serve(), "picture")
+    assert (text, [image.media_type for image in images]) == ("one pixel", ["image/png"])
+    assert await called(tools(add), "add", a=1, b=2) == ("3", [])
+    with pytest.raises(RunFailed, match="no shelf for bears") as caught:
+        await called(serve(), "fails")
+    assert isinstance(caught.value.__cause__, ToolFailed)
+    assert (caught.value.__cause__.server, caught.value.__cause__.tool) == ("served", "fails")
+    with pytest.raises(RunFailed, match="DF2201"):
+        await called(Others(), "echo")

@@ -13,16 +13,7 @@ from dataflow import Flow, Image, Secret, ToolCall
 from dataflow_agent import Agent, ServerFailed, listed, mcp, scripted, sessions, tools
 from dataflow_agent.toolkit.policies import Verdict
 from tests.nodes.agent.agent_tools import calling, results, told_of
-from tests.nodes.agent.serving import (
-    ON_ASYNCIO,
-    call,
-    children,
-    end_of,
-    is_there,
-    odd,
-    serve,
-    until,
-)
+from tests.nodes.agent.serving import ON_ASYNCIO, call, children, end_of, is_there, odd, serve, until
 
 ASKS = calling(("pid", {}))
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import anyio
 import pytest
 
-from dataflow import Flow, FormatError, Message, RunFailed, ToolCall, collect, each
+from dataflow import Flow, FormatError, Message, RunFailed, collect, each
 from dataflow_agent import (
     AnswerCut,
     Chat,
@@ -25,7 +24,6 @@ from dataflow_agent import (
     RequestRefused,
     Script,
     ScriptedAnswer,
-    ScriptedCall,
     ScriptEnded,
     ScriptFailed,
     Usage,
@@ -61,16 +59,6 @@ async def test_a_list_is_answered_in_order_and_then_there_is_none() -> None:
     with pytest.raises(ScriptEnded, match=r"^DF2126 "):
         await asked(script)
     assert script.requests == [REQUEST] * 4
-
-
-async def test_a_call_of_a_tool_has_an_id_and_its_arguments_as_json_and_so_is_a_mapping() -> None:
-    calls = (ScriptedCall(name="add", arguments={"a": 1}), ScriptedCall(name="no", arguments="{", id="x"))
-    answer, pieces = await asked(Script([ScriptedAnswer(tool_calls=calls)]))
-    assert answer.tool_calls == (ToolCall("call_1", "add", '{"a": 1}'), ToolCall("x", "no", "{"))
-    assert (answer.text, answer.finish_reason, pieces) == ("", "tool_calls", [])
-    cases: list[Any] = [{"a": [1]}, MappingProxyType({"a": [1]})]
-    for given in cases:
-        assert (await asked(Script([given])))[0].text == '{"a": [1]}'
 
 
 async def test_a_function_answers_each_request_or_raises_or_fails_the_node() -> None:

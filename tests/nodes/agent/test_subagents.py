@@ -10,19 +10,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, NodeState, RunFailed
-from dataflow_agent import (
-    Agent,
-    AgentConfig,
-    ModelRequest,
-    ScriptedAnswer,
-    ScriptEnded,
-    ScriptFailed,
-    scripted,
-    tools,
-)
-from dataflow_agent.agents import call_flow
-from dataflow_agent.config import TAKEN
-from dataflow_agent.steps import make
+from dataflow_agent import Agent, ModelRequest, ScriptedAnswer, ScriptEnded, ScriptFailed, scripted, tools
 from tests.nodes.agent.agent_tools import calling, results, room
 
 MADE: Final[list[str]] = []
@@ -159,12 +147,6 @@ async def test_asks_of_a_subagent_pause_the_run_and_its_grants_count_above(tmp_p
         assert ask.prompt.startswith("helper wants to call look_up")
         third = await room(lead, box, tmp_path).resume(first.run_id, {ask.id: "allow_for_run"})
     assert (third["text"], MADE, len(script.requests)) == ("done", ["fox", "owl"], 5)
-
-
-def test_the_names_that_no_subagent_has_are_those_that_a_call_is_wired_of() -> None:
-    config = AgentConfig(vision_summary="openai/sees")
-    wired = call_flow(config).wiring.block.nodes
-    assert {*TAKEN} == {*wired, *make.type.configured(config).outputs}
 
 
 DOCUMENT: Final = """

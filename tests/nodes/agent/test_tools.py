@@ -8,13 +8,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import ToolCall
 from dataflow_agent import Toolbox, tools
 from dataflow_agent.servers.results import Content
-from dataflow_agent.toolkit.policies import Policy, Verdict, exactly, is_hidden, verdict
+from dataflow_agent.toolkit.policies import Policy, Verdict, verdict
 from dataflow_agent.toolkit.toolboxes import Functions, Tool, parts_of
 from dataflow_agent.toolkit.toolboxes import names_of as names_of_parts
 from tests.nodes.agent import agent_tools
@@ -156,21 +156,6 @@ def test_deny_counts_first_then_ask_then_allow(policy: Policy, name: str, argume
         assert found is ALLOW
     else:
         assert found is (ALLOW if means(policy.allow or ()) else DENY)
-
-
-@given(st.text(max_size=5), st.text(max_size=5))
-@example("find file", "find_file")
-@example("find(file", "find_file")
-@example('find"file', "find_file")
-@example("find*", "finds")
-@example("[ab]", "a")
-@example("\n", "")
-def test_a_name_can_be_meant_alone_whatever_it_is(name: str, other: str) -> None:
-    policy = Policy(deny=(exactly(name),))
-    assert is_hidden(policy, name)
-    assert is_hidden(policy, other) is (other == name)
-    assert not is_hidden(policy, f"{name}?")
-    assert is_hidden(Policy(allow=(exactly(name),)), other) is (other != name)
 
 
 def test_what_a_pattern_means_and_which_cannot_be_read() -> None:

@@ -9,17 +9,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, RunFailed
-from dataflow_control import (
-    delay,
-    expression,
-    fail,
-    filter_list,
-    log,
-    pack,
-    sort_list,
-    template,
-    value,
-)
+from dataflow_control import delay, expression, fail, filter_list, log, pack, sort_list, template, value
 from tests.nodes.playing import problems_of
 from tests.support.processes import modules_after
 

@@ -103,25 +103,6 @@ async def talk(text: str, tmp_path: Path) -> None:
     assert paused.asks[0].show == "answer 2"
 
 
-def test_an_agent_is_talked_to_on_the_command_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The run keeps which agent it is with, so that a reply goes on with it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DATAFLOW_SCRIPTED", "answers.yaml")
-    Path("flow.yaml").write_text(FILES["with a workflow"], encoding="utf-8")
-    Path("answers.yaml").write_text("[{text: One.}]", encoding="utf-8")
-    assert main(["run", "flow.yaml#agent=y", "hi", "--json", "--log-format", "cagent"]) == 3
-    done = capsys.readouterr()
-    assert "Step Context" not in done.err
-    paused = json.loads(done.out.splitlines()[-1])
-    assert [ask["show"] for ask in paused["asks"]] == ["One."]
-    Path("answers.yaml").write_text("[{text: Two.}]", encoding="utf-8")
-    assert main(["resume", paused["run"], f"{paused['asks'][0]['id']}=more", "--json"]) == 3
-    gone_on = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert [ask["show"] for ask in gone_on["asks"]] == ["Two."]
-
-
 async def test_steps_side_by_side_are_kept_in_one_store(tmp_path: Path) -> None:
     """Many of them write at once, and what each has given can be read from the store."""
     steps = ", ".join(f"{{id: s{n}, type: agent, name: x}}" for n in range(30))

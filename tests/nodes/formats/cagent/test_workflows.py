@@ -84,20 +84,6 @@ models:
     assert found == MODELS
 
 
-async def test_odd_ids_are_ids_like_any_other() -> None:
-    workflow = """
-    workflow:
-      - {id: "a b/c.d[0]", type: agent, name: x}
-      - {id: prompt, type: agent, name: x}
-      - {id: start, type: agent, name: x}
-      - {id: end, type: agent, name: x}
-      - {type: condition, condition: '$steps["a b/c.d[0]"].output', true: [{id: state, type: agent, name: y}]}
-    """
-    played = await play(flow_of(workflow), x="yes")
-    assert [*played.outputs] == ["a b/c.d[0]", "prompt", "start", "end", "state"]
-    assert played.prompts[-1][1].startswith(block("[a b/c.d[0] (agent: x)]: yes")[:50])
-
-
 async def test_ways_back_in_each_form_repeat_steps_with_their_retries() -> None:
     ways = ["{goto: trans}", "trans", "{goto: 1}", "1", "{id: w, goto: trans}"]
     for way in [*ways, "{id: back_to_trans, type: agent, name: y}"]:

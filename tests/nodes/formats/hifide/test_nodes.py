@@ -209,13 +209,6 @@ async def test_chats_behind_a_cache_are_told_once_of_and_read_it_where_it_has_a_
     assert [len(request.messages) for request in played.requests[1::2]] == [1, 3]
 
 
-async def test_what_goes_on_from_a_chat_in_line_sees_what_the_others_have_said() -> None:
-    nodes = [*chatting(), node("d", "chat"), node("i", "injectMessages", id="k", staticUserMessage="U")]
-    edges = ("s u", "u q", "u.data q.data", "u d", "u.data d.data", "q i", "i u")
-    played = await play(flow_of(nodes, *edges), "one", "two")
-    assert [len(request.messages) for request in played.requests] == [1, 3, 6, 8]
-
-
 async def test_a_chat_that_waits_for_another_speaks_behind_it_wherever_it_is_declared() -> None:
     nodes = [node("s", "defaultContextStart"), node("m", "manualInput", message="hi")]
     nodes += [node(id, "chat") for id in ("d", "c")]

@@ -33,14 +33,3 @@ async def test_a_chat_calls_a_tool_of_a_server_with_or_without_a_name() -> None:
         assert played.requests[1].messages[-1].content == "from afar"
         assert len(played.requests) == 2
         assert children() == before
-
-
-async def test_a_server_of_a_plugin_that_is_off_is_not_started_and_one_that_fails_fails_its_chat() -> None:
-    nodes = [*chatting(), node("t", "tools", mcpPlugins={"served": False})]
-    played = await play(flow_of(nodes, *EDGES, servers=f"served={START} --exit"), "hi")
-    assert played.requests[0].tools == ()
-    flow = flow_of([*chatting(), node("t", "tools")], *EDGES, servers=f"served={START} --exit")
-    played = await play(flow, "hi")
-    assert played.requests == []
-    assert "served" in played.error
-    assert "no library found" in played.error
