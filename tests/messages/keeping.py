@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.store import NOTHING
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run
-from tests.messages.telling import Row, Stimulus, later, told
+from tests.messages.telling import Row, Stimulus, files, later
 from tests.support.stored_runs import retold
 
 DATA: Final = b"data"
@@ -41,15 +40,8 @@ def in_memory(act: Callable[[Store], object]) -> Stimulus:
     return lambda: act(with_run(Store.memory()))
 
 
-@later
-def in_folder(act: Callable[[Path], object]) -> str:
-    """Do something in a folder of its own, which is told as DIR."""
-    with TemporaryDirectory() as folder:
-        return told(lambda: act(Path(folder))).replace(folder, "DIR")
-
-
 def in_file(act: Callable[[Store], object]) -> Stimulus:
-    return in_folder(lambda folder: act(with_run(Store.sqlite(folder / "runs.db"))))
+    return files(lambda folder: act(with_run(Store.sqlite(folder / "runs.db"))))
 
 
 def answered_twice(store: Store) -> None:
@@ -92,17 +84,17 @@ def of_a_user() -> None:
 STORES: Final = [
     Row("a problem of a user's store", of_a_user),
     Row("no such run in a file", in_file(lambda store: store.find("other"))),
-    Row("no run at all", in_folder(lambda folder: Store.sqlite(folder / "runs.db").find("run"))),
+    Row("no run at all", files(lambda folder: Store.sqlite(folder / "runs.db").find("run"))),
     Row("a run twice", in_memory(lambda store: store.begin(new_run()))),
     Row("a run twice in a file", in_file(lambda store: store.begin(new_run()))),
     Row("a record twice", in_memory(lambda store: store.commit("run", batch_of(1)))),
     Row("a record twice in a file", in_file(lambda store: store.commit("run", batch_of(1)))),
     Row("no such blob", in_memory(lambda store: store.blob(BLOB))),
     Row("an answer twice", in_memory(answered_twice)),
-    Row("a file that was removed", in_folder(removed)),
-    Row("a file of something else", in_folder(of_something_else)),
-    Row("a file that is no database", in_folder(of_text)),
-    Row("a file of a later release", in_folder(of_a_later_release)),
+    Row("a file that was removed", files(removed)),
+    Row("a file of something else", files(of_something_else)),
+    Row("a file that is no database", files(of_text)),
+    Row("a file of a later release", files(of_a_later_release)),
     Row("a store that is a path", lambda: Flow("f").using(store="runs.db")),
 ]
 

@@ -1,24 +1,27 @@
-"""Each message says whole what its row says; no text of a message and no class of errors is without one."""
+"""Each message says whole what its row says; no text of one and no class of errors is without a row."""
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from dataflow import errors
+from dataflow import DataflowError, errors
 from dataflow.diagnostics.catalogue import by_code
 from dataflow.packs.registry import installed_diagnostics
-from tests.messages import raised_by
+from tests.messages.raised_by import RAISING, error_of
 from tests.messages.telling import Row, told
 
 FOLDER: Final = Path(__file__).parent
 #: What is in this folder and has no table.
-NO_TABLES: Final = {"telling", "test_messages", "test_raised_by"}
+NO_TABLES: Final = {"telling", "test_messages"}
 MODULES: Final = sorted({path.stem for path in FOLDER.glob("*.py")} - NO_TABLES)
 TABLES: dict[str, list[Row]] = {}
 for name in MODULES:
@@ -70,8 +73,20 @@ def test_each_class_of_errors_has_a_row() -> None:
     classes = {
         name
         for name, kind in vars(errors).items()
-        if isinstance(kind, type)
-        and issubclass(kind, errors.DataflowError)
-        and kind is not errors.DataflowError
+        if isinstance(kind, type) and issubclass(kind, DataflowError) and kind is not DataflowError
     }
-    assert classes == {row.name for row in raised_by.ROWS}
+    assert classes == {*RAISING}
+
+
+def data_of(error: DataflowError) -> tuple[Any, ...]:
+    return type(error), str(error), error.args, error.code, error.diagnostics, repr(vars(error))
+
+
+def test_copies_of_errors_keep_their_data(subtests: pytest.Subtests) -> None:
+    for kind, raise_it in RAISING.items():
+        with subtests.test(kind):
+            error: Any = error_of(kind, raise_it)
+            if hasattr(error, "result"):  # holds the functions of its run, which cannot be pickled
+                error.result = replace(error.result, _plan=None, _root=None, outputs={}, _paused=None)
+            assert data_of(copy.copy(error)) == data_of(error)
+            assert data_of(pickle.loads(pickle.dumps(error))) == data_of(error)

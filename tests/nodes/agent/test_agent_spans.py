@@ -197,6 +197,7 @@ def talk(config: Chat = ASKED, **settings: Any) -> Flow:
     return flow
 
 
+@ON_ASYNCIO
 async def test_a_call_of_a_model_has_a_span_inside_that_of_its_node(snapshot: SnapshotAssertion) -> None:
     spans = Spans()
     with scripted("an answer"):
@@ -233,6 +234,7 @@ async def test_an_answer_that_is_none_is_in_no_span_without_content() -> None:
     assert quiet.told("chat gpt", "gen_ai.response.finish_reasons") == ("tool_calls",)
 
 
+@ON_ASYNCIO
 async def test_with_content_the_messages_are_told_as_the_conventions_say(snapshot: SnapshotAssertion) -> None:
     calls = ToolCall("c1", "look", '{"at": "it"}'), ToolCall("c2", "look", "{at")
     said = ExecutionContext("session").append_turn(

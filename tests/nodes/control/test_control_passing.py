@@ -1,5 +1,5 @@
 # mypy: disable-error-code="arg-type"
-"""The types of the control pack that wait, log and fail."""
+"""The types of the control pack that wait, log and fail, and the pack as a whole."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -16,10 +17,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from dataflow import DataflowError, ExpressionError, Flow, Template
-from dataflow_control import Delay, Fail, FailedOnPurpose, Log, delay, fail, log
+from dataflow import DataflowError, ExpressionError, Flow, RunFailed, Template
+from dataflow_control import (
+    Delay,
+    Fail,
+    FailedOnPurpose,
+    Log,
+    delay,
+    expression,
+    fail,
+    filter_list,
+    log,
+    pack,
+    sort_list,
+    template,
+    value,
+)
 from tests.nodes.control.values import json_values, typed
-from tests.nodes.playing import played
+from tests.nodes.playing import played, problems_of
+from tests.support.processes import modules_after
 
 
 class Shade(Enum):
@@ -117,3 +133,55 @@ async def test_a_failure_has_the_text_of_its_message(text: str, value: Any) -> N
     assert error.problem.text == text
     with pytest.raises(DataflowError, match=r"^DF0506 \\x1b\[31mred no order 7$"):
         await fail(Fail(message=Template("\x1b[31mred no order {{ value }}")), 7)
+
+
+GREETING: Final = Path(__file__).parents[3] / "docs" / "examples" / "greeting.yaml"
+
+
+def test_a_flow_without_expressions_and_templates_imports_no_jinja2() -> None:
+    found = modules_after("""
+import dataflow
+from dataflow_control import Delay, Log, delay, log, pack
+for name in pack.nodes:
+    pack.find(name)
+with dataflow.Flow() as flow:
+    late = flow.add(delay, value=1, config=Delay(seconds=0))
+    flow.output("out", flow.add(log, value=late.out, config=Log()).out)
+assert flow.run_sync()["out"] == 1
+""")
+    assert not [name for name in found if name.partition(".")[0] == "jinja2"]
+    assert {name.partition(":")[0] for name in pack.nodes.values()} <= {*found}
+
+
+async def test_the_example_greets_each_guest_and_needs_no_python_file() -> None:
+    flow = Flow.load(GREETING)
+    result = await flow.run(guests="Grace, , ada", hour=14)
+    assert result["text"] == "Good afternoon, ada!\nGood afternoon, Grace!"
+    with pytest.raises(RunFailed, match="nobody: FailedOnPurpose: DF0506 there is nobody to greet"):
+        await flow.run(guests=" ,")
+    assert "uses" not in GREETING.read_text(encoding="utf-8")
+
+
+#: What is written of each node type, with its ports, and what the problem names.
+MISTAKES: Final[list[tuple[Any, dict[str, Any], dict[str, Any], str]]] = [
+    (log, {"level": "loud"}, {"value": 1}, "level"),
+    (log, {"message": "{{ name }}"}, {"value": 1}, "message: the name 'name' is unknown"),
+    (fail, {"message": "{{ name }}"}, {}, "message: the name 'name' is unknown"),
+    *((delay, {"seconds": odd}, {"value": 1}, "seconds") for odd in (-1, 1e999, float("nan"), "1", True)),
+    (filter_list, {}, {"items": [1]}, "condition"),
+    (filter_list, {"condition": "items > 1"}, {"items": [1]}, "condition: the node itself uses"),
+    (filter_list, {"condition": "item > least"}, {"items": [1]}, "least"),
+    (sort_list, {"descending": 1}, {"items": [1]}, "descending"),
+    (value, {}, {}, "value"),
+    (template, {"template": "{{"}, {}, "template"),
+    (template, {"template": "{{ config }}"}, {}, "template: the node itself uses"),
+    (template, {"template": "Hello {{ name }}"}, {}, "name"),
+    (template, {"template": "Hello {{ name }}"}, {"name": "Ada", "nmae": "Ada"}, "nmae"),
+    *((expression, {"expression": odd}, {}, "expression") for odd in ("a b", "a | length", "")),
+]  # fmt: skip
+
+
+def test_configs_that_cannot_be() -> None:
+    for function, config, ports, place in MISTAKES:
+        (found,) = problems_of(function, config, **ports)
+        assert place in str(found)
