@@ -8,8 +8,6 @@ from typing import Any, Final
 from tests.messages.telling import Row, Stimulus, foreign
 from tests.nodes.formats.agentflow.flowing import approval, flow_of, if_, start, workflow
 
-__all__ = ["ROWS"]
-
 S: Final = {"id": "s", "type": "start"}
 A: Final = {"id": "a", "type": "agent", "data": {"tools": {"subagents": True}}}
 B: Final = {"id": "b", "type": "agent"}

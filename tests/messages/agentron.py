@@ -9,8 +9,6 @@ from dataflow_agent import scripted
 from tests.messages.telling import Row, Stimulus, foreign, later
 from tests.nodes.formats.agentron.walking import agent, edge, flow_of, workflow
 
-__all__ = ["ROWS"]
-
 A: Final = {"id": "a", "type": "agent", "parameters": {"agentName": "Ada"}}
 WATCH: Final = {"id": "w", "nodes": [], "executionMode": "interval", "schedule": "60"}
 

@@ -9,8 +9,6 @@ from dataflow_formats.cagent.conditions import holds
 from dataflow_formats.cagent.nodes import LoopsExceeded
 from tests.messages.telling import Row, Stimulus, foreign
 
-__all__ = ["ROWS"]
-
 AGENTS: Final = "agents: {x: {model: openai/gpt}}\n"
 TWO_AGENTS: Final = "agents:\n  x: {model: openai/gpt}\n  y: {model: openai/gpt}\n"
 STORE: Final[dict[str, Any]] = {

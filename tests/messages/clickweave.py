@@ -24,8 +24,6 @@ from tests.nodes.formats.clickweave.workflows import (
     workflow,
 )
 
-__all__ = ["ROWS"]
-
 
 def loaded(data: Any, **options: str) -> Stimulus:
     return files(lambda folder: Flow.load(saved(folder, data), format="clickweave", **options))

@@ -15,8 +15,6 @@ from dataflow.stores import Store
 from tests.cli.processes import EXAMPLES
 from tests.messages.telling import Row, later
 
-__all__ = ["ROWS"]
-
 #: The id of a run, and the time in it.
 RUN: Final = re.compile(r"\d{8}T\d{6}Z-\w+")
 

@@ -25,8 +25,6 @@ from dataflow_control import (
 from dataflow_control.limits import MOST_WORK, Work
 from tests.messages.telling import Row, Stimulus, configuring
 
-__all__ = ["ROWS"]
-
 ITSELF: Final[list[Any]] = []
 ITSELF.append(ITSELF)
 

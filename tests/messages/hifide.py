@@ -8,9 +8,6 @@ from typing import Any, Final
 from tests.messages.telling import Row, Stimulus, foreign
 from tests.nodes.formats.hifide.flows import edge, file_of, flow_of, node
 
-__all__ = ["ROWS"]
-
-
 loaded, reported = foreign("hifide")
 
 

@@ -23,8 +23,6 @@ from dataflow.values.writer import Writer
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, later
 
-__all__ = ["RAISING", "ROWS", "error_of"]
-
 
 def whole(kind: str, raise_it: Stimulus) -> Stimulus:
     """Return the text of the error of a class that is raised."""

@@ -22,11 +22,6 @@ from dataflow.formats.native.writer import dump
 from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
-__all__ = [
-    "Row", "Stimulus", "configuring", "document", "dumped", "failing", "files", "foreign", "later", "played",
-    "told", "wired",
-]  # fmt: skip
-
 #: Raises, or returns problems or a text.
 Stimulus: TypeAlias = Callable[[], object]
 Wire: TypeAlias = Callable[[Flow], object]

@@ -12,8 +12,6 @@ from dataflow.core.ports import MISSING, InPort, OutPort
 from dataflow.types.shapes import type_name
 from tests.docs.pages import DOCS
 
-__all__ = ["config_cell", "input_cell", "output_cell", "rows_of"]
-
 
 def rows_of(pack: str) -> dict[str, tuple[str, ...]]:
     """Return what the page of a pack says of each type: what it does, inputs, config, outputs."""

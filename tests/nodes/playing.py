@@ -7,8 +7,6 @@ from typing import Any
 
 from dataflow import Config, Diagnostic, Flow, RunFailed
 
-__all__ = ["played", "problems_of", "through_flow"]
-
 
 async def through_flow(function: Any, inputs: Mapping[str, Any], config: Config | None = None) -> Any:
     """Give the inputs of a flow to a node of it; raises what the node does."""

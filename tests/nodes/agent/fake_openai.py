@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from tests.nodes.agent.listening import listening
 
-__all__ = ["KEY", "FakeServer", "serving"]
-
 KEY: Final = "sk-right-key-of-the-test"
 USAGE: Final = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 TEXT: Final = "Hello, there"

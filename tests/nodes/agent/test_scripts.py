@@ -135,18 +135,6 @@ async def test_each_run_has_all_answers_of_the_file_of_its_model_and_none_is_kep
             await anyio.sleep(0.01)
 
 
-async def test_the_environment_names_it_for_every_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "answers.json"
-    file.write_text('["hello", {"error": "rate_limited", "retry_after": 2}]', encoding="utf-8")
-    monkeypatch.setenv("DATAFLOW_SCRIPTED", str(file))
-    with pytest.raises(RunFailed) as caught:
-        await talk("openai/gpt", "hi", "again").run()
-    assert [*caught.value.result.outputs] == ["text0"]
-    assert (caught.value.failures[0].node, caught.value.failures[0].type) == ("chat_2", "RateLimited")
-
-
 def test_a_file_that_is_no_script_is_told(tmp_path: Path) -> None:
     cases: list[Any] = [
         ("- !!python/name:os.system", "1:3: "),

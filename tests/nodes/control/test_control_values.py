@@ -26,21 +26,6 @@ async def test_a_value_is_given_as_it_was_written(given_value: Any) -> None:
     assert typed(await played(value, Given(value=given_value))) == typed(given_value)
 
 
-async def test_a_reader_that_changes_a_value_changes_it_for_nobody_else() -> None:
-    async def spoil(numbers: list[int]) -> list[int]:
-        numbers.append(2)
-        return numbers
-
-    with Flow() as flow:
-        with flow.loop(limit=3) as rounds:  # in a round the only reader is given the value itself (S3.4)
-            count = rounds.carry(0)
-            given_value = flow.add(value, config=Given(value=[1]))
-            spoilt = flow.add(spoil, numbers=given_value.out)
-            count.next(count.out)
-        flow.output("spoilt", rounds.all(spoilt.out))
-    assert (await flow.run())["spoilt"] == [[1, 2]] * 3
-
-
 @given(st.dictionaries(names, plain, max_size=4))
 async def test_a_template_has_an_input_for_each_of_its_names(values: dict[str, str]) -> None:
     config = Fill(template=Template("".join(f"[{{{{ {name} }}}}]" for name in values)))

@@ -6,9 +6,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["json_values", "typed"]
-
-
 scalars = (
     st.none()
     | st.booleans()

@@ -14,8 +14,6 @@ from typing import Final
 from dataflow import Flow
 from dataflow.formats.native.writer import dump_yaml
 
-__all__ = ["DOCUMENTS", "FILES", "converted", "original"]
-
 FOLDER: Final = Path(__file__).parents[2] / "golden" / "formats"
 ENDING: Final = ".native.yaml"
 #: What is said besides the file, by system and by document.

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-__all__ = ["Row", "check_rows"]
-
 
 class Row(NamedTuple):
     """A behaviour: its number, what it says, a call that plays it, and the outcome."""

@@ -16,11 +16,6 @@ from dataflow_agent import ModelRequest, ScriptedAnswer, scripted
 from dataflow_formats.agentflow.words import AgentFlowWords
 from tests.support.codes import codes
 
-__all__ = [
-    "PREVIOUS", "Ran", "agent", "approval", "edge", "flow_of", "if_", "problems", "ran", "repeated", "start",
-    "told", "workflow",
-]  # fmt: skip
-
 PREVIOUS: Final = "{{PREVIOUS_OUTPUT}}"
 Answer = str | ScriptedAnswer | Exception | Callable[[ModelRequest], Any]
 

@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import anyio
-
 from dataflow import Flow
 from dataflow_agent import scripted
 from dataflow_formats.agentron.file import Condition, fault_in, holds
 from tests.nodes.formats.agentron.walking import MODEL, agent, always, edge, flow_of, ran, steps, workflow
 from tests.nodes.formats.golden import converted
-
-WAITING: Final = {"id": "w", "type": "wait_for_user", "parameters": {"question": "Which one?"}}
 
 
 def test_agents_are_told_what_they_have_to_know() -> None:
@@ -44,17 +40,6 @@ def test_agents_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
     with scripted("hi") as script:
         assert flow.run_sync()["output"] == "hi"
     assert script.requests[0].model == MODEL
-
-
-def test_a_node_may_wait_for_somebody_by_itself() -> None:
-    flow = flow_of(workflow(["a", WAITING, "b"], "aw", edge("w", "b", "yes"), edge("w", "a")))
-    with scripted("roses", "red") as script:
-        paused = flow.run_sync()
-        assert [(ask.id, ask.prompt) for ask in paused.asks] == [("a[0]/w/wait", "Which one?")]
-        resumed = anyio.run(flow.resume, paused, {"a[0]/w/wait": "Yes!"})
-    assert resumed["output"] == "red"
-    assert str(script.requests[1].messages[-1].content).endswith("Reply of the user:\nYes!")
-    assert [step["follows_reply"] for step in steps(resumed)] == [False, False, True]
 
 
 def test_rounds_are_of_the_workflow_or_of_its_branch() -> None:

@@ -12,8 +12,6 @@ from typing import Any, Final
 from dataflow import DataflowError, Flow, Result, RunFailed
 from dataflow_agent import ModelRequest, ScriptedAnswer, scripted
 
-__all__ = ["MODEL", "Ran", "agent", "always", "edge", "flow_of", "ran", "steps", "workflow"]
-
 MODEL: Final = "openai/gpt-5"
 
 

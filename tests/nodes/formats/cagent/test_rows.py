@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,57 +13,37 @@ import pytest
 from dataflow_agent.models.errors import RateLimited
 from tests.nodes.formats.cagent.workflows import block, flow_of, play, problems
 
-GATE: Final = """
-workflow:
-  - {id: v, type: agent, name: x}
-  - id: gate
-    type: condition
-    condition: "{{ $steps.v.output%s }}"
-    true: [{id: yes, type: agent, name: y}]
-    false: [{id: no, type: agent, name: z}]
-  - {id: last, type: agent, name: x}
-"""
-PAR: Final = """
-workflow:
-  - type: parallel
-    id: p
-    steps:
-      - {id: c1, type: agent, name: x}
-      - {id: c2, type: agent, name: y}
-  - {id: t, type: agent, name: z}
-"""
-FIRST: Final = "$steps.p.outputs[0].output"
-NESTED: Final = """
-workflow:
-  - type: parallel
-    id: outer
-    steps:
-      - {id: a, type: agent, name: x}
-      - type: parallel
-        id: inner
-        steps: [{id: b, type: agent, name: y}, {id: c, type: agent, name: z}]
-  - type: condition
-    condition: "{{ $steps.outer.outputs.inner.outputs.b.output }}"
-    true: [{id: yes, type: agent, name: x}]
-"""
-LOOP: Final = """
-workflow:
-  max_loop_iterations: 2
-  steps:
-    - {id: trans, type: agent, name: x}
-    - {id: qa, type: agent, name: y}
-    - type: condition
-      condition: "{{ $steps.qa.output }}"
-      false: [{goto: trans}]
-"""
-RETRY: Final = """
-workflow:
-  - id: a
-    type: agent
-    name: x
-    retry: {max_attempts: 3, backoff: exponential, initial_delay_seconds: 0.001%s}
-  - {id: b, type: agent, name: y}
-"""
+
+def listed(*steps: str) -> str:
+    """Write a list of steps; `a x` is an agent step with the id `a` and the agent `x`."""
+    return (
+        "["
+        + ", ".join(re.sub(r"^(\w+) (\w)$", r"{id: \1, type: agent, name: \2}", one) for one in steps)
+        + "]"
+    )
+
+
+def condition(read: str, **ways: str) -> str:
+    """Write a condition on the output that a reference leads to."""
+    told = "".join(f", {way.rstrip('_')}: {steps}" for way, steps in ways.items())
+    return f'{{type: condition, id: gate, condition: "{{{{ $steps.{read} }}}}"{told}}}'
+
+
+AB: Final = f"workflow: {listed('a x', 'b y')}"
+ABC: Final = f"workflow: {listed('a x', 'b y', 'c z')}"
+TAKEN: Final = condition("v.output%s", true=listed("yes y"), false=listed("no z"))
+GATE: Final = f"workflow: {listed('v x', TAKEN, 'last x')}"
+BLOCK: Final = f"{{type: parallel, id: p, steps: {listed('c1 x', 'c2 y')}}}"
+PAR: Final = f"workflow: {listed(BLOCK, 't z')}"
+FIRST: Final = condition("p.outputs[0].output", true="[{type: agent, name: z}]")
+INNER: Final = f"{{type: parallel, id: inner, steps: {listed('b y', 'c z')}}}"
+OUTER: Final = f"{{type: parallel, id: outer, steps: {listed('a x', INNER)}}}"
+READS: Final = condition("outer.outputs.inner.outputs.b.output", true=listed("yes x"))
+NESTED: Final = f"workflow: {listed(OUTER, READS)}"
+BACK: Final = condition("qa.output", false="[{goto: trans}]")
+LOOP: Final = f"workflow: {{max_loop_iterations: 2, steps: {listed('trans x', 'qa y', BACK)}}}"
+POLICY: Final = "{max_attempts: 3, backoff: exponential, initial_delay_seconds: 0.001%s}"
+RETRY: Final = f"workflow: {listed(f'{{id: a, type: agent, name: x, retry: {POLICY}}}', 'b y')}"
 
 
 @dataclass(frozen=True)
@@ -83,26 +64,23 @@ def gate(id: str, path: str, answer: str, taken: str) -> Row:
     return Row(id, GATE % path, {"x": [answer, "X"]}, order=f"x{taken}x")
 
 
-AB: Final = """
-workflow:
-  - {id: a, type: agent, name: x}
-  - {id: b, type: agent, name: y}
-"""
-ABC: Final = AB + "  - {id: c, type: agent, name: z}"
-
+BUSY: Final = RateLimited("m", "busy")
+TWICE: Final = "workflow: [{type: agent, name: x}, {type: agent, name: x}, {type: agent, name: y}]"
+NAMED: Final = ("[x (agent: x)]: 1", "[x_2 (agent: x)]: 2")
+CHOSEN: Final = {"p/c1": "yes", "p/c2": "no", "t": "Z", "z": "Z"}
+DEEP: Final = {"outer/a": "X", "outer/inner/b": "true", "outer/inner/c": "Z", "yes": "X"}
+ABOVE: Final = (
+    "[outer/a (agent: x)]: X",
+    "[outer/inner/b (agent: y)]: true",
+    "[outer/inner/c (agent: z)]: Z",
+)
 ROWS: Final = [
     Row("CA01", ABC, order="xyz", outputs={"a": "X", "b": "Y", "c": "Z"}),
     Row("CA03", AB, last=block("[a (agent: x)]: X")),
     Row("CA04", "workflow: [{id: a, type: agent, name: x}]", last="P"),
     Row("CA05", ABC, last=block("[a (agent: x)]: X", "[b (agent: y)]: Y")),
     Row("CA06", ABC, {"x": ""}, last=block("[b (agent: y)]: Y")),
-    Row(
-        "CA07",
-        "workflow: [{type: agent, name: x}, {type: agent, name: x}, {type: agent, name: y}]",
-        {"x": ["1", "2"]},
-        outputs={"x": "1", "x_2": "2", "y": "Y"},
-        last=block("[x (agent: x)]: 1", "[x_2 (agent: x)]: 2"),
-    ),
+    Row("CA07", TWICE, {"x": ["1", "2"]}, outputs={"x": "1", "x_2": "2", "y": "Y"}, last=block(*NAMED)),
     gate("CA08", ".ok", '{"ok":true}', "y"),
     gate("CA08", ".ok", '{"ok":false}', "z"),
     gate("CA09", "", "YES", "y"),
@@ -112,39 +90,14 @@ ROWS: Final = [
     gate("CA11", ".ok", "{}", "z"),
     Row("CA13", PAR, {"x": "1", "y": "2"}, outputs={"p/c1": "1", "p/c2": "2", "t": "Z"}),
     Row("CA14", PAR, last=block("[p/c1 (agent: x)]: X", "[p/c2 (agent: y)]: Y")),
-    Row("CA15", PAR, {"y": RateLimited("m", "busy")}, outputs={}, error="RateLimited"),
-    Row(
-        "CA16",
-        f"{PAR}  - {{type: condition, condition: '{FIRST}', true: [{{type: agent, name: z}}]}}",
-        {"x": "yes", "y": "no"},
-        outputs={"p/c1": "yes", "p/c2": "no", "t": "Z", "z": "Z"},
-    ),
-    Row(
-        "CA17",
-        NESTED,
-        {"y": "true"},
-        outputs={"outer/a": "X", "outer/inner/b": "true", "outer/inner/c": "Z", "yes": "X"},
-        last=block(
-            "[outer/a (agent: x)]: X", "[outer/inner/b (agent: y)]: true", "[outer/inner/c (agent: z)]: Z"
-        ),
-    ),
-    Row(
-        "CA18",
-        LOOP,
-        {"y": "no"},
-        order="xyxy",
-        error="DF4311 workflow: ",
-    ),
-    Row(
-        "CA19",
-        RETRY % "",
-        {"x": [RateLimited("m", "busy"), RateLimited("m", "busy"), "X"]},
-        order="xxxy",
-        last=block("[a (agent: x)]: X"),
-    ),
-    Row("CA20", RETRY % ", on: [timeout]", {"x": RateLimited("m", "busy")}, order="x", error="RateLimited"),
-    Row("CA22", ABC, {"y": RateLimited("m", "busy")}, outputs={"a": "X"}, error="RateLimited"),
-]  # fmt: skip
+    Row("CA15", PAR, {"y": BUSY}, outputs={}, error="RateLimited"),
+    Row("CA16", f"workflow: {listed(BLOCK, 't z', FIRST)}", {"x": "yes", "y": "no"}, outputs=CHOSEN),
+    Row("CA17", NESTED, {"y": "true"}, outputs=DEEP, last=block(*ABOVE)),
+    Row("CA18", LOOP, {"y": "no"}, order="xyxy", error="DF4311 workflow: "),
+    Row("CA19", RETRY % "", {"x": [BUSY, BUSY, "X"]}, order="xxxy", last=block("[a (agent: x)]: X")),
+    Row("CA20", RETRY % ", on: [timeout]", {"x": BUSY}, order="x", error="RateLimited"),
+    Row("CA22", ABC, {"y": BUSY}, outputs={"a": "X"}, error="RateLimited"),
+]
 
 #: Rows that are no run, and those of which there is more to say; each has a test below.
 OTHERS: Final = ("CA02", "CA12", "CA13", "CA14", "CA19", "CA21")
@@ -210,8 +163,7 @@ async def test_the_parallel_value_has_the_order_of_the_file_whatever_ends_first(
 
 async def test_an_exponential_backoff_doubles_the_wait() -> None:
     """CA19."""
-    errors = [RateLimited("m", "busy"), RateLimited("m", "busy"), RateLimited("m", "busy"), "X"]
-    assert (await play(flow_of(RETRY % ""), x=errors)).waits == [0.001, 0.002, 0.004]
+    assert (await play(flow_of(RETRY % ""), x=[BUSY, BUSY, BUSY, "X"])).waits == [0.001, 0.002, 0.004]
 
 
 def test_what_is_no_step_or_reads_no_step_is_refused_with_its_place() -> None:

@@ -17,8 +17,6 @@ from dataflow_agent import ModelRequest, scripted
 from dataflow_formats.cagent.words import StepContext
 from tests.support.codes import codes
 
-__all__ = ["AGENTS", "Played", "block", "flow_of", "outputs_in", "play", "problems"]
-
 #: Agents whose instructions are their names, by which scripts know them.
 AGENTS: Final = "agents:\n" + "".join(
     f"  {name}: {{model: openai/gpt, instruction: {name}}}\n" for name in "xyz"

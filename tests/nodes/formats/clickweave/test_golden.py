@@ -45,55 +45,45 @@ def test_real_files_are_refused_with_the_reason(tmp_path: Path) -> None:
             Flow.load(file)
 
 
-RUNS: Final[dict[str, tuple[Any, str]]] = {
-    "the first of two entry points": (TWO | {"edges": []}, "a"),
+OFF: Final = {"enabled": False}
+DEFAULT: Final = node("s", "s", "Switch", cases=[{"name": "x", "condition": never}])
+IN_LOOP: Final = "l a LoopBody, a i, i l_end IfFalse, l z LoopDone"
+#: Nodes of a walk, its edges, and what it types and presses.
+RUNS: Final[dict[str, tuple[list[Any], str, str]]] = {
     "branches that come together": (
-        workflow([IF, typing("a"), typing("b"), press("z")], "i a IfTrue", "i b IfFalse",
-                         "a z", "b z"),
+        [IF, *map(typing, "ab"), press("z")],
+        "i a IfTrue, i b IfFalse, a z, b z",
         "a z",
     ),
-    "a walk that leaves a loop": (
-        workflow([*LOOP, IF, typing("a"), press("z")], "l a LoopBody", "a i",
-                         "i z IfTrue", "i l_end IfFalse", "l z LoopDone"),
-        "a z",
-    ),
+    "a walk that leaves a loop": ([*LOOP, IF, typing("a"), press("z")], f"{IN_LOOP}, i z IfTrue", "a z"),
     "a walk that ends in a loop": (
-        workflow([*LOOP, IF, typing("a"), press("y"), press("z")], "l a LoopBody", "a i",
-                         "i y IfTrue", "i l_end IfFalse", "l z LoopDone"),
+        [*LOOP, IF, typing("a"), *map(press, "yz")],
+        f"{IN_LOOP}, i y IfTrue",
         "a y",
     ),
     "a loop that begins the walk, without a LoopDone": (
-        workflow([*LOOP, typing("a")], "l a LoopBody", "a l_end", "l_end l"),
+        [*LOOP, typing("a")],
+        "l a LoopBody, a l_end, l_end l",
         "a a",
     ),
-    "a loop with an empty body": (
-        workflow([*LOOP, press("z")], "l l_end LoopBody", "l z LoopDone"),
-        "z",
-    ),
-    "a disabled node between two": (
-        workflow([typing("a"), typing("b", enabled=False), press("z")]), "a z",
-    ),
-    "a disabled Switch without a default": (
-        workflow([SWITCH | {"enabled": False}, typing("a")], "s a SwitchCase x"), "a",
-    ),
+    "a loop with an empty body": ([*LOOP, press("z")], "l l_end LoopBody, l z LoopDone", "z"),
+    "a disabled node between two": ([typing("a"), typing("b", **OFF), press("z")], "a b, b z", "a z"),
+    "a disabled Switch without a default": ([SWITCH | OFF, typing("a")], "s a SwitchCase x", "a"),
     "a disabled EndLoop": (
-        workflow([LOOP[0], LOOP[1] | {"enabled": False}, typing("a")], "l a LoopBody",
-                         "a l_end", "l_end l"),
+        [LOOP[0], LOOP[1] | OFF, typing("a")],
+        "l a LoopBody, a l_end, l_end l",
         "a a",
     ),
-    "a SwitchDefault": (
-        workflow([node("s", "s", "Switch", cases=[{"name": "x", "condition": never}]), typing("a"),
-                          typing("b")], "s a SwitchCase x", "s b SwitchDefault"),
-        "b",
-    ),
-}  # fmt: skip
+    "a SwitchDefault": ([DEFAULT, *map(typing, "ab")], "s a SwitchCase x, s b SwitchDefault", "b"),
+}
 
 
 def test_the_walk_goes_where_its_edges_lead(tmp_path: Path) -> None:
-    walks = {case: run(tmp_path, data) for case, (data, _) in RUNS.items()}
+    told = {case: workflow(nodes, *edges.split(", ")) for case, (nodes, edges, _) in RUNS.items()}
+    walks = {case: run(tmp_path, data) for case, data in told.items()}
     assert [case for case, done in walks.items() if done.error] == []
     assert {case: done.typed for case, done in walks.items()} == {
-        case: typed for case, (_, typed) in RUNS.items()
+        case: typed for case, (*_, typed) in RUNS.items()
     }
 
 

@@ -15,11 +15,6 @@ import anyio
 from dataflow import Event, Flow, Result, RunFailed
 from dataflow_agent import scripted
 
-__all__ = [
-    "Done", "always", "condition", "edge", "listened", "literal", "loop", "looping", "never", "node", "press",
-    "run", "saved", "server", "typing", "variable", "workflow",
-]  # fmt: skip
-
 DESK: Final = Path(__file__).with_name("desk.py")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["kanbanGetBoard", "mcp_x_y"]
-
 
 async def kanbanGetBoard() -> str:  # noqa: N802 - as the application calls it
     """Tell what is on the board."""

@@ -15,8 +15,6 @@ from dataflow import Event, EventKind, Flow, FlowInvalid, NodeState, Result, Run
 from dataflow_agent import ModelRequest, scripted
 from tests.support.codes import codes
 
-__all__ = ["Played", "chatting", "edge", "file_of", "flow_of", "node", "play", "problems", "said_in"]
-
 
 def node(id: str, type: str, /, **config: Any) -> dict[str, Any]:
     """Write a node as files have it."""

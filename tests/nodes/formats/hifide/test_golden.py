@@ -1,8 +1,10 @@
-"""Flows of HiFide and the native documents that they convert to, and random ones."""
+"""Flows of HiFide, random ones too, and the documents that they convert to; real servers of tools."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +14,9 @@ from hypothesis import strategies as some
 
 from dataflow import Flow
 from dataflow.formats.native.writer import dump, dump_yaml
-from dataflow_agent import ModelRequest
-from tests.nodes.formats.hifide.flows import edge, flow_of, node, play, said_in
+from dataflow_agent import ModelRequest, ScriptedAnswer, ScriptedCall
+from tests.nodes.agent.serving import ON_ASYNCIO, SERVER, children
+from tests.nodes.formats.hifide.flows import chatting, edge, flow_of, node, play, said_in
 
 GOLDEN: Final = Path(__file__).parents[3] / "golden" / "formats" / "hifide"
 
@@ -82,3 +85,27 @@ def test_any_flow_is_the_same_again_once_it_is_converted(
     flow = flow_of(data)
     file.write_text(dump_yaml(flow.wiring), encoding="utf-8")
     assert dump(Flow.load(file).wiring) == dump(flow.wiring)
+
+
+START: Final = shlex.join([sys.executable, SERVER])
+EDGES: Final = ("s u", "u q", "u.data q.data", "t.tools q.tools", "q u")
+
+
+def echoing(request: ModelRequest) -> Any:
+    """Call the tool first, then answer with what it has said."""
+    last = request.messages[-1]
+    if last.role == "user":
+        return ScriptedAnswer(tool_calls=(ScriptedCall(name="echo", arguments={"text": "from afar"}),))
+    return f"it says {last.content}"
+
+
+@ON_ASYNCIO
+async def test_a_chat_calls_a_tool_of_a_server_with_or_without_a_name() -> None:
+    before = children()
+    for servers in (START, f"served={START}"):
+        flow = flow_of([*chatting(), node("t", "tools")], *EDGES, servers=servers)
+        played = await play(flow, "hi", answer=echoing)
+        assert {"echo", "pid"} < {tool.name for tool in played.requests[0].tools}
+        assert played.requests[1].messages[-1].content == "from afar"
+        assert len(played.requests) == 2
+        assert children() == before
