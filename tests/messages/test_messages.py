@@ -20,11 +20,10 @@ from tests.messages.raised_by import RAISING, error_of
 from tests.messages.telling import Row, told
 
 FOLDER: Final = Path(__file__).parent
-#: What is in this folder and has no table.
-NO_TABLES: Final = {"telling", "test_messages"}
-MODULES: Final = sorted({path.stem for path in FOLDER.glob("*.py")} - NO_TABLES)
+FORMATS: Final = ("agentflow", "agentron", "cagent", "clickweave", "hifide")
+CORE: Final = ("building", "commands", "going", "keeping", "raised_by", "values", "writing")
 TABLES: dict[str, list[Row]] = {}
-for name in MODULES:
+for name in (*FORMATS, *CORE, "control", "conversations"):
     module = import_module(f"tests.messages.{name}")
     TABLES |= getattr(module, "TABLES", None) or {name: module.ROWS}
 CODE = re.compile(r"\b[A-Z]{2}\d{4}\b")

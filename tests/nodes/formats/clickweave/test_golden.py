@@ -67,7 +67,7 @@ RUNS: Final[dict[str, tuple[list[Any], str, str]]] = {
         "a a",
     ),
     "a loop with an empty body": ([*LOOP, press("z")], "l l_end LoopBody, l z LoopDone", "z"),
-    "a disabled node between two": ([typing("a"), typing("b", **OFF), press("z")], "a b, b z", "a z"),
+    "a disabled node between two": ([typing("a"), typing("b", enabled=False), press("z")], "a b, b z", "a z"),
     "a disabled Switch without a default": ([SWITCH | OFF, typing("a")], "s a SwitchCase x", "a"),
     "a disabled EndLoop": (
         [LOOP[0], LOOP[1] | OFF, typing("a")],
