@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dataflow import Flow, Step, collect, each, gather, merge, node
+from dataflow import Flow, Step, gather, merge, node
 from dataflow.core.wiring import Literally, LoopBlock, Many, Merge, Reference
 from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
@@ -19,10 +19,6 @@ class Parts(NamedTuple):
 
 async def split(n: int) -> Parts:
     return Parts(str(n), n)
-
-
-async def total(numbers: list[int]) -> int:
-    return sum(numbers)
 
 
 async def sums(*numbers: int) -> int:
@@ -121,34 +117,6 @@ async def test_a_port_of_a_loop_can_be_read_outside() -> None:
     assert dict((await flow.run()).outputs) == {"size": 3, "again": 2, "whole": Parts("2", 2), "last": "2"}
 
 
-async def test_a_port_of_an_inner_loop_can_be_read_two_blocks_out() -> None:
-    with Flow() as flow:
-        with flow.loop(name="outer", limit=2) as outer:
-            total = outer.carry(0)
-            with flow.loop(name="inner", limit=2) as inner:
-                carry = inner.carry(total.out)
-                step = flow.add(inc, x=carry.out)
-                carry.next(step.out)
-            total.next(carry.final)
-        flow.output("step", step.out)
-    assert (await flow.run())["step"] == 4
-
-
-async def test_a_port_of_one_loop_can_be_read_in_another_and_one_from_around_in_both() -> None:
-    with Flow() as flow:
-        base = flow.add(inc, x=flow.input("n", int))
-        with flow.loop(name="first", limit=2) as first:
-            carry = first.carry(0)
-            step = flow.add(sums, carry.out, base.out)
-            carry.next(step.out)
-        with flow.loop(name="second", limit=1) as second:
-            other = second.carry(0)
-            other.next(flow.add(inc, x=step.out).out)
-            again = flow.add(sums, step.out, base.out)
-        flow.output("again", again.out)
-    assert (await flow.run(n=9))["again"] == 30
-
-
 def test_ports_of_another_flow_are_problems() -> None:
     other, flow = Flow("other"), Flow("flow")
     flow.add(inc, x=other.add(inc, x=1).out)
@@ -202,24 +170,6 @@ def test_ports_become_edges_and_other_sources_are_kept_with_the_node() -> None:
     assert source.sources[0] == Reference("inc")
     assert isinstance(source.sources[1], Literally)
     assert joined.inputs["x"] == Merge((Reference("inc"), Reference("inc")))
-
-
-async def test_joins_can_be_nested() -> None:
-    with Flow() as flow:
-        xs = flow.input("xs", list[int])
-        step = flow.add(inc, x=each(xs))
-        flow.output("y", flow.add(total, numbers=merge(collect(step.out), gather(1, 2))).out)
-    assert (await flow.run(xs=[1, 2]))["y"] == 5
-
-
-def test_one_item_is_read_in_one_block() -> None:
-    flow = Flow()
-    item = each(flow.input("xs", list[int]))
-    flow.add(inc, x=item)
-    with flow.loop(limit=1) as it:
-        carry = it.carry(0)
-        carry.next(flow.add(sums, carry.out, item).out)
-    assert "DF0214 sums.numbers" in codes(flow.check())
 
 
 async def test_joins_are_nested_up_to_a_depth() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from dataflow import Flow, NameUnknown, RunFailed
+from dataflow import Flow, NameUnknown
 from tests.support.codes import codes
 
 KINDS: tuple[Literal["low"], Literal["high"]] = ("low", "high")
@@ -15,24 +15,6 @@ KINDS: tuple[Literal["low"], Literal["high"]] = ("low", "high")
 
 def pick(n: int) -> Any:
     return {0: "low", 1: "high", 2: None}.get(n, "other")
-
-
-async def test_the_default_case_takes_what_no_other_does() -> None:
-    with Flow() as built:
-        for name, port in built.switch(built.input("n", int), pick, ["low", "default"]).items():
-            built.output(name, port)
-    found = [dict((await built.run(n=n)).outputs) for n in range(4)]
-    assert found == [{"low": 0}, {"default": 1}, {}, {"default": 3}]
-
-
-async def test_a_branch_that_cannot_be_decided_fails_by_its_name() -> None:
-    built: Any = Flow().using(errors="continue")
-    built.when(1, lambda n: n, name="is_big")
-    built.switch(3, pick, ["low"], name="sizes")
-    with pytest.raises(RunFailed) as caught:
-        await built.run()
-    failures = [failure.message.partition(":")[0] for failure in caught.value.failures]
-    assert failures == ["DF0812 is_big", "DF0813 sizes"]
 
 
 def test_a_branch_may_be_named() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dataflow import SKIP, Config, Flow, Maybe, Port, Ports, flow, merge, node, threaded
+from dataflow import SKIP, Config, Flow, flow, merge, node, threaded
 from dataflow.core.ports import MISSING
-from dataflow.core.wiring import FlowInput
 from tests.behaviour.flow_parts import fetch, inc, summarise
 from tests.support.codes import codes
 
@@ -18,15 +17,6 @@ class Style(Config):
 
 async def shorten(text: str, style: Style, *more: str, limit: int = 3) -> str:
     return f"{text}-{style.words}-{''.join(more)}-{limit}"
-
-
-class Caller:
-    """A callable object without a hash."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    async def __call__(self, n: int) -> int:
-        return n * 2
 
 
 def test_a_flow_has_a_name() -> None:
@@ -47,15 +37,6 @@ def test_a_marker_is_not_a_constant() -> None:
         assert [one.found for one in problems[:3]] == [repr(marker)] * 3
 
 
-def test_inputs_are_declared_with_type_and_default() -> None:
-    built = Flow()
-    ports = [built.input("a", str), built.input("b", int, 3), built.input("c", Maybe[float], None)]
-    assert [repr(port) for port in ports] == ["'$in.a'", "'$in.b'", "'$in.c'"]
-    assert built.inputs["a"] == FlowInput(str, MISSING)
-    assert built.inputs["b"] == FlowInput(int, 3)
-    assert built.inputs["c"].type is float
-
-
 def test_the_default_of_an_input_is_checked() -> None:
     built = Flow()
     built.input("a", float, 3)
@@ -63,17 +44,6 @@ def test_the_default_of_an_input_is_checked() -> None:
     built.input("c", Any, SKIP)
     assert built.inputs["a"].default == 3.0
     assert codes(built.check()) == ["DF0601 inputs.b.default", "DF0601 inputs.c.default"]
-
-
-def test_inputs_and_outputs_may_be_declared_inside_a_loop() -> None:
-    built = Flow()
-    with built.loop(limit=1) as it:
-        carry = it.carry(built.input("n", int))
-        carry.next(built.add(inc, x=carry.out).out)
-        built.output("began", carry.out)
-    assert built.check() == []
-    assert list(built.inputs) == ["n"]
-    assert list(built.wiring.block.outputs) == ["began"]
 
 
 async def test_arguments_are_ports_expressions_or_constants() -> None:
@@ -87,27 +57,6 @@ async def test_arguments_are_ports_expressions_or_constants() -> None:
         "keywords": "t-2--5",
         "default": "x-10--3",
     }
-
-
-async def test_a_constant_output_is_an_output() -> None:
-    with Flow() as built:
-        built.output("x", [1, 2])
-        built.output("nothing", None)
-    assert dict((await built.run()).outputs) == {"x": [1, 2], "nothing": None}
-
-
-async def test_callables_of_every_kind_are_nodes() -> None:
-    double = Caller()
-    with Flow() as built:
-        first = built.add(double, n=1)
-        second = built.add(double, n=first.out)
-        built.output("y", built.add(lambda_node(), n=second.out).out)
-    assert list(built.wiring.block.nodes) == ["Caller", "Caller_2", "<lambda>"]
-    assert (await built.run())["y"] == 5
-
-
-def lambda_node() -> Callable[..., Any]:
-    return threaded(lambda n: n + 1)
 
 
 @flow
@@ -140,32 +89,6 @@ def test_what_cannot_be_wired_is_a_problem() -> None:
         assert codes(built.check()) == problems
 
 
-async def test_ports_follow_from_the_config() -> None:
-    configured = node(
-        ports=lambda style: Ports(
-            inputs={f"in{n}": str for n in range(style.words)},
-            outputs={f"in{n}": Port(int) for n in range(style.words)},
-        )
-    )(open_ended)
-    with Flow() as built:
-        step: Any = built.add(configured, Style(words=2), in0="a", in1="bcd")
-        built.output("first", step.out.in0)
-        built.output("second", step.out.in1)
-    assert dict((await built.run()).outputs) == {"first": 1, "second": 3}
-
-
-async def test_after_reaches_out_of_a_loop() -> None:
-    with Flow() as built:
-        first = built.add(inc, x=1)
-        with built.loop(limit=2) as it:
-            carry = it.carry(0)
-            step = built.add(inc, x=carry.out)
-            built.after(step, first.done)
-            carry.next(step.out)
-        built.output("y", carry.final)
-    assert (await built.run())["y"] == 2
-
-
 def test_after_is_checked() -> None:
     built = Flow()
     outside = built.add(inc, x=1)
@@ -177,12 +100,3 @@ def test_after_is_checked() -> None:
     wrong: Any = outside.out
     built.after(outside, wrong)
     assert codes(built.check())[:2] == ["DF0208 inc.after", "DF0209 inc.after"]
-
-
-async def test_a_flow_can_be_wired_on_after_it_was_run() -> None:
-    with Flow() as built:
-        step = built.add(inc, x=1)
-        built.output("a", step.out)
-    assert dict((await built.run()).outputs) == {"a": 2}
-    built.output("b", built.add(inc, x=step.out).out)
-    assert dict((await built.run()).outputs) == {"a": 2, "b": 3}

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dataflow import Diagnostic, Flow, FlowInvalid, node
+from dataflow import Diagnostic, Flow, node
 from dataflow.core.wiring import Wiring
 from dataflow.durable.graph_signature import shape_of
 from tests.builder import wired_by_a_helper
@@ -71,15 +71,6 @@ def test_a_problem_of_a_subflow_is_in_the_file_that_builds_it() -> None:
         "DF0601 typed/inputs.m.default": marked(wired_by_a_helper, "the definition"),
         "DF0308 typed/inc.n": marked(wired_by_a_helper, "type: ignore[arg-type]  # a port"),
     }
-
-
-def test_a_message_begins_with_the_line() -> None:
-    f: Any = Flow()
-    f.add(inc)  # unconnected
-    line = marked(test_a_message_begins_with_the_line, "unconnected")
-    [problem] = f.check()
-    assert str(problem).startswith(f"{line}: DF0301 inc.n:")
-    assert str(FlowInvalid("f", [problem])).splitlines()[1] == f"  - {problem}"
 
 
 def test_lines_are_no_part_of_the_flow(tmp_path: Path) -> None:

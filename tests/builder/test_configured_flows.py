@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from dataflow import Config, Flow, Maybe, Pack, collect, each, flow
-from dataflow.packs.pack import type_of
+from dataflow import Config, Flow, Maybe, Pack, flow
 from tests.behaviour.flow_parts import inc, length
 from tests.support.codes import codes
 
@@ -70,12 +69,6 @@ async def test_each_node_has_the_flow_of_its_own_config() -> None:
     ]
 
 
-async def test_a_config_may_come_from_the_config_around_it() -> None:
-    with Flow() as f:
-        f.output("n", f.add(needing, n=1, config=Needed(count=2)).out)
-    assert (await f.run())["n"] == 3
-
-
 async def test_it_is_called_like_the_function() -> None:
     assert await counting(1) == 2
     assert await counting(1, Steps(count=4)) == 5
@@ -118,17 +111,6 @@ def test_problems_inside_are_told_where_it_is_placed() -> None:
     assert codes(f.check()) == ["DF0407 both", "DF0308 faulty/length.text"]
 
 
-def test_it_cannot_be_inside_itself() -> None:
-    f = Flow()
-    f.add(endless, n=1, config=Steps())
-    assert codes(f.check()) == ["DF0206 endless/endless/endless"]
-
-
-@flow
-def endless(f: Flow, n: int, config: Steps) -> int:
-    return f.add(endless, n=n, config=config).out
-
-
 def test_what_it_passes_on_has_the_type_that_came_in() -> None:
     inner = Flow("inner")
     inner.output("value", inner.add(same, value=inner.input("value", Any)).out)
@@ -141,13 +123,6 @@ def test_what_it_passes_on_has_the_type_that_came_in() -> None:
     problems = f.check()
     assert codes(problems) == ["DF0308 length.text", "DF0308 length_2.text"]
     assert [(one.expected, one.found) for one in problems] == [("str", "int")] * 2
-
-
-async def test_it_is_placed_in_maps_and_loops() -> None:
-    with Flow() as f:
-        step = f.add(counting, n=each(f.input("ns", list[int])), config=Steps(count=2))
-        f.output("ns", collect(step.out))
-    assert (await f.run(ns=[1, 2]))["ns"] == [3, 4]
 
 
 def test_a_pack_may_offer_it() -> None:
@@ -163,21 +138,6 @@ def test_a_pack_may_offer_it() -> None:
         ("high", "value", True),
         ("note", None, False),
     ]
-
-
-def test_a_pack_may_offer_a_flow_without_a_config() -> None:
-    @flow
-    def twice(f: Flow, n: int) -> int:
-        """Add two."""
-        return f.add(inc, x=f.add(inc, x=n).out).out
-
-    found = Pack("steps", version="1", api=1, nodes=[twice]).find("twice")
-    assert (found.id, found.text, list(found.inputs)) == ("steps.twice", "Add two.", ["n"])
-
-
-def test_settings_of_a_flow_are_those_of_the_type_a_pack_makes_of_it() -> None:
-    offered = type_of(counting.with_(retries=2), "steps.counting")
-    assert offered.policy.given() == counting.with_(retries=2)._policy.given()
 
 
 def test_a_document_names_it_with_its_config(tmp_path: Path) -> None:

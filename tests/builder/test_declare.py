@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, Node, PortMisuse, Ports, Retry, node, threaded
+from dataflow import Config, Flow, Node, PortMisuse, Retry, node, threaded
 from dataflow.core.policy import Policy
-from dataflow.core.ports import PortKind
-from dataflow.core.signature import Shape
 
 
 class Style(Config):
@@ -42,20 +40,6 @@ async def test_a_declared_function_can_be_called() -> None:
     assert await shorten("a", Style(words=2), "b", limit=1) == "a2b1"
     assert await count(3) == [0, 1, 2]
     assert await double(2) == 4
-
-
-def test_a_declared_function_keeps_its_name_and_docstring() -> None:
-    assert isinstance(shorten, Node)
-    assert (shorten.name, shorten.__doc__, shorten.__module__) == ("shorten", "Shorten a text.", __name__)
-    assert repr(shorten) == "<node shorten>"
-
-
-def test_the_type_is_made_once() -> None:
-    assert shorten.type is shorten.type
-    assert shorten.type.id == f"{__name__}:shorten"
-    assert list(shorten.type.inputs) == ["text", "extra", "limit"]
-    assert count.type.shape is Shape.PIECES
-    assert count.type.outputs["out"].type == list[int]
 
 
 def test_settings_are_kept() -> None:
@@ -105,18 +89,6 @@ def test_with_makes_another_node_and_changes_nothing() -> None:
     assert second.with_(memo="off").type.policy == Policy(timeout=None, memo="off", enabled=False)
 
 
-async def test_with_keeps_what_kind_of_function_it_is() -> None:
-    assert await double.with_(name="twice")(3) == 6
-    assert await count.with_(memo="off")(2) == [0, 1]
-    made: Node[..., Any] = node(version="3", ports=lambda _style: Ports(outputs={"a": int}))(styled_ports)
-    assert made.with_(name="b").type.version == "3"
-    assert list(made.with_(name="b").type.configured(Style()).outputs) == ["a"]
-
-
-async def styled_ports(style: Style) -> dict[str, int]:
-    return {"a": style.words}
-
-
 def test_the_inputs_are_described_as_json_schema() -> None:
     assert node(plain).json_schema() == {
         "type": "object",
@@ -127,22 +99,6 @@ def test_the_inputs_are_described_as_json_schema() -> None:
     schema = shorten.json_schema()
     assert list(schema["properties"]) == ["text", "extra", "limit"]
     assert schema["required"] == ["text"]
-
-
-def test_a_blocking_function_becomes_a_node_type() -> None:
-    assert list(double.type.inputs) == ["x"]
-    assert double.type.outputs["out"].type is int
-    assert double.type.outputs["out"].kind is PortKind.DATA
-
-
-async def test_a_declared_function_can_be_declared_with_settings() -> None:
-    made: Node[..., Any] = node(effect=True)(double)
-    assert made.type.policy == Policy(effect=True)
-    assert made.type.id == f"{__name__}:double"
-    assert await made(2) == 4
-    with Flow() as flow:
-        flow.output("y", flow.add(made, x=4).out)
-    assert (await flow.run())["y"] == 8
 
 
 async def test_a_generator_and_a_blocking_function_may_have_settings() -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from dataflow import Carry, Failure, Flow, Loop, Signal, Step, When, merge
+from dataflow import Flow, Loop, merge
 from dataflow.core.functions import import_function
 from dataflow.core.nodetype import derive
 from dataflow.core.wiring import (
     All,
     Block,
-    Carried,
     Literally,
     LoopBlock,
     Placed,
@@ -26,72 +23,10 @@ from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
 
 
-async def wait(go: Signal) -> int:
-    return 1
-
-
-async def handle(failure: Failure) -> str:
-    return failure.message
-
-
-async def broken(n: int) -> int:
-    raise ValueError("no")
-
-
 def loop_of(flow: Flow, name: str = "loop") -> LoopBlock:
     placed = flow.wiring.block.nodes[name]
     assert isinstance(placed, LoopBlock)
     return placed
-
-
-def test_a_step_has_a_result_a_signal_and_a_failure() -> None:
-    step = Flow().add(inc, x=1)
-    assert isinstance(step, Step)
-    assert (repr(step), repr(step.out), repr(step.done), repr(step.error)) == (
-        "<step inc>",
-        "'inc.out'",
-        "'inc.$done'",
-        "'inc.$error'",
-    )
-
-
-async def test_the_signal_and_the_failure_of_a_step_can_be_wired() -> None:
-    with Flow() as flow:
-        fails = flow.add(broken, n=1)
-        flow.output("waited", flow.add(wait, go=flow.add(inc, x=1).done).out)
-        flow.output("handled", flow.add(handle, failure=fails.error).out)
-        flow.output("missed", flow.add(wait, go=fails.done).out)
-    result = await flow.run()
-    assert dict(result.outputs) == {"waited": 1, "handled": "no"}
-
-
-def test_a_branch_has_two_exits() -> None:
-    flow = Flow()
-    branch = flow.when(flow.input("n", int), lambda n: n > 3)
-    assert isinstance(branch, When)
-    assert (repr(branch.yes), repr(branch.no)) == ("'when.yes'", "'when.no'")
-
-
-def test_a_loop_keeps_its_settings() -> None:
-    flow = Flow()
-    with flow.loop() as first:
-        assert isinstance(first, Loop)
-    with flow.loop(name="refine", limit=None, on_limit="fail"):
-        pass
-    assert (loop_of(flow).limit, loop_of(flow).on_limit) == (100, "exit")
-    assert (loop_of(flow, "refine").limit, loop_of(flow, "refine").on_limit) == (None, "fail")
-
-
-def test_a_carried_port_has_a_first_and_a_next_value() -> None:
-    flow = Flow()
-    first = flow.input("n", int)
-    with flow.loop() as it:
-        carry = it.carry(first)
-        step = flow.add(inc, x=carry.out)
-        carry.next(step.out)
-    assert isinstance(carry, Carry)
-    assert repr(carry.out) == "'$carry.carry'"
-    assert loop_of(flow).carries == {"carry": Carried(Reference("$in", "n"), Reference("inc"))}
 
 
 def test_reading_a_final_value_makes_it_an_output_of_the_loop_once() -> None:
@@ -159,14 +94,6 @@ def test_a_loop_is_checked() -> None:
         with flow.loop() as it:
             wire(flow, it, it.carry(0))
         assert codes(flow.check()) == problems
-
-
-def test_a_loop_ends_even_if_its_wiring_fails() -> None:
-    flow = Flow()
-    with pytest.raises(ZeroDivisionError), flow.loop(limit=1):
-        raise ZeroDivisionError
-    assert repr(flow.add(inc, x=1)) == "<step inc>"
-    assert "inc" in flow.wiring.block.nodes
 
 
 def test_all_is_the_same_port_as_often_as_it_is_asked_for() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections.abc import Callable
 from typing import Any, TypedDict
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, PortMisuse, collect, each, fallback, gather, merge
-from dataflow.builder.sources import Expression, PortRef, literally, ports_within
+from dataflow import Flow, PortMisuse, each, merge
+from dataflow.builder.sources import literally, ports_within
 from dataflow.core.wiring import Literally
 from tests.behaviour.flow_parts import split
 from tests.support.codes import codes
@@ -73,30 +72,6 @@ def test_using_a_port_or_a_join_as_a_value_is_refused() -> None:
                 assert codes(error) == ["DF0201 " + name.strip("'")]
 
 
-def test_a_misuse_is_a_problem_of_the_flow() -> None:
-    assert isinstance(misuse(bool, port()), FlowInvalid)
-
-
-def test_a_field_of_a_result_is_a_port_of_its_own() -> None:
-    parts = Flow("f").add(split, doc="text")
-    assert repr(parts.out) == "'split.out'"
-    assert repr(parts.out.title) == "'split.title'"
-
-
-def test_a_source_never_reaches_into_a_value() -> None:
-    f = Flow("f")
-    cases: dict[str, Any] = {
-        "'split.title'": f.add(split, doc="x").out.title,
-        "'$in.url'": f.input("url", str),
-        "'split_2.$error'": f.add(split, doc="x").error,
-        "merge(...)": merge("a", "b"),
-        "split_3": f.add(split, doc="x"),
-    }
-    for name, found in cases.items():
-        error = misuse(lambda found: found.other, found)
-        assert (error.port, error.use) == (name, "the attribute 'other'")
-
-
 def test_the_keys_of_a_typed_dict_are_ports() -> None:
     flow = Flow("f")
     assert repr(flow.add(count, doc="text").out["words"]) == "'count.words'"
@@ -111,24 +86,6 @@ def test_the_keys_of_a_typed_dict_are_ports() -> None:
     whole: Any = flow.add(count, doc="text").out
     with pytest.raises(PortMisuse):
         whole[0]
-
-
-def test_private_attributes_do_not_exist() -> None:
-    for found in (port(), merge("a", "b")):
-        assert not hasattr(found, "__wrapped__")
-        assert not hasattr(found, "_private")
-
-
-def test_an_expression_is_named_after_its_function() -> None:
-    made: list[Any] = [each(["a"]), collect("a"), gather("a", "b"), merge("a", "b"), fallback("a", None)]
-    assert all(isinstance(one, Expression) for one in made)
-    names = ["each(...)", "collect(...)", "gather(...)", "merge(...)", "fallback(...)"]
-    assert list(map(repr, made)) == names
-
-
-def test_a_placeholder_can_be_a_key() -> None:
-    found = port()
-    assert {found: 1}[found] == 1
 
 
 def test_a_constant_is_wrapped_and_a_placeholder_is_not() -> None:
@@ -156,8 +113,3 @@ def test_a_list_with_ports_in_it_is_recognised() -> None:
     without: list[object] = [itself([1]), ["a"], {}, "text"]
     assert [ports_within(one) for one in with_ports] == [True] * len(with_ports)
     assert [ports_within(one) for one in without] == [False] * len(without)
-
-
-def test_a_port_can_be_copied_with_the_flow() -> None:
-    found = port()
-    assert isinstance(copy.copy(found), PortRef)

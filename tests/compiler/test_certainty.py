@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dataflow import Flow, collect, each, fallback, gather, merge, node
-from tests.compiler.typed_nodes import anything, blank, logs, many, parts, whole
+from tests.compiler.typed_nodes import anything, blank, logs, parts, whole
 from tests.support.codes import codes
 
 
@@ -104,9 +104,3 @@ def test_two_sure_edges_on_a_port_for_one_value_are_refused() -> None:
         flow.connect("second", "reader.x")
         found[name] = "DF0307 reader.x" in codes(flow.check())
     assert found == {name: is_sure for name, _, is_sure in SURE}
-
-
-def test_a_many_port_takes_as_many_sure_edges_as_there_are() -> None:
-    flow = Flow()
-    flow.add(many, sure(flow), sure(flow), 3)
-    assert flow.check() == []

@@ -24,7 +24,6 @@ from dataflow import (
     node,
     race,
 )  # fmt: skip
-from tests.support.codes import found_of
 
 
 async def chat(context: ExecutionContext, text: str = "") -> ExecutionContext:
@@ -248,11 +247,3 @@ def test_how_is_a_policy_or_a_plain_function() -> None:
         f.add(chat, merge_contexts(f.context("main"), how=how))
         (problem,) = f.check()
         assert "chat.context.how: " in str(problem)
-
-
-def test_only_conversations_are_merged() -> None:
-    for how in ("pick", "append"):
-        f = Flow()
-        text: Any = f.input("text", str)
-        f.output("o", merge_contexts(text, f.context("main"), how=how))
-        assert found_of(f.check()) == [("DF0308 outputs.o", "ExecutionContext", "str")]

@@ -69,12 +69,3 @@ def test_nodes_behind_a_cycle_are_not_part_of_it_and_others_are_checked() -> Non
     by_name(*BACK_AND_FORTH, ("later_2", "later_3.n"))(flow)
     flow.output("y", flow.add(inc, n="x").out)  # type: ignore[arg-type]
     assert codes(flow.check()) == ["DF0316 later", "DF0601 inc.n"]
-
-
-async def test_a_long_chain_needs_no_recursion() -> None:
-    flow = Flow()
-    step = flow.add(inc, n=0)
-    for _ in range(3000):
-        step = flow.add(inc, n=step.out)
-    flow.output("y", step.out)
-    assert (await flow.run())["y"] == 3001

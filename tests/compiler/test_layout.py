@@ -9,12 +9,8 @@ from typing import Any
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, NodeState, Retry, collect, each, fallback, gather, merge, node
-from dataflow.core.functions import import_function
-from dataflow.core.nodetype import derive
-from dataflow.core.wiring import Block, Literally, MapBlock, Placed, PlacedNode, Reference, Wiring
-from dataflow.packs.registry import find_type
-from tests.compiler.typed_nodes import add, inc
+from dataflow import EventKind, Flow, each, merge
+from tests.compiler.typed_nodes import inc
 
 
 async def late(n: int) -> int:
@@ -29,44 +25,6 @@ async def big(n: int) -> bool:
 
 def dead(flow: Flow) -> Any:
     return flow.when(1, lambda n: n > 3).yes
-
-
-JOINS: list[tuple[str, Callable[[Flow], Any], object]] = [
-    ("a fallback of a constant", lambda f: fallback(1, f.add(inc, n=1).out), 1),
-    ("a merge of one port twice", lambda f: merge(*[f.add(inc, n=1).out] * 2), 2),
-    ("a gather of one port twice", lambda f: gather(*[f.add(inc, n=1).out] * 2), [2, 2]),
-    ("a merge waits for the first", lambda f: merge(f.add(late, n=1).out, f.add(inc, n=2).out), 1),
-    ("a gather keeps the order", lambda f: gather(f.add(late, n=1).out, f.add(inc, n=2).out), [1, 3]),
-    ("joins in joins", lambda f: merge(dead(f), fallback(merge(dead(f), dead(f)), gather(1, dead(f)))), [1]),
-    ("a constant", lambda _f: "x", "x"),
-    ("an input", lambda f: f.input("n", int, 3), 3),
-]
-
-
-async def test_an_output_may_be_any_source() -> None:
-    found = {}
-    for name, make, _ in JOINS:
-        flow = Flow()
-        flow.output("y", make(flow))
-        found[name] = (await flow.run())["y"]
-    assert found == {name: value for name, _, value in JOINS}
-
-
-async def test_inner_loops_and_maps_that_only_next_values_need_wait_too() -> None:
-    with Flow() as flow:
-        with flow.loop(name="outer", limit=5) as it:
-            xs = it.carry(flow.input("xs", list[int]))
-            it.until(xs.out, lambda value: len(value) == 2)
-            step = flow.add(inc, n=1)
-            with flow.loop(name="inner", limit=2) as inner:
-                m = inner.carry(xs.out)
-                m.next(collect(flow.add(add, a=each(m.out), b=step.out).out))
-            xs.next(m.final)
-        flow.output("xs", xs.final)
-    result = await flow.run(xs=[1, 2])
-    assert result["xs"] == [1, 2]
-    assert result.states["outer[0]/inner"] is NodeState.NOT_RUN
-    assert result.states["outer[0]/inc"] is NodeState.NOT_RUN
 
 
 async def test_a_test_may_read_anything() -> None:
@@ -114,47 +72,6 @@ async def test_an_iteration_waits_for_values_from_outside_that_it_reads_at_its_e
             assert (await flow.run())["last"] == last
 
 
-async def test_a_result_of_a_loop_may_come_from_outside() -> None:
-    with Flow() as flow:
-        outside = flow.add(late, n=5)
-        with flow.loop(limit=2) as it:
-            n = it.carry(0)
-            n.next(n.out)
-            result = it.result(merge(outside.out, 0))
-            plain = it.result(outside.out)
-        flow.output("result", result)
-        flow.output("plain", plain)
-    assert dict((await flow.run()).outputs) == {"result": 5, "plain": 5}
-
-
-async def test_a_loop_without_nodes_hands_values_from_round_to_round() -> None:
-    with Flow() as flow:
-        outside = flow.add(late, n=5)
-        with flow.loop(limit=3) as it:
-            first, second = it.carry(1), it.carry(2)
-            first.next(second.out)
-            second.next(outside.out)
-        flow.output("first", first.final)
-        flow.output("second", second.final)
-    assert dict((await flow.run()).outputs) == {"first": 5, "second": 5}
-
-
-async def test_an_output_of_a_map_may_come_from_outside() -> None:
-    body = Block(
-        {"inc": PlacedNode("inc", type=derive(inc), inputs={"n": Reference("$item", "x")})},
-        outputs={"late": Reference("late"), "inc": Reference("inc")},
-    )
-    nodes: dict[str, Placed] = {
-        "late": PlacedNode("late", type=derive(late), inputs={"n": Literally(5)}),
-        "m": MapBlock("m", over={"x": Literally([1, 2])}, body=body),
-    }
-    outputs = {name: Reference("m", name) for name in ("late", "inc")}
-    flow = Flow.from_wiring(
-        Wiring("f", block=Block(nodes, outputs=dict(outputs))), find_type, import_function
-    )
-    assert dict((await flow.run()).outputs) == {"late": [5, 5], "inc": [2, 3]}
-
-
 def settings() -> Flow:
     with Flow("inner") as inner:
         inner.add(inc, n=1)
@@ -176,12 +93,3 @@ async def test_settings_without_an_effect_are_reported_once_in_event_log_and_res
     assert [record.getMessage() for record in caplog.records] == [text]
     warnings = [event for event in events if event.kind is EventKind.WARNING]
     assert [dict(event.data) for event in warnings] == [{"code": "without_effect", "text": text}]
-
-
-async def test_settings_that_have_an_effect_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    with Flow("f") as flow:
-        flow.add(node(inc).with_(on_error="skip", effect=True, default=0, enabled=True), n=1)
-        flow.add(node(inc).with_(retries=Retry(2), timeout=60.0, deadline=60.0, limit="web"), n=1)
-    using = flow.using(errors="continue", max_concurrency=3, limits={"web": 2}, timeout=60.0)
-    result = await using.run()
-    assert (result.warnings, caplog.records) == ((), [])

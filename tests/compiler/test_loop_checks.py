@@ -48,17 +48,6 @@ def test_a_next_value_has_the_type_of_the_first() -> None:
         assert found_of(flow.check()) == problems
 
 
-def test_outputs_of_a_loop_keep_their_types() -> None:
-    flow = Flow()
-    with flow.loop(limit=2) as it:
-        carry = it.carry(0)
-        step = flow.add(text, t="")
-        carry.next(carry.out)
-    flow.add(text, t=carry.final)
-    flow.add(whole, n=step.out)
-    assert found_of(flow.check()) == [("DF0308 text_2.t", "str", "int"), ("DF0308 whole.n", "int", "str")]
-
-
 def test_all_values_of_a_port_are_a_list_of_its_type() -> None:
     flow = Flow()
     with flow.loop(limit=2) as outer:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from dataflow import SKIP, DataflowError, ExecutionContext, Flow, Maybe, collect, each
-from tests.behaviour.nodes import add, ident, inc, listed, square, tallying, total
+from dataflow import SKIP, ExecutionContext, Flow, Maybe
+from tests.behaviour.nodes import ident, inc, square, tallying
 from tests.support.codes import codes, found_of
 
 
@@ -68,65 +66,12 @@ def test_conversations_of_the_first_and_of_later_iterations_do_not_meet_but_two_
     assert codes(f.check()) == ["DF0334 turn.context"]
 
 
-def test_a_map_over_what_the_loop_makes_is_in_the_loop_with_its_list() -> None:
-    f = Flow("f")
-    f.input("n", int)
-    numbers = f.add(listed)
-    one = f.add(square, x=each(numbers.out))
-    whole = f.add(total, xs=collect(one.out))
-    f.connect("$in.n", "listed.xs")
-    f.add(below, x=whole.out)
-    f.connect("below", "listed.xs", feedback=True, limit=3)
-    f.output("squares", collect(one.out))
-    assert f.run_sync(n=2).outputs == {"squares": [16]}
-
-
-def test_a_map_over_a_list_from_outside_is_opened_in_each_round() -> None:
-    f = Flow("f")
-    f.input("x", int)
-    xs = f.input("xs", list[int])
-    f.add(inc)  # type: ignore[call-arg]
-    sums = f.add(add, y=each(xs))  # type: ignore[call-arg]
-    whole = f.add(total, xs=collect(sums.out))
-    f.connect("$in.x", "inc.x")
-    f.connect("inc", "add.x")
-    f.connect("total", "inc.x", feedback=True, limit=2)
-    f.output("sum", whole.out)
-    result = f.run_sync(x=0, xs=[0, 1])
-    assert result["sum"] == 4 + 5
-    assert [path for path in result.states if "add[" in path] == [
-        "inc[0]/add[0]", "inc[0]/add[1]", "inc[1]/add[0]", "inc[1]/add[1]",
-    ]  # fmt: skip
-
-
-def test_a_loop_of_nodes_that_read_an_item_is_in_the_map() -> None:
-    f = Flow("f")
-    xs = f.input("xs", list[int])
-    f.add(square, x=each(xs))
-    step = f.add(inc)  # type: ignore[call-arg]
-    f.connect("square", "inc.x")
-    f.add(below, x=step.out)
-    f.connect("below", "inc.x", feedback=True)
-    f.output("all", collect(step.out))
-    result = f.run_sync(xs=[1, 2, 3])
-    assert result["all"] == [5, 5, 10]
-    assert "square[0]/inc[3]" in result.states
-
-
 def test_a_port_in_a_loop_is_known_to_the_result_by_its_own_name() -> None:
     f = looping()
     result = f.run_sync(x=0)
     told: list[Any] = [result.get("inc.out"), result.get("below.out")]
     assert told == [5, 4]
     assert result.why("below.out") == "'below.out' has a value"
-
-
-def test_what_a_run_does_not_keep_is_let_go_in_a_loop_too() -> None:
-    f = looping()
-    f.output("last", f.add(square, x=1).out)
-    result = f.using(keep=False).run_sync(x=0)
-    with pytest.raises(DataflowError, match=r"DF0337 below\.out:"):
-        result.get("below.out")
 
 
 async def test_a_port_in_a_loop_can_be_pulled() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from dataflow import SKIP, Flow, Maybe, collect, each, node
 from tests.behaviour.nodes import add, ident, inc, square, total
-from tests.behaviour.table import states_of
 from tests.support.codes import codes
 from tests.support.edges import every
 
@@ -30,83 +29,6 @@ def come_back(f: Flow, x: Any) -> None:
     """Close the loop with what is below five."""
     f.add(below, x=x)
     f.connect("below", "inc.x", feedback=True)
-
-
-def test_a_map_over_edges_of_a_loop_is_opened_in_each_round() -> None:
-    f, step = counting()
-    met = f.add(ident, x=every(step.out, f.add(square, x=step.out).out))
-    come_back(f, f.add(total, xs=collect(met.out)).out)
-    f.output("met", collect(met.out))
-    result = f.run_sync(n=0)
-    assert result["met"] == [3, 9]
-    assert [path for path in states_of(result) if "ident[" in path] == [
-        "inc[0]/ident[0]", "inc[0]/ident[1]", "inc[1]/ident[0]", "inc[1]/ident[1]",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("is_turned", [False, True])
-def test_an_edge_from_a_map_in_the_round_brings_all_its_items(is_turned: bool) -> None:
-    """The map over edges is outside of that map, so what closes it leaves none (S7.4)."""
-    f, step = counting()
-    item = f.add(add, y=each(f.input("xs", list[int])))  # type: ignore[call-arg]  # `connect` wires the port
-    f.connect("inc", "add.x")
-    ports = [step.out, item.out]
-    met = f.add(ident, x=every(*(ports[::-1] if is_turned else ports)))
-    come_back(f, f.add(total, xs=collect(met.out)).out)
-    f.output("met", collect(met.out))
-    result = f.run_sync(n=0, xs=[1, 2])
-    assert result["met"] == ([2, 3, 1] if is_turned else [1, 2, 3])
-    assert states_of(result)["inc[0]/ident[0.1]" if is_turned else "inc[0]/ident[1.1]"] == "done"
-
-
-def test_what_leaves_a_loop_is_an_edge_of_a_map_behind_it() -> None:
-    f, step = counting()
-    come_back(f, step.out)
-    f.output("met", f.add(ident, x=every(step.out, each(f.input("xs", list[int])))).out)
-    assert f.run_sync(n=0, xs=[1, 2])["met"] == [5, 1, 2]
-
-
-def test_a_loop_in_the_frames_of_a_map_over_edges_runs_in_each() -> None:
-    f = Flow("f")
-    f.add(ident, x=every(f.input("a", int), f.input("b", int)))
-    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
-    f.connect("ident", "inc.x")
-    come_back(f, step.out)
-    f.output("all", step.out)
-    result = f.run_sync(a=3, b=7)
-    assert result["all"] == [5, 8]
-    assert "ident[0]/inc[1]" in states_of(result)
-
-
-def test_a_loop_in_a_map_opens_a_map_over_edges_in_each_round() -> None:
-    f = Flow("f")
-    start = f.add(square, x=each(f.input("xs", list[int])))
-    step = f.add(inc)  # type: ignore[call-arg]  # `connect` wires the port
-    f.connect("square", "inc.x")
-    met = f.add(ident, x=every(step.out, start.out))
-    come_back(f, f.add(total, xs=collect(met.out)).out)
-    f.output("met", collect(collect(met.out)))
-    assert f.run_sync(xs=[1, 2])["met"] == [[4, 1], [5, 4]]
-
-
-@pytest.mark.parametrize("kind", ["each", "every"])
-def test_an_edge_from_a_map_outside_brings_all_its_items_in_each_round(kind: str) -> None:
-    """The loop is not in that map: nothing in it is said to run for each of its items."""
-    f, step = counting()
-    if kind == "each":
-        outside: Any = each(f.input("xs", list[int]))
-    else:
-        outside = every(f.input("a", int, 1), f.input("b", int, 1))
-    item = f.add(node(ident).with_(name="outside"), x=outside)
-    met = f.add(ident, x=every(step.out, item.out))
-    come_back(f, f.add(total, xs=collect(met.out)).out)
-    f.output("met", collect(met.out))
-    f.output("last", step.out)
-    result = f.run_sync(n=0, **({"xs": [1, 1]} if kind == "each" else {}))
-    assert result.outputs == {"met": [4, 1, 1], "last": 4}
-    assert [path for path in states_of(result) if "ident[" in path] == [
-        f"inc[{n}]/ident[{index}]" for n in (0, 1) for index in ("0", "1.0", "1.1")
-    ]
 
 
 def test_an_edge_from_a_map_around_the_loop_is_that_of_its_item() -> None:

@@ -157,24 +157,11 @@ def test_only_values_with_other_readers_are_copied() -> None:
         assert are_copies == [name in shared for name in "xy"]
 
 
-def test_one_argument_is_marked_if_it_has_other_readers() -> None:
-    assert q.quick_of(q.body_of(q.plan_of(partial(readers, shared="x"))), "other_x").is_shared
-
-    def wire(f: Flow) -> None:
-        f.add(q.anything, x=f.add(q.inc, x=each(f.input("xs", list[int]))).out)
-
-    assert not q.quick_of(q.body_of(q.plan_of(wire)), "anything").is_shared
-
-
 def fanned_out(f: Flow) -> Any:
     source = f.add(q.one)
     f.add(q.inc, x=source.out)
     f.add(q.by_keyword, x=source.out)
     return source
-
-
-def test_calls_are_given_a_value_without_more_ado() -> None:
-    assert q.calls_of(q.plan_of(fanned_out), "one") == ["inc", "by_keyword"]
 
 
 INSPECTED_READS: dict[str, Callable[[Flow, Any], object]] = {
@@ -203,17 +190,6 @@ def test_values_with_other_readers_than_calls_are_inspected() -> None:
     for kind, read in INSPECTED_READS.items():
         found[kind] = q.calls_of(q.plan_of(partial(lambda read, f: read(f, fanned_out(f).out), read)), "one")
     assert found == dict.fromkeys(INSPECTED_READS)
-
-
-def test_the_test_of_a_loop_is_looked_at() -> None:
-    def wire(f: Flow) -> None:
-        with f.loop(limit=2) as it:
-            v = it.carry(0)
-            up = f.add(q.inc, x=v.out)
-            it.until(f.add(q.is_big, x=up.out).out, bool)
-            v.next(up.out)
-
-    assert q.calls_of(q.body_of(q.plan_of(wire)), "is_big") is None
 
 
 def test_a_value_that_only_a_map_collects_needs_no_inspection() -> None:

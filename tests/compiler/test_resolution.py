@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, PackError, each
+from dataflow import Flow, FlowInvalid, PackError
 from dataflow.builder.builtin import IF, SWITCH
 from dataflow.core.functions import NamedFunction, import_function
 from dataflow.core.nodetype import NodeType, derive, opaque_type
@@ -123,13 +123,6 @@ async def test_a_flow_that_was_not_inspected_can_be_checked_but_not_run() -> Non
         await flow.run()
 
 
-def test_two_maps_over_one_list_have_the_same_options() -> None:
-    flow = Flow()
-    xs = flow.input("xs", list[int])
-    flow.add(add, a=each(xs, key=str), b=each(xs))
-    assert codes(flow.check()) == ["DF0322 add.b"]
-
-
 def test_functions_that_documents_name_are_looked_up() -> None:
     def none_found(name: str) -> Any:
         raise PackError(name, NOWHERE())
@@ -155,12 +148,3 @@ def test_functions_that_documents_name_are_looked_up() -> None:
         "DF9999 when.config.predicate: m:predicate", "DF9999 switch.config.pick: m:pick",
         "DF9999 m.key: m:key", "DF9999 l.until: m:test",
     ]  # fmt: skip
-
-
-def test_equal_problems_are_told_once() -> None:
-    flow = built(placed("a", n=Reference("x")), y=Reference("x"), z=Reference("x"))
-    assert codes(flow.check()) == ["DF0303 a.n", "DF0303 outputs.y", "DF0303 outputs.z"]
-
-
-def test_options_are_equal_by_value() -> None:
-    assert EachOptions(str) == EachOptions(str) != EachOptions()

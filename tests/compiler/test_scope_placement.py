@@ -4,25 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dataflow import Flow, collect, each, gather
+from dataflow import Flow, collect, each
 from tests.compiler.typed_nodes import add, inc, total
 from tests.support.codes import codes
-
-
-async def test_one_collect_serves_many_readers() -> None:
-    with Flow() as flow:
-        item = flow.add(inc, n=each(flow.input("xs", list[int])))
-        flow.output("a", collect(item.out))
-        flow.output("b", flow.add(total, numbers=collect(item.out)).out)
-        flow.output("c", gather(collect(item.out), collect(item.out)))
-    assert dict((await flow.run(xs=[1])).outputs) == {"a": [2], "b": 2, "c": [[2], [2]]}
-
-
-async def test_a_collected_item_is_the_item() -> None:
-    with Flow() as flow:
-        flow.output("y", collect(each(flow.input("xs", list[int]))))
-    assert (await flow.run(xs=[1, 2]))["y"] == [1, 2]
-
 
 Wire = Callable[[Flow], object]
 

@@ -8,12 +8,12 @@ import math
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed, RunTaken
-from dataflow.core.inputs import Request, ports_left, read_answer, read_request, schema_of
+from dataflow import AnswerRefused, DataflowError, Flow, NodeFailed, RunFailed
+from dataflow.core.inputs import ports_left, read_answer, read_request
 from dataflow.core.ports import SKIP, OutPort, PortKind
 from dataflow.stores import Store
 from tests.support.codes import codes
-from tests.support.stored_runs import asking, asking_flow, earlier, one_ask, retold
+from tests.support.stored_runs import asking, earlier, one_ask, retold
 
 NUMBER, TEXT = OutPort("n", int, PortKind.DATA), OutPort("t", str, PortKind.DATA)
 MAYBE = OutPort("m", str, PortKind.DATA, conditional=True)
@@ -36,11 +36,6 @@ class TestRequests:
             with pytest.raises(NodeFailed) as caught:
                 read_request("a", {"ask": given})
             assert codes(caught.value) == [f"DF0827 a: {place}"]
-
-    def test_its_fields_are_optional(self) -> None:
-        assert read_request("a", {}) == Request()
-        given = {"prompt": "?", "show": 1, "schema": {}, "expires": 2, "default": None}
-        assert read_request("a", {"ask": given}) == Request("?", 1, {}, 2, None)
 
 
 class TestAnswers:
@@ -67,49 +62,6 @@ class TestAnswers:
     def test_ports_are_left_that_the_node_left_out(self) -> None:
         ports = {"n": NUMBER, "t": TEXT, "m": MAYBE, "context": OutPort("context", object, PortKind.CONTEXT)}
         assert ports_left(ports, {"n": 1, "m": SKIP}) == [TEXT, MAYBE]
-
-    def test_the_schema_is_that_of_the_ports_that_are_left(self) -> None:
-        assert schema_of([NUMBER]) == {"type": "integer"}
-        assert schema_of([]) == {"type": "null"}
-        assert schema_of([NUMBER, MAYBE]) == {
-            "type": "object",
-            "properties": {"n": {"type": "integer"}, "m": {"type": "string"}},
-            "required": ["n"],
-            "additionalProperties": False,
-        }
-
-
-class TestInMemory:
-    """A paused run without a store lives in its result."""
-
-    async def test_it_goes_on_once(self) -> None:
-        flow = asking_flow()
-        paused = await flow.run()
-        await flow.resume(paused, {"ask": 22})
-        with pytest.raises(RunTaken, match="DF0824"):
-            await flow.resume(paused, {"ask": 22})
-
-    async def test_it_belongs_to_its_flow(self) -> None:
-        with Flow("other") as other:
-            other.output("o", other.add(one_ask).out)
-        with pytest.raises(DataflowError, match="DF0823"):
-            await other.resume(await asking_flow().run(), {"ask": 22})
-
-    async def test_one_that_has_ended_lives_nowhere(self) -> None:
-        async def one() -> int:
-            return 1
-
-        with Flow("one") as f:
-            f.output("o", f.add(one).out)
-        with pytest.raises(DataflowError, match="DF0822"):
-            await f.resume(await f.run())
-
-    async def test_a_wrong_answer_leaves_it_as_it_was(self) -> None:
-        flow = asking_flow()
-        paused = await flow.run()
-        with pytest.raises(AnswerRefused):
-            await flow.resume(paused, {"ask": "many"})
-        assert (await flow.resume(paused, {"ask": 22}))["o"] == 42
 
 
 class TestGone:
@@ -149,13 +101,6 @@ class TestOrder:
         paused = await opening_early_first(store).run()
         told = json.loads([*store.records(paused.run_id)][-1].data)
         assert told["asks"] == ["late", "early"]
-
-    async def test_those_that_could_be_answered_do(self) -> None:
-        flow = opening_early_first(Store.memory())
-        paused = await flow.run()
-        with pytest.raises(AnswerRefused, match="DF0828") as caught:
-            await flow.resume(paused.run_id, {"none": 1})
-        assert caught.value.diagnostics[0].available == ("late", "early")
 
 
 async def wait() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from typing import Any, get_args
 
@@ -10,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import ArgumentInvalid, NodeTimeout, Retry
-from dataflow.core.attempts import Bounds, bounds_of, wait_before_next
-from dataflow.core.policy import Backoff, policy_of
+from dataflow.core.attempts import Bounds, wait_before_next
+from dataflow.core.policy import Backoff
 from dataflow.diagnostics.conversations import NOTHING_TO_MERGE
 
 
@@ -69,12 +68,6 @@ def test_retries_are_extra_attempts_and_the_backoff_gives_the_waits() -> None:
     assert wait_before_next(Retry(5_000, backoff="exponential"), 5_000, ValueError("no")) == 2.0**60
 
 
-def test_with_jitter_a_wait_is_between_half_and_the_whole() -> None:
-    retry = Retry(3, backoff="exponential", jitter=True)
-    found = [wait_before_next(retry, 3, ValueError("no"), lambda one=one: one) for one in (0.0, 0.5, 1.0)]  # type: ignore[misc]
-    assert found == [2.0, 3.0, 4.0]
-
-
 class Busy(Exception):
     """Says when to come again."""
 
@@ -89,16 +82,6 @@ class Odd(float):
 
     def __float__(self) -> float:
         raise RuntimeError("odd")
-
-
-class Unaskable(Exception):
-    @property
-    def retry_after(self) -> float:
-        raise ValueError("no number")
-
-    @property
-    def is_lasting(self) -> bool:
-        raise ValueError("no answer")
 
 
 def test_no_attempt_begins_before_the_error_allows_it() -> None:
@@ -132,15 +115,6 @@ def test_what_lasts_is_repeated_only_where_it_is_named() -> None:
     assert waits(Retry(2, on=("rate_limit",)), Busy(is_lasting=True)) == []
     assert waits(Retry(2, on=(Busy,)), Busy(is_lasting=True)) == [0, 0]
     assert waits(Retry(2), Busy(is_lasting="perhaps")) == [0, 0]
-
-
-def test_an_error_that_cannot_be_asked_is_repeated_at_once() -> None:
-    assert waits(Retry(1), Unaskable()) == [0]
-
-
-def test_what_is_not_an_exception_is_never_repeated() -> None:
-    for error in (KeyboardInterrupt(), SystemExit(1), asyncio.CancelledError()):
-        assert waits(Retry(2, on=(BaseException,)), error) == []
 
 
 MATCHES: list[tuple[Any, BaseException]] = [
@@ -184,17 +158,6 @@ def test_only_an_error_that_on_names_is_repeated() -> None:
 
     assert [pair for pair in MATCHES if not repeats(*pair)] == []
     assert [pair for pair in DIFFERS if repeats(*pair)] == []
-
-
-def test_a_policy_that_bounds_nothing_has_no_bounds() -> None:
-    assert bounds_of(policy_of()) is None
-    assert bounds_of(policy_of(retries=0, timeout=None, deadline=None)) is None
-
-
-def test_bounds_are_what_the_policy_gives() -> None:
-    retry = Retry(2)
-    assert bounds_of(policy_of(retries=retry, timeout=1.0)) == Bounds(retry, 1.0, None)
-    assert bounds_of(policy_of(deadline=2)) == Bounds(None, None, 2)
 
 
 def test_an_attempt_ends_by_the_limit_that_comes_first_and_its_error_names_it() -> None:

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from dataflow import ArgumentInvalid, PackError
 from dataflow.core.config import FunctionReference
 from dataflow.core.functions import (
     check_function,
     import_function,
-    importing,
-    is_function_name,
     name_of_function,
 )
 from tests.support.codes import codes
@@ -40,16 +38,6 @@ class Model(BaseModel):
     predicate: FunctionReference
 
 
-def test_a_function_name_is_a_module_and_a_qualname() -> None:
-    names = ["module:function", "package.module:Class.method", "größe:straße", "m1:f_2"]
-    others = [
-        "module", "module:", ":function", "module:function:more", "module.:function", "1module:function",
-        "module:a..b", "module:<lambda>", "module:outer.<locals>.inner", "module: function",
-        "module:function\n", "", "control.if",
-    ]  # fmt: skip
-    assert [text for text in (*names, *others) if is_function_name(text)] == names
-
-
 def test_a_function_is_imported_by_its_name() -> None:
     assert import_function("posixpath:join") is __import__("posixpath").join
     assert (
@@ -69,17 +57,6 @@ def test_what_cannot_be_imported_is_refused() -> None:
         assert (caught.value.name, codes(caught.value)) == (name, [problem])
 
 
-def test_an_import_that_fails_names_what_needs_it() -> None:
-    for wanted_by, place in (("a.yaml", "a.yaml: words"), ("words", "words")):
-        with pytest.raises(PackError) as caught, importing(wanted_by, "words"):
-            raise SystemExit(3)
-        assert codes(caught.value) == [f"DF0428 {place}"]
-        assert isinstance(caught.value.__cause__, SystemExit)
-    with pytest.raises(PackError) as caught, importing("a.yaml", "words"):
-        import_function("math:pi")
-    assert codes(caught.value) == ["DF0429 a.yaml: math:pi"]
-
-
 def test_a_function_is_named_if_its_name_finds_it() -> None:
     named: list[tuple[Any, str]] = [
         (outer, f"{__name__}:outer"),
@@ -96,17 +73,6 @@ def test_a_function_is_named_if_its_name_finds_it() -> None:
 
     unnamed: list[Any] = [lambda: 1, Holder().method, functools.partial(outer), local]
     assert [name_of_function(one) for one in unnamed] == [None] * 4
-
-
-def test_a_function_that_its_name_no_longer_finds_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = outer
-    monkeypatch.setattr(sys.modules[__name__], "outer", lambda: 5)
-    assert name_of_function(original) is None
-
-
-def test_a_function_whose_module_is_gone_has_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outer, "__module__", "nowhere_at_all")
-    assert name_of_function(outer) is None
 
 
 def test_a_function_of_the_main_module_is_named_after_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,15 +135,6 @@ def test_a_function_of_something_else_is_refused() -> None:
     with pytest.raises(ArgumentInvalid) as caught:
         check_function(wrapper, "old", "new")  # the parameters of the wrapper count
     assert caught.value.diagnostics[0].expected == "a plain function of the old and the new"
-
-
-def test_a_config_takes_a_function_or_its_name() -> None:
-    for given in (outer, "module:function"):
-        assert Model(predicate=given).predicate == given
-    for wrong in ("no name", 3, None, "module:"):
-        with pytest.raises(ValidationError, match="DF0503") as caught:
-            Model(predicate=wrong)
-        assert caught.value.errors()[0]["ctx"]["error"].diagnostics[0].found == repr(wrong)
 
 
 def test_a_function_in_a_config_is_written_by_its_name_if_it_has_one() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 
 from dataflow.core.limits import TAKEN, Gate
 
@@ -54,15 +53,6 @@ def test_one_that_leaves_the_queue_lets_the_next_one_take() -> None:
     assert gate.take(second) == TAKEN
 
 
-def test_two_released_slots_are_taken_by_two() -> None:
-    gate, first, second = full(2)
-    gate.release()
-    gate.release()
-    assert gate.take(first) == TAKEN
-    assert second.woken == 1
-    assert gate.take(second) == TAKEN
-
-
 def test_starts_are_apart_counted_from_when_one_has_begun() -> None:
     clock = Clock()
     gate, first, second = Gate(None, 2, clock), Waiting(), Waiting()
@@ -78,16 +68,6 @@ def test_starts_are_apart_counted_from_when_one_has_begun() -> None:
     assert gate.take(second) == TAKEN
 
 
-def test_a_start_that_never_came_does_not_count() -> None:
-    clock = Clock()
-    gate, second = Gate(None, 2, clock), Waiting()
-    gate.take(Waiting())
-    gate.take(second)
-    gate.release(has_begun=False)
-    assert second.woken == 1
-    assert gate.take(second) == TAKEN
-
-
 def test_another_slot_given_back_does_not_end_the_wait_for_a_start() -> None:
     clock = Clock()
     gate, third = Gate(2, 2, clock), Waiting()
@@ -98,34 +78,3 @@ def test_another_slot_given_back_does_not_end_the_wait_for_a_start() -> None:
     gate.take(third)
     gate.release()
     assert (third.woken, gate.take(third)) == (0, math.inf)
-
-
-def test_threads_never_get_more_than_there_are() -> None:
-    gate, lock, changed = Gate(3), threading.Lock(), threading.Condition()
-    inside, peak, done = 0, 0, []
-
-    class Thread(threading.Thread):
-        def wake(self) -> None:
-            with changed:
-                changed.notify_all()
-
-        def run(self) -> None:
-            nonlocal inside, peak
-            for _ in range(50):
-                with changed:
-                    changed.wait_for(lambda: gate.take(self) == TAKEN)
-                with lock:
-                    inside += 1
-                    peak = max(peak, inside)
-                with lock:
-                    inside -= 1
-                gate.release()
-            done.append(self)
-
-    threads = [Thread(daemon=True) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert len(done) == 8
-    assert peak <= 3

@@ -73,8 +73,3 @@ def test_what_is_written_reads_the_same(node: str, port: str) -> None:
         if reference.node in ("$in", "$carry", "$item") and reference.node == node:
             continue
         assert parse_reference(write_reference(reference)) == reference
-
-
-def test_a_reference_reads_as_node_and_port() -> None:
-    assert str(Reference("a")) == "a.out"
-    assert str(Reference("$in", "name")) == "$in.name"

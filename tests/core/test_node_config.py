@@ -116,11 +116,6 @@ def configured(ports: Callable[[Any], Any], function: Callable[..., Any] = opene
     return derive(function, ports=ports).configured(Style())
 
 
-def test_a_type_without_ports_of_its_config_is_configured_already() -> None:
-    made = derive(styled)
-    assert made.configured(Style()) is made
-
-
 def test_inputs_follow_from_the_config() -> None:
     made = configured(
         lambda _style: Ports(
@@ -150,12 +145,6 @@ def test_outputs_follow_from_the_config() -> None:
         "d": given,
     }
     assert made.shape is Shape.PORTS
-
-
-def test_the_config_decides_how_many_ports_there_are() -> None:
-    made = derive(opened, ports=lambda style: Ports(inputs={f"word{n}": str for n in range(style.words)}))
-    assert list(made.configured(Style(words=2)).inputs) == ["first", "rest", "word0", "word1"]
-    assert list(made.configured(Style(words=0)).inputs) == ["first", "rest"]
 
 
 def test_ports_that_cannot_be_are_refused() -> None:

@@ -8,8 +8,6 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from dataflow import node
-from dataflow.core.inputs import schema_of
-from dataflow.core.ports import OutPort, PortKind
 
 VALIDATOR: Final = importlib.import_module("jsonschema").Draft202012Validator
 
@@ -68,12 +66,3 @@ def test_the_schema_of_a_node_has_all_that_it_refers_to() -> None:
     assert VALIDATOR(schema).is_valid(GOOD)
     for part in BAD:
         assert not VALIDATOR(schema).is_valid({**GOOD, **part})
-
-
-def test_the_schema_of_an_answer_to_an_ask_has_all_that_it_refers_to() -> None:
-    schema = schema_of(
-        [OutPort("leaf", Leaf, PortKind.DATA), OutPort("pair", Pair, PortKind.DATA, conditional=True)]
-    )
-    assert (schema["required"], {*schema["$defs"]}) == (["leaf"], {"Leaf", "Pair"})
-    assert VALIDATOR(schema).is_valid({"leaf": {"size": 1, "inner": [{"size": 2}]}})
-    assert not VALIDATOR(schema).is_valid({"leaf": {"size": 1, "inner": [{}]}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 
-from dataflow import Config, Flow, each, merge, node, threaded
+from dataflow import Config, Flow, each, merge, threaded
 from dataflow.core.nodetype import derive
 from tests.support.codes import codes
 
@@ -118,9 +118,3 @@ def test_its_type_is_that_of_the_source_of_the_input() -> None:
         problems = flow.check()
         assert codes(problems) == (["DF0308 takes.text"] if found else [])
         assert [one.found for one in problems] == ([found] if found else [])
-
-
-async def test_the_value_comes_through() -> None:
-    with Flow() as flow:
-        flow.output("out", flow.add(node(passing), value=flow.input("given", list[int])).out)
-    assert (await flow.run(given=[1]))["out"] == [1]

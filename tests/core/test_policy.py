@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from functools import partial
@@ -10,32 +9,12 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import SKIP, ArgumentInvalid, Limit, Memo, Retry, this_firing
+from dataflow import SKIP, ArgumentInvalid, Limit, Memo, Retry
 from dataflow.core.policy import EachOptions, Policy, Settings, policy_of
-from dataflow.core.ports import MISSING
 
 
 async def decide(item: object) -> str:
     return "a"
-
-
-def noted(*_: object) -> None:
-    """Take a firing."""
-
-
-def test_a_retry_has_three_extra_attempts_without_waiting_unless_it_is_given_others() -> None:
-    names = ("retries", "on", "backoff", "first", "jitter", "before")
-    retry = Retry()
-    assert [getattr(retry, name) for name in names] == [3, (), "none", 1.0, False, None]
-    retry = Retry(0, on=(OSError, "timeout"), backoff="exponential", first=0.5, jitter=True, before=noted)
-    given = [0, (OSError, "timeout"), "exponential", 0.5, True, noted]
-    assert [getattr(retry, name) for name in names] == given
-
-
-def test_a_retry_is_frozen_and_equal_to_the_same_retry() -> None:
-    assert Retry(2) == Retry(2) != Retry(3)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Retry().retries = 3  # type: ignore[misc]
 
 
 def test_a_limit_is_itself_only() -> None:
@@ -112,39 +91,9 @@ def test_a_policy_is_made_of_the_settings_given() -> None:
     assert [policy_of(**given) for given, _ in cases] == [policy for _, policy in cases]
 
 
-def test_only_what_was_given_is_listed() -> None:
-    assert Policy().given() == {}
-    assert Policy(timeout=None, default=0).given() == {"timeout": None, "default": 0}
-
-
 def test_settings_that_are_given_override_the_base() -> None:
     base = Policy(timeout=1.0)
     assert Policy().over(base) is base
     assert Policy(timeout=None).over(base) == Policy(timeout=None)
     assert Policy(memo="off").over(base) == Policy(timeout=1.0, memo="off")
     assert Policy(default=None).over(Policy(default=1)) == Policy(default=None)
-
-
-def test_a_node_is_sure_unless_it_may_turn_a_failure_into_a_skip() -> None:
-    sure = [Policy(), Policy(enabled=True), Policy(on_error="fail"), Policy(default=1)]
-    assert all(policy.is_enabled and policy.is_sure for policy in sure)
-    skipping = [Policy(on_error="skip"), Policy(on_error="route")]
-    assert [(policy.is_enabled, policy.is_sure) for policy in skipping] == [(True, False)] * 2
-    assert (Policy(enabled=False).is_enabled, Policy(enabled=False).is_sure) == (False, False)
-
-
-def test_a_flow_may_share_a_limit() -> None:
-    limit = Limit(1)
-    assert Settings(limits={"web": limit, "db": 2}).limits == {"web": limit, "db": 2}
-
-
-def test_nothing_is_set_by_default() -> None:
-    assert all(value is MISSING for value in dataclasses.astuple(Policy()))
-    assert Settings() == Settings(None, None, None, None)
-    assert EachOptions() == EachOptions(None, None, "fail")
-
-
-def test_outside_a_run_a_firing_stands_in() -> None:
-    firing = this_firing()
-    assert (firing.run_id, firing.path, firing.attempt) == ("", "", 1)
-    firing.emit("nobody listens")

@@ -8,41 +8,18 @@ from typing import Annotated, Any
 
 import pytest
 
-from dataflow import SKIP, ExecutionContext, Maybe, Port, Ports, Signal, Tools
+from dataflow import SKIP, ExecutionContext, Maybe, Signal, Tools
 from dataflow.core.ports import (
     MISSING,
-    InPort,
-    OutPort,
     PortKind,
     in_port,
-    is_maybe,
     kind_of,
     out_port,
-    plain_type,
 )
 
 
 class Desk(Tools):
     """Tools of one kind."""
-
-
-def test_annotated_is_stripped_from_the_outside() -> None:
-    cases: list[tuple[object, object]] = [
-        (int, int),
-        (Any, Any),
-        (None, None),
-        (Annotated[int, "metres"], int),
-        (Maybe[int], int),
-        (Annotated[Maybe[list[int]], "metres"], list[int]),
-        (list[Annotated[int, "metres"]], list[Annotated[int, "metres"]]),
-    ]
-    assert [plain_type(annotation) for annotation, _ in cases] == [plain for _, plain in cases]
-
-
-def test_only_maybe_may_be_left_out() -> None:
-    optional = [Maybe[int], Annotated[Maybe[int], "metres"], Maybe[Annotated[int, "metres"]]]
-    assert all(map(is_maybe, optional))
-    assert not any(map(is_maybe, [int, int | None, Annotated[int, "maybe"], list[Maybe[int]]]))
 
 
 def test_the_kind_follows_from_the_type() -> None:
@@ -68,32 +45,6 @@ def test_a_marker_stays_itself_and_is_neither_true_nor_false() -> None:
         assert pickle.loads(pickle.dumps(marker)) is marker
         with pytest.raises(TypeError, match=name):
             bool(marker)
-
-
-def test_a_marker_takes_no_attributes() -> None:
-    with pytest.raises(AttributeError):
-        SKIP.value = 3
-
-
-def test_a_signal_says_only_that_it_is_one() -> None:
-    assert repr(Signal()) == "Signal()"
-
-
-def test_an_input_port_without_a_default_is_required() -> None:
-    assert InPort("a", int, PortKind.DATA).required
-    falsy_values: list[object] = [None, 0, "", False, [], SKIP]
-    for falsy in falsy_values:
-        assert not InPort("a", int, PortKind.DATA, default=falsy).required
-
-
-def test_a_described_port_keeps_what_it_was_given() -> None:
-    bare, full = Port(int), Port(str, default="x", many=True, conditional=True)
-    assert (bare.type, bare.default, bare.many, bare.conditional) == (int, MISSING, False, False)
-    assert (full.type, full.default, full.many, full.conditional) == (str, "x", True, True)
-    assert Ports() == ({}, {})
-    assert Ports(inputs={"a": int}).inputs == {"a": int}
-    port = OutPort("a", int, PortKind.DATA)
-    assert (port.conditional, port.same_as) == (False, None)
 
 
 def test_ports_of_plain_types_that_are_alike_are_shared() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
 
-from dataflow import Config, ExecutionContext, FlowInvalid, Lazy, NodeFailed, NodeOutput, Port, Ports, node
+from dataflow import Config, ExecutionContext, FlowInvalid, NodeFailed, NodeOutput, Port, Ports
 from dataflow.core.nodetype import derive
 from dataflow.core.ports import InPort, OutPort, PortKind
 from dataflow.core.signature import Shape
@@ -27,10 +26,6 @@ def named(config: Names) -> Ports:
     return Ports(dict.fromkeys(config.names, str), {"text": str, "rest": Port(str, conditional=True)})
 
 
-def fixed(_: object) -> Ports:
-    return Ports({"a": Port(int, default=3, lazy=True)}, {"text": str})
-
-
 async def whole(inputs: Mapping[str, Any], context: ExecutionContext | None, config: Names) -> NodeOutput:
     return NodeOutput()
 
@@ -41,20 +36,6 @@ async def bare() -> NodeOutput:
 
 async def without_config(inputs: Mapping[str, Any]) -> NodeOutput:
     return NodeOutput()
-
-
-def test_ports_that_are_the_same_for_each_config_are_given_as_they_are() -> None:
-    by_function = node(ports=fixed)(without_config).type.configured(None)
-    declare = node(ports=fixed(None))
-    for made in (declare(without_config), declare(node(without_config))):
-        found = made.type.configured(None)
-        assert (found.inputs, found.outputs, found.shape) == (
-            by_function.inputs,
-            by_function.outputs,
-            Shape.RAW,
-        )
-    assert [*by_function.outputs] == ["context", "text"]
-    assert by_function.inputs["a"] == InPort("a", int, PortKind.DATA, 3, lazy=True)
 
 
 async def odd_names(text: str, *inputs: str, settings: Names) -> NodeOutput:
@@ -132,22 +113,3 @@ def test_outputs_that_break_the_declared_ports_and_other_results_are_failures() 
         with pytest.raises(NodeFailed) as caught:
             check_status("n", result)
         assert codes(caught.value) == [problem]
-
-
-def test_a_node_output_is_frozen_and_has_one_of_three_statuses() -> None:
-    with pytest.raises(FrozenInstanceError):
-        NodeOutput().status = "error"  # type: ignore[misc]  # what the test is about
-    with pytest.raises(ValueError, match="DF0502"):
-        NodeOutput(status="done")  # type: ignore[arg-type]  # as above
-
-
-async def taking(one: Lazy[str], *others: Lazy[int], more: str = "") -> str:
-    return one
-
-
-def test_lazy_parameters_are_marked() -> None:
-    assert [port.name for port in derive(taking).inputs.values() if port.lazy] == ["one", "others"]
-
-
-async def test_a_raw_node_can_be_called_outside_a_run() -> None:
-    assert await node(whole)({}, None, Names()) == NodeOutput()

@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from dataflow import SKIP, ExecutionContext, Maybe
 from dataflow.core.ports import OutPort, PortKind
 from dataflow.core.signature import Shape, read_result
-from tests.support.codes import codes
 
 
 class Model(BaseModel):
@@ -47,11 +46,6 @@ class Total(TypedDict):
 class Loose(TypedDict, total=False):
     words: Required[int]
     lines: int
-
-
-class WithOut(NamedTuple):
-    out: int
-    other: int
 
 
 Bare = namedtuple("Bare", ["a", "b"])  # noqa: PYI024 - as users do
@@ -116,23 +110,3 @@ def test_the_result_of_a_plain_function_is_awaited_or_iterated() -> None:
         returns, problems = read_result(function, annotation)
         assert (returns.shape, returns.type, problems) == (shape, result, [])
         assert returns.ports[0] == out(result)
-
-
-def test_an_async_generator_gives_the_list_of_its_yields() -> None:
-    async def function() -> AsyncIterator[int]:
-        yield 1
-
-    annotations: list[tuple[object, object]] = [
-        (AsyncIterator[str], list[str]),
-        (AsyncGenerator[int, None], list[int]),
-        (Any, list),
-    ]
-    for annotation, listed in annotations:
-        returns, _ = read_result(function, annotation)
-        assert (returns.shape, returns.ports) == (Shape.PIECES, (out(listed),))
-
-
-def test_no_field_may_be_called_out() -> None:
-    returns, problems = read_result(plain, WithOut)
-    assert codes(problems) == ["DF0408"]
-    assert [port.name for port in returns.ports] == ["out", "other"]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import sys
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any, Final, NamedTuple
 
-import pytest
 from pydantic import BaseModel
 
 from dataflow import Config, Diagnostic, ExecutionContext, Maybe, Signal, Tools
 from dataflow.core.ports import MISSING, InPort, PortKind
-from dataflow.core.signature import Parameters, hints_of, is_node_function, qualified_id, read_parameters
+from dataflow.core.signature import Parameters, hints_of, is_node_function, read_parameters
 from tests.support.codes import codes
 
 if typing.TYPE_CHECKING:
@@ -153,12 +151,6 @@ def test_parameters_are_ports() -> None:
         assert ports(function) == (parameters, [])
 
 
-def test_open_parameters_are_filled_by_the_ports_of_the_config() -> None:
-    parameters, problems = ports(open_ended, configured=True)
-    assert problems == []
-    assert parameters == Parameters(positional=("style",), open=True, config=Style, config_name="style")
-
-
 def test_parameters_that_cannot_be_ports_are_problems() -> None:
     class Local: ...
 
@@ -201,22 +193,3 @@ def test_a_node_function_is_awaited_or_iterated_asynchronously() -> None:
     assert all(map(is_node_function, functions))
     others: list[object] = [blocking, functools.partial(blocking, 1), len, Parts, 3, None]
     assert not any(map(is_node_function, others))
-
-
-def test_a_function_is_named_by_module_and_qualname(monkeypatch: pytest.MonkeyPatch) -> None:
-    functions: list[tuple[Callable[..., Any], str]] = [
-        (plain, f"{__name__}:plain"),
-        (Caller.method, f"{__name__}:Caller.method"),
-        (Caller(), f"{__name__}:Caller"),
-        (functools.partial(plain, 1), f"{__name__}:plain"),
-        (len, "builtins:len"),
-    ]
-    assert [qualified_id(function) for function, _ in functions] == [id for _, id in functions]
-    monkeypatch.setattr(blocking, "__module__", None)
-    assert qualified_id(blocking) == "unknown:blocking"
-    monkeypatch.setattr(blocking, "__module__", "__main__")
-    main = sys.modules["__main__"]
-    monkeypatch.setattr(main, "__file__", "/flows/my_flow.py", raising=False)
-    assert qualified_id(blocking) == "my_flow:blocking"
-    monkeypatch.delattr(main, "__file__")
-    assert qualified_id(blocking) == "__main__:blocking"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow import EventKind, Flow, RunFailed
+from dataflow import EventKind, Flow
 from tests.examples.digest_properties import EXAMPLES, GOLDENS, LIMIT, Golden, problems_of
 
 DOCUMENT = EXAMPLES / "digest.yaml"
@@ -90,23 +90,8 @@ async def test_an_empty_file_gives_an_empty_digest(tmp_path: Path) -> None:
     assert (result.status, result["digest"], to.read_text()) == ("completed", "", "")
 
 
-async def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RunFailed, match="page") as raised:
-        await Flow.load(DOCUMENT).run(path=str(tmp_path / "nowhere.txt"))
-    assert isinstance(raised.value.__cause__, FileNotFoundError)
-    assert "nowhere.txt" in raised.value.failures[0].message
-
-
 def called(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], capture_output=True, encoding="utf-8", check=False)
-
-
-def test_the_command_line_makes_a_golden_digest(tmp_path: Path) -> None:
-    golden, to = GOLDENS[2], tmp_path / "digest.txt"
-    values = [f"path={golden.path}", f"to={to}", f"target={golden.target}"]
-    inputs = [part for value in values for part in ("--input", value)]
-    assert called("-m", "dataflow.cli", "run", str(DOCUMENT), *inputs).returncode == 0
-    assert to.read_bytes().decode() == golden.digest
 
 
 def test_a_missing_file_is_reported_by_command_line_and_script(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tracemalloc
-import unicodedata
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.examples.digest_properties import (
     GOLDENS,
-    LIMIT,
     Golden,
     digest_nodes,
     misplaced,
@@ -88,43 +85,11 @@ async def test_the_title_is_the_text_of_a_top_level_heading(subtests: pytest.Sub
             assert (await split(f"{line}\n\nText.")).title == title
 
 
-async def test_a_heading_in_fenced_code_is_code() -> None:
-    for fence in ("```", "~~~", "`````", "  ```python"):
-        code = f"{fence}\n# no heading\n\nno: heading\n===\n{fence.strip().rstrip('python')}"
-        sections = ["## One\n\n" + code, "## Two\n\nB."]
-        assert await split("\n\n".join(sections)) == ("", sections)
-
-
 async def test_plain_paragraphs_are_grouped_into_sections_of_some_size() -> None:
     paragraphs = [f"Paragraph {number} " + "and so on " * 30 + "ends." for number in range(10)]
     chunks = (await split("\n\n".join(paragraphs))).chunks
     assert [chunk.count("Paragraph") for chunk in chunks] == [3, 3, 3, 1]
     assert "\n\n".join(chunks) == "\n\n".join(paragraphs)
-
-
-async def test_paragraphs_are_grouped_below_a_lone_title_too() -> None:
-    body = "\n\n".join("And so on. " * 40 for _ in range(6))
-    assert len((await split(f"# Title\n\n{body}")).chunks) == 3
-
-
-async def test_code_is_not_cut_at_its_blank_lines() -> None:
-    code = "```\n" + "line of code\n\n" * 400 + "```"
-    assert (await split(f"Before.\n\n{code}\n\nAfter.")).chunks == [f"Before.\n\n{code}", "After."]
-
-
-async def test_a_huge_text_of_tiny_sections_has_a_bounded_number_of_them() -> None:
-    for unit in ("# a\nB.\n", "## a\nB.\n", "A.\n\n", "- a\n"):
-        text = unit * 30_000
-        chunks = (await split(text)).chunks
-        assert 1 < len(chunks) <= digest_nodes.MOST_SECTIONS + 2
-
-
-@given(DOCUMENTS)
-async def test_sections_are_slices_of_the_text_in_order(text: str) -> None:
-    position = 0
-    for chunk in (await split(text)).chunks:
-        assert chunk.strip()
-        position = text.index(chunk, position) + len(chunk)
 
 
 @given(DOCUMENTS)
@@ -150,24 +115,6 @@ def test_a_paragraph_is_read_as_sentences(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(parts[0]):
             assert list(sentences_of(" ".join(parts))) == parts
-
-
-def test_list_items_and_paragraphs_end_a_sentence() -> None:
-    text = "Intro:\n- one\n  goes on\n* two. Three.\n10) four\n\nfive\n***\nsix\n---\nseven"
-    assert list(sentences_of(text)) == [
-        "Intro:", "- one\n  goes on", "* two.", "Three.", "10) four", "five\n***\nsix", "seven",
-    ]  # fmt: skip
-
-
-def test_code_tables_and_rules_hold_no_sentences() -> None:
-    text = "A.\n```\nCode.\n```\n| cell. | cell. |\n|-------|-------|\n\n---\n\n* * *\n\nB."
-    assert list(sentences_of(text)) == ["A.", "B."]
-
-
-def test_lines_without_an_end_are_sentences_where_there_are_many() -> None:
-    log = [f"12:00:{second} worker {second % 3} did its part" for second in range(10, 40)]
-    assert list(sentences_of("\n".join(log))) == log
-    assert list(sentences_of("\n".join(log[:5]))) == ["\n".join(log[:5])]
 
 
 #: Texts, how many sentences are kept, and their summaries.
@@ -197,24 +144,6 @@ async def test_a_budget_without_a_sentence_is_refused() -> None:
             await summarise("Text.", keep)
 
 
-async def test_a_huge_vocabulary_is_forgotten_down_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digest_nodes, "VOCABULARY", 10)
-    monkeypatch.setattr(digest_nodes, "SLICE", 100)
-    rare = " ".join(f"{word * 5}." for word in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    assert (
-        await summarise(f"{rare} Wheel wheel. {rare} Wheel wheel wheel.", 2)
-        == "Wheel wheel. Wheel wheel wheel."
-    )
-
-
-@given(DOCUMENTS, st.integers(1, 4))
-async def test_a_summary_has_at_most_the_sentences_allowed(text: str, keep: int) -> None:
-    total = len(list(sentences_of(text)))
-    best = list(sentences_of(await summarise(text, keep)))
-    assert len(best) >= min(keep, total)
-    assert sum(map(ink, best)) <= sum(sorted(map(ink, sentences_of(text)), reverse=True)[:keep])
-
-
 @given(DOCUMENTS, st.integers(1, 4))
 @example("Foo bar. 東京。Bar foo.", 2)
 @example("A cat. Was? 日本日本。but cats.", 2)
@@ -242,10 +171,6 @@ async def test_a_text_is_graded_by_its_characters_and_the_budget_halved() -> Non
     assert [(await grade("", 0, keep)).keep for keep in (8, 5, 2, 1)] == [4, 2, 1, 1]
 
 
-async def test_an_empty_text_has_an_empty_digest_after_one_round() -> None:
-    assert await plain_loop("", 2000) == ([""], False)
-
-
 async def test_text_in_any_script_survives() -> None:
     scripts = [
         "I\u0307stanbul e\u0301te\u0301.",
@@ -271,26 +196,6 @@ async def test_no_round_adds_moves_or_merges_anything(source: str, target: int, 
         assert not problems_of(after, source, len(after), ended_by_limit=False)
         assert ink(after) <= ink(before)
         assert all(sentence in source for sentence in sentences_of(after))
-
-
-@given(st.lists(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=12))
-async def test_sections_stay_apart_and_in_order(names: list[str]) -> None:
-    source = "\n\n".join(
-        f"## {number} {name}\n\n" + f"Text of {name} is long. " * 9 for number, name in enumerate(names)
-    )
-    outcome = await plain_loop(source, 1)
-    for text in outcome.texts:
-        assert [int(number) for number in re.findall(r"^## (\d+)", text, re.MULTILINE)] == list(
-            range(len(names))
-        )
-    assert outcome.digest.count(" is long.") == len(names)
-
-
-async def test_the_limit_ends_a_text_that_cannot_become_short() -> None:
-    outcome = await plain_loop("word " * 1000, 10)
-    assert len(outcome.texts) == LIMIT
-    assert outcome.ended_by_limit
-    assert not problems_of(outcome.digest, "word " * 1000, 10, ended_by_limit=True)
 
 
 def test_a_wrong_digest_is_found_out() -> None:
@@ -321,14 +226,6 @@ async def test_a_golden_text_has_the_digest_beside_it_and_its_sections_survive(g
         assert [line for line in text.split("\n") if re.match(r"##+ ", line)] == headings
 
 
-def test_the_golden_texts_hold_what_they_are_there_for() -> None:
-    by_name = {golden.name: golden.source for golden in GOLDENS}
-    assert by_name["write_ahead.md"].count("\n## ") >= 6
-    voices = by_name["voices.txt"]
-    assert any(unicodedata.combining(character) for character in voices)
-    assert all(sign in voices for sign in "。؟…ß🙂")
-
-
 #: Texts that would be long without an end, or of nothing but marks, with what may stand at their end.
 HOSTILE = (
     "word ", "x", "\n", ".", ".....a", ".))))", "\t ", "# a\n", "#", "```\n", "~~~`", "a\n---\n", "-", "|a\n",
@@ -345,44 +242,3 @@ async def test_a_hostile_text_ends_with_a_right_digest(tail: str, subtests: pyte
             source = unit * (200_000 // len(unit)) + tail
             outcome = await plain_loop(source, 2000)
             assert not problems_of(outcome.digest, source, 2000, outcome.ended_by_limit)
-
-
-@pytest.mark.parametrize(
-    "unit", ["Wind and rain. ", "## Wind\n\nRain fell. It fell long.\n\n", "Rain fell.\n\n"]
-)
-async def test_the_work_grows_with_the_text(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = 0
-    real = digest_nodes.blocks, digest_nodes.ends_sentence
-
-    def counting_blocks(text: str, begin: int, end: int) -> Iterator[digest_nodes.Block]:
-        nonlocal steps
-        for block in real[0](text, begin, end):
-            steps += 1
-            yield block
-
-    def counting_ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
-        nonlocal steps
-        steps += 1
-        return real[1](text, start, stop, end)
-
-    monkeypatch.setattr(digest_nodes, "blocks", counting_blocks)
-    monkeypatch.setattr(digest_nodes, "ends_sentence", counting_ends)
-    counts = []
-    for size in (20_000, 80_000):
-        steps = 0
-        await plain_loop(unit * (size // len(unit)), 2000, limit=1)
-        counts.append(steps)
-    assert counts[0] > 100
-    assert counts[1] <= 5 * counts[0]
-
-
-@pytest.mark.parametrize("unit", ["a\n", "Aa. "])
-async def test_a_text_of_many_tiny_sentences_takes_little_memory(unit: str) -> None:
-    source = unit * (120_000 // len(unit))
-    tracemalloc.start()
-    try:
-        await plain_loop(source, 2000, limit=1)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 4_000_000  # a list of all of them takes twice as much

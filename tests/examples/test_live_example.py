@@ -108,14 +108,6 @@ def test_a_signal_ends_it_while_it_waits_for_a_line() -> None:
         assert process.stderr.read() == ""
 
 
-def test_an_output_that_nobody_reads_ends_it() -> None:
-    with started() as process:
-        assert process.stdout is not None
-        process.stdout.close()
-        _, told = process.communicate("sun 80\nsun 90\n")
-    assert (process.returncode, told) == (0, "")
-
-
 async def compare(changes: list[tuple[str, int]]) -> None:
     inputs: dict[str, int] = {}
     async with EXAMPLE.house.live() as session:
@@ -131,14 +123,6 @@ async def compare(changes: list[tuple[str, int]]) -> None:
 @given(changes=CHANGES)
 def test_after_any_changes_a_day_is_that_of_a_run(changes: list[tuple[str, int]]) -> None:
     anyio.run(compare, changes)
-
-
-def test_a_signal_ends_it_on_a_terminal() -> None:
-    with ExampleTerminal() as terminal:
-        terminal.read_until("of 200 nodes were stale")
-        terminal.process.send_signal(signal.SIGINT)
-        assert terminal.end() == 130
-    assert "Traceback" not in terminal.raw
 
 
 def test_arrow_keys_turn_the_knobs_of_a_terminal() -> None:

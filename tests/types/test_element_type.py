@@ -8,7 +8,6 @@ from inspect import Parameter
 from typing import Annotated, Any, Literal
 
 from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any
-from dataflow.types.shapes import flattened
 from tests.types import example_types as ex
 
 #: The types of items, with types that have such items.
@@ -35,11 +34,3 @@ def test_a_map_iterates_over_the_elements_of_list_like_types_only() -> None:
 def test_only_any_is_any_also_behind_annotations() -> None:
     kinds = [Any, Annotated[Any, "a note"], Parameter.empty, object, int, "Any", Any | None, None]
     assert [is_any(kind) for kind in kinds] == [True] * 3 + [False] * 5
-
-
-def test_a_union_is_flattened_behind_aliases_and_new_types() -> None:
-    assert flattened(ex.Maybe[ex.UserId] | str) == [int, type(None), str]
-
-
-def test_an_alias_for_itself_is_flattened_to_nothing() -> None:
-    assert flattened(ex.Nothing) == []

@@ -13,10 +13,6 @@ async def whole(n: int) -> int:
     return n
 
 
-async def real(x: float) -> float:
-    return x
-
-
 async def anything(x: Any = None) -> Any:
     return x
 
@@ -28,13 +24,6 @@ async def test_values_of_an_any_port_are_checked_when_they_enter() -> None:
         with pytest.raises(RunFailed) as caught:
             await flow.run()
         assert f"expected int, found {type(value).__name__} {value!r}" in caught.value.failures[0].message
-
-
-async def test_an_int_of_an_any_port_becomes_a_float() -> None:
-    with Flow() as flow:
-        flow.output("y", flow.add(real, x=flow.add(anything, x=3).out).out)
-    result = await flow.run()
-    assert isinstance(result["y"], float)
 
 
 async def test_typed_ports_are_trusted() -> None:

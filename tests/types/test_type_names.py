@@ -66,13 +66,6 @@ def test_a_type_has_a_short_name() -> None:
     assert [type_name(annotation) for annotation, _ in NAMES] == [name for _, name in NAMES]
 
 
-def test_a_class_inside_a_function_is_named_without_the_function() -> None:
-    class Parts:
-        pass
-
-    assert type_name(Parts) == "Parts"
-
-
 def test_what_cannot_be_named_raises_nothing() -> None:
     odd = Nameless("odd", (), {})
     assert type_name(odd) == "an unnamed type"
