@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 
 from benchmarks.counted import COUNTED
-from benchmarks.counting import Cost, Count, costs_of, slope
+from benchmarks.counting import Cost, costs_of
 from benchmarks.regression import Code, Verdict, compare, verdict
-
-
-def test_a_slope_leaves_out_what_each_process_does() -> None:
-    assert slope(Count(1_000, 55_000), Count(3_000, 65_000)) == 5.0
 
 
 def test_costs_are_read_from_what_the_process_told() -> None:
@@ -31,11 +27,6 @@ def test_a_ratio_is_compared() -> None:
     assert {pair: verdict(*pair) for pair in expected} == expected
 
 
-def test_what_holds_needs_no_remark() -> None:
-    text, code = compare({"chain": Cost(1_000.0, 100.0)}, {"chain": 10.0})
-    assert (len(text.splitlines()), code) == (2, Code.HELD)
-
-
 def test_what_became_dearer_fails_with_its_figures_and_what_to_do() -> None:
     text, code = compare(
         {"chain": Cost(1_200.0, 100.0), "loop": Cost(900.0, 100.0)}, {"chain": 10.0, "loop": 9.0}
@@ -50,12 +41,6 @@ def test_what_became_cheaper_is_told_and_does_not_fail() -> None:
     text, code = compare({"chain": Cost(500.0, 100.0)}, {"chain": 10.0})
     assert code is Code.HELD
     assert re.search(r"^chain: .* 50 % less than the stored 10\.0", text, re.MULTILINE)
-
-
-def test_a_workload_without_a_stored_ratio_fails() -> None:
-    text, code = compare({"chain": Cost(500.0, 100.0)}, {})
-    assert code is Code.DEARER
-    assert "chain: nothing is stored" in text
 
 
 def test_every_kind_of_firing_and_building_is_counted() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks import journaling, open_asks, resuming
-from benchmarks.stored import AT_ONCE, write_records
-from benchmarks.timing import Work, WrongResult, run_on
-from dataflow.stores import Record, Store
+from benchmarks.timing import Work, run_on
+from dataflow.stores import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,27 +44,11 @@ def test_a_run_in_a_store_and_its_records_alone_are_written_the_same(
         assert ours == written[: len(written) // 2] * 3  # one more run told which records there are
 
 
-def test_the_data_of_records_are_written_as_they_were(tmp_path: Path) -> None:
-    records = [Record(seq, "piece", "a", f'{{"v":{seq}}}') for seq in range(AT_ONCE + 1)]
-    run_on("asyncio", Work.play, write_records(records, tmp_path / "written.db"))
-    found = rows_of(tmp_path / "written.db", "SELECT seq, kind, path, data FROM records ORDER BY seq")
-    assert [(*place, json.loads(data)) for *place, data in found] == [
-        (record.seq, record.kind, record.path, json.loads(record.data)) for record in records
-    ]
-
-
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_run_that_has_paused_goes_on_to_its_result_again_and_again(backend: str, tmp_path: Path) -> None:
     run_on(backend, play_both, resuming.works_in(tmp_path, 20))
     assert [run.status for run in Store.sqlite(tmp_path / "paused.db").runs()] == ["paused"]
     assert [run.status for run in Store.sqlite(tmp_path / "copied.db").runs()] == ["completed"]
-
-
-def test_a_reader_that_misses_a_value_is_told(tmp_path: Path) -> None:
-    _, reading = resuming.works_in(tmp_path, 20)
-    wrong = Work(reading.run, reading.units + 1, 1)
-    with pytest.raises(WrongResult, match="expected 21, found 20"):
-        run_on("asyncio", Work.play, wrong)
 
 
 def test_the_asks_of_all_runs_are_listed(tmp_path: Path) -> None:

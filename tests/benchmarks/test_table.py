@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 from benchmarks.measuring import Cell, Figures, cells_of, measure
-from benchmarks.peers.known import PEERS, peer_cells
 from benchmarks.question import Question, Way
 from benchmarks.questions import QUESTIONS
-from benchmarks.table import markdown, number, peers_table, plain, table
+from benchmarks.table import peers_table, table
 
 
 def nothing(_size: int) -> float:
@@ -52,37 +51,12 @@ def test_the_table_of_peers_has_what_any_of_them_was_asked() -> None:
     ]
 
 
-def test_a_figure_has_the_digits_that_mean_something() -> None:
-    shown = {None: "–", 0.123: "0.12", 12.345: "12.3", 1_234.5: "1,234", -42.55: "-42.5"}
-    assert {figure: number(figure) for figure in shown} == shown
-
-
-def test_a_table_is_plain_or_of_markdown_with_figures_flush_right() -> None:
-    rows = [["a", "unit", "b"], ["long", "µs", "1.00"]]
-    assert plain(rows) == "a     unit     b\nlong  µs    1.00"
-    assert markdown(rows) == "| a | unit | b |\n| --- | --- | ---: |\n| long | µs | 1.00 |"
-
-
 def test_a_cell_that_fails_is_told_with_its_error_and_not_tried_again() -> None:
     told: list[str] = []
     cell = Cell("chain", 1, "none", tuple(cells_of([QUESTIONS["chain"]])[0].command[:-1]))
     figures = measure([cell], 2, told.append)
     assert len(told) == 1
     assert "missing 1 required positional argument: 'way'" in figures.failures[cell]
-
-
-def test_a_cell_is_measured_in_a_process_of_its_own() -> None:
-    (cell,) = cells_of([QUESTIONS["chain"]], [3], [Way.BARE])
-    figures = measure([cell], 2, len)
-    assert len(figures.samples[cell]) == 2
-    assert figures.failures == {}
-
-
-def test_peers_are_asked_only_what_there_is() -> None:
-    cells = peer_cells(Path("somewhere"), QUESTIONS)
-    assert {cell.way for cell in cells} == set(PEERS)
-    assert all(cell.size in (*QUESTIONS[cell.question].sizes, 1_000) for cell in cells)
-    assert len(cells) == sum(len(sizes) for peer in PEERS.values() for sizes in peer.sizes.values())
 
 
 def test_the_stored_ratios_are_readable() -> None:

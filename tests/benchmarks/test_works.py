@@ -9,15 +9,13 @@ from typing import Final
 import pytest
 
 from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping, memo
-from benchmarks.flows import flow_of, run_shape
+from benchmarks.flows import run_shape
 from benchmarks.functions import suspending
 from benchmarks.limits import by_hand, gathered
-from benchmarks.listening import listened
-from benchmarks.prototype import Graph
 from benchmarks.prototype_works import prototype_of
 from benchmarks.question import Way, WorkOf
 from benchmarks.shapes import fan_out as fan_out_shape
-from benchmarks.timing import Work, WrongResult, run_on, seconds, sleep_on, whole
+from benchmarks.timing import Work, run_on, sleep_on
 
 
 def hits_of(shape: memo.Shape) -> dict[Way, WorkOf]:
@@ -61,43 +59,7 @@ def test_nodes_that_suspend_come_to_the_result_in_other_ways_too() -> None:
         run_on("asyncio", Work.play, work)
 
 
-async def test_a_run_with_a_listener_comes_to_the_result() -> None:
-    shape = fan_out_shape(20)
-    await listened(flow_of(shape), shape.result, len(shape)).play()
-
-
 def test_what_sessions_are_compared_with_comes_to_the_result_too() -> None:
     for question in live.QUESTIONS:
         for way in (Way.ASYNCIO, Way.TRIO):
             assert question.measures[way](20) > 0
-
-
-async def test_what_is_done_again_is_checked_each_time() -> None:
-    results = iter([1, 1, 2])
-
-    async def run() -> int:
-        return next(results)
-
-    with pytest.raises(WrongResult, match="expected 1, found 2"):
-        await seconds(Work(run, 1, 1))
-
-
-async def test_a_whole_run_is_one_unit() -> None:
-    work = whole(run_shape(fan_out_shape(20)))
-    await work.play()
-    assert work.units == 1
-
-
-def test_the_prototype_checks_types() -> None:
-    async def number() -> int:
-        return 1
-
-    async def length(text: str) -> int:
-        return len(text)
-
-    graph = Graph()
-    graph.add("number", number)
-    graph.add("length", length)
-    graph.connect("number", "length.text")
-    with pytest.raises(TypeError, match=r"length\.text takes"):
-        graph.compile()

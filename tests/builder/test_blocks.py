@@ -72,37 +72,6 @@ def test_reserved_names_and_names_that_are_taken_are_problems() -> None:
     assert codes(flow.check()) == ["DF0202 a", "DF0202 a"]
 
 
-def test_loops_and_their_nodes_are_named_apart_from_those_around() -> None:
-    flow = Flow()
-    steps = [flow.add(inc, x=1)]
-    for name in ("", "", "refine", ""):
-        with flow.loop(name=name, limit=1) as it:
-            carry = it.carry(0)
-            steps.append(flow.add(inc, x=carry.out))
-            carry.next(steps[-1].out)
-    steps.append(flow.add(inc, x=1))
-    assert ids(*steps) == ["inc", "inc_2", "inc_2", "inc_2", "inc_2", "inc_3"]
-    assert list(flow.wiring.block.nodes) == ["inc", "loop", "loop_2", "refine", "loop_3", "inc_3"]
-
-
-def test_loop_variables_are_numbered_through_the_loops_around() -> None:
-    flow = Flow()
-    with flow.loop(name="a", limit=1) as outer:
-        first, second = outer.carry(0), outer.carry(0)
-        with flow.loop(name="b", limit=1) as inner:
-            third = inner.carry(first.out)
-            third.next(third.out)
-        first.next(third.final)
-        second.next(second.out)
-    with flow.loop(name="c", limit=1) as later:
-        fourth = later.carry(0)
-        fourth.next(fourth.out)
-    assert list(body_of(flow, "a").carries) == ["carry", "carry_2"]
-    assert list(body_of(flow, "c").carries) == ["carry"]
-    assert repr(third.out) == "'$carry.carry_3'"
-    assert flow.check() == []
-
-
 async def test_a_port_of_a_loop_can_be_read_outside() -> None:
     with Flow() as flow:
         with flow.loop(limit=3) as it:

@@ -19,12 +19,6 @@ async def shorten(text: str, style: Style, *more: str, limit: int = 3) -> str:
     return f"{text}-{style.words}-{''.join(more)}-{limit}"
 
 
-def test_a_flow_has_a_name() -> None:
-    assert (Flow().name, Flow("digest").name) == ("flow", "digest")
-    assert (repr(Flow()), repr(Flow("digest"))) == ("<flow flow>", "<flow digest>")
-    assert repr(flow(lambda _: None)) == "<flow <lambda>>"
-
-
 def test_a_marker_is_not_a_constant() -> None:
     for marker in (SKIP, MISSING):
         built: Any = Flow()

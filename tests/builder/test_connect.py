@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from dataflow import Flow
 from dataflow.core.wiring import Edge, Reference
 from tests.behaviour.flow_parts import split, summarise
@@ -39,13 +37,3 @@ def test_an_edge_that_cannot_be_is_a_problem() -> None:
         built.add(summarise, style="s")  # type: ignore[call-arg]
         built.connect(source, target, **options)
         assert [one for one in codes(built.check()) if "DF0301" not in one] == [problem]
-
-
-def test_an_error_in_the_block_is_not_hidden_by_problems() -> None:
-    def wire() -> None:
-        with Flow("f") as built:
-            built.add(summarise)  # type: ignore[call-arg]
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        wire()

@@ -36,12 +36,6 @@ async def plain(x: int, y: float = 1) -> float:
     return x + y
 
 
-async def test_a_declared_function_can_be_called() -> None:
-    assert await shorten("a", Style(words=2), "b", limit=1) == "a2b1"
-    assert await count(3) == [0, 1, 2]
-    assert await double(2) == 4
-
-
 def test_settings_are_kept() -> None:
     made: Node[..., Any] = node(
         name="other",
@@ -73,20 +67,6 @@ def test_an_invalid_setting_is_refused_where_it_is_made() -> None:
         shorten.with_(timeout=-1)
     with pytest.raises(TypeError, match="'colour'"):
         node(colour="red")  # type: ignore[call-overload]
-
-
-def test_with_makes_another_node_and_changes_nothing() -> None:
-    first: Node[..., Any] = node(timeout=1.0, memo="run")(plain)
-    second = first.with_(name="again", timeout=None, enabled=False)
-    assert (second.name, second.placed_as) == ("again", "again")
-    assert second.type.policy == Policy(timeout=None, memo="run", enabled=False)
-    assert (first.name, first.placed_as, first.type.policy) == (
-        "plain",
-        None,
-        Policy(timeout=1.0, memo="run"),
-    )
-    assert second.with_(memo="off").placed_as == "again"
-    assert second.with_(memo="off").type.policy == Policy(timeout=None, memo="off", enabled=False)
 
 
 def test_the_inputs_are_described_as_json_schema() -> None:

@@ -12,7 +12,6 @@ from dataflow.core.wiring import (
     All,
     Block,
     Literally,
-    LoopBlock,
     Placed,
     PlacedNode,
     Reference,
@@ -21,21 +20,6 @@ from dataflow.core.wiring import (
 from dataflow.packs.registry import find_type
 from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
-
-
-def loop_of(flow: Flow, name: str = "loop") -> LoopBlock:
-    placed = flow.wiring.block.nodes[name]
-    assert isinstance(placed, LoopBlock)
-    return placed
-
-
-def test_reading_a_final_value_makes_it_an_output_of_the_loop_once() -> None:
-    flow = Flow()
-    with flow.loop() as it:
-        carry = it.carry(0)
-        carry.next(carry.out)
-    assert repr(carry.final) == repr(carry.final) == "'loop.carry'"
-    assert loop_of(flow).body.outputs == {"carry": Reference("$carry", "carry")}
 
 
 def test_outputs_of_a_loop_are_named_apart() -> None:
@@ -94,18 +78,6 @@ def test_a_loop_is_checked() -> None:
         with flow.loop() as it:
             wire(flow, it, it.carry(0))
         assert codes(flow.check()) == problems
-
-
-def test_all_is_the_same_port_as_often_as_it_is_asked_for() -> None:
-    with Flow() as flow:
-        with flow.loop(limit=2) as it:
-            v = it.carry(0)
-            step = flow.add(inc, x=v.out)
-            v.next(step.out)
-        ports = [it.all(step.out), it.all(step.out), it.all(v.out), it.all(merge(step.out, 1))]
-    assert [repr(port) for port in ports] == [
-        "'loop.inc_all'", "'loop.inc_all'", "'loop.carry_all'", "'loop.all'"
-    ]  # fmt: skip
 
 
 def test_all_anywhere_but_at_the_end_of_a_loop_is_a_problem() -> None:

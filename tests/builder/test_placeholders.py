@@ -8,9 +8,8 @@ from typing import Any, TypedDict
 
 import pytest
 
-from dataflow import Flow, PortMisuse, each, merge
-from dataflow.builder.sources import literally, ports_within
-from dataflow.core.wiring import Literally
+from dataflow import Flow, PortMisuse, merge
+from dataflow.builder.sources import ports_within
 from tests.behaviour.flow_parts import split
 from tests.support.codes import codes
 
@@ -86,15 +85,6 @@ def test_the_keys_of_a_typed_dict_are_ports() -> None:
     whole: Any = flow.add(count, doc="text").out
     with pytest.raises(PortMisuse):
         whole[0]
-
-
-def test_a_constant_is_wrapped_and_a_placeholder_is_not() -> None:
-    found, joined = port(), each([port()])
-    assert literally(found) is found
-    assert literally(joined) is joined
-    constant = literally([1])
-    assert isinstance(constant, Literally)
-    assert (constant.value, constant.is_json) == ([1], False)
 
 
 def test_a_list_with_ports_in_it_is_recognised() -> None:

@@ -10,21 +10,6 @@ from dataflow.core.events import EventKind
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import sample
 
-#: Paths with their addresses and forms.
-PATHS = [
-    ("a", "a", "a"),
-    ("refine[2]/parts", "refine/parts", "refine[]/parts"),
-    ("sub~2/refine[2]/summarise[0]", "sub/refine/summarise", "sub/refine[]/summarise[]"),
-    ("summarise[0][12]", "summarise", "summarise[][]"),
-    ("summarise[a%5D%7E2]/chat", "summarise/chat", "summarise[]/chat"),
-    ("a%5B0%5D%7E2", "a%5B0%5D%7E2", "a%5B0%5D%7E2"),
-]
-
-
-def test_addresses_and_forms_are_paths_without_attempts_and_keys() -> None:
-    for path, address, form in PATHS:
-        assert (address_of(path), form_of(path)) == (address, form)
-
 
 @pytest.mark.parametrize("first", range(0, 40, 10))
 async def test_every_firing_is_at_the_address_of_a_node_and_has_the_form_of_one(first: int) -> None:

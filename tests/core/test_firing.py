@@ -6,18 +6,12 @@ import logging
 
 import pytest
 
-from dataflow import Event, EventKind, Flow, Store, node, this_firing, threaded
+from dataflow import Event, EventKind, Flow, Store, node, this_firing
 
 
 @node
 async def warns(text: str) -> str:
     this_firing().warn("odd", text)
-    this_firing().warn("odd", text)
-    return text
-
-
-@threaded
-def warns_in_a_thread(text: str) -> str:
     this_firing().warn("odd", text)
     return text
 
@@ -30,12 +24,6 @@ async def test_a_warning_is_in_the_result_and_an_event_of_the_firing() -> None:
         result = await run
     assert result.warnings == ("one is odd",)
     assert [(one.path, one.data) for one in found] == [("warns", {"code": "odd", "text": "one is odd"})]
-
-
-async def test_a_thread_warns_too() -> None:
-    with Flow("f") as flow:
-        flow.add(warns_in_a_thread, text="one is odd")
-    assert (await flow.run()).warnings == ("one is odd",)
 
 
 async def test_what_the_run_has_warned_of_is_not_repeated_after_a_pause() -> None:

@@ -90,30 +90,6 @@ class Callable:
         return value
 
 
-def test_a_function_of_the_value_is_accepted() -> None:
-    class Odd:
-        __signature__ = 5
-
-        def __call__(self) -> int:
-            return 1
-
-    functions: list[object] = [
-        outer,
-        str,  # a class without a signature
-        str.upper,
-        operator.itemgetter(0),
-        Callable(),
-        Holder().__eq__,
-        functools.partial(max, 3),
-        lambda *values: values,
-        lambda value, _more=3, *, _key=4: value,
-        3,  # that this is not a function is reported elsewhere
-        Odd(),
-    ]
-    for function in functions:
-        check_function(function, "value")
-
-
 def test_a_function_of_something_else_is_refused() -> None:
     @functools.wraps(operator.add)
     def wrapper(value: int) -> int:

@@ -25,23 +25,6 @@ async def test_an_error_is_raised_to_who_waits(error: BaseException) -> None:
     assert caught.value is error
 
 
-async def test_a_cancelled_caller_does_not_wait_for_the_thread() -> None:
-    started, release, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def blocking() -> None:
-        started.set()
-        release.wait()
-        ended.set()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(call_in_thread, blocking)
-        await call_in_thread(started.wait)
-        group.cancel_scope.cancel()
-    assert not ended.is_set()
-    release.set()
-    await call_in_thread(ended.wait)
-
-
 def test_a_loop_that_ended_does_not_disturb_the_thread() -> None:
     release, raised = threading.Event(), threading.Event()
     threads: list[threading.Thread] = []

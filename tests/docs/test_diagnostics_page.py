@@ -19,15 +19,6 @@ def test_each_code_has_one_heading_in_the_order_of_the_codes() -> None:
     assert headings == sorted(by_code(*installed_diagnostics()))
 
 
-def test_the_list_of_the_tables_leads_to_their_headings() -> None:
-    text: str = HOOK["codes"]()
-    listed = re.findall(r"^- \[(.+)\]\(#(.+)\)$", text, re.MULTILINE)
-    titles = re.findall(r"^## (.+)$", text, re.MULTILINE)[1:]
-    assert [title for title, _ in listed] == titles
-    assert "Files and documents (DF01)" in titles
-    assert ("Tool servers (DF22)", "tool-servers-df22") in listed
-
-
 def test_characters_of_markdown_are_literal_outside_of_inline_code() -> None:
     kind = Kind(
         "XX0001",

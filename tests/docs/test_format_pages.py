@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
-
-import pytest
 
 from tests.docs.pages import ROOT
 
 PAGES: Final = ROOT / "docs" / "formats"
 STATEMENTS: Final = ROOT / "tests" / "golden" / "statements"
-#: The documents with their numbered statements, where they lie beside the project.
-DOCUMENTS: Final = ROOT.parent / "shared" / "spec"
 SYSTEMS: Final = sorted(path.stem for path in PAGES.glob("*.md") if path.stem != "index")
 #: What the second cell begins with where a statement has no test of its own.
 WITHOUT: Final = ("not yet: ", "later: ")
@@ -72,18 +67,3 @@ def _is_there(file: str, function: str) -> bool:
     name, _, row = function.removesuffix("]").partition("[")
     text = path.read_text(encoding="utf-8")
     return f"def {name}(" in text and re.search(rf"\b{re.escape(row)}\b", text, re.IGNORECASE) is not None
-
-
-def test_a_row_of_a_test_is_there_only_if_its_id_stands_in_the_file() -> None:
-    file = "tests/nodes/formats/agentron/test_rows.py::test_a_behaviour_is_as_its_row_says"
-    rows = [Row("", "", f"`{file}{id}`") for id in ("", "[AG01]", "[AG99]")]
-    assert [is_tested(row) for row in rows] == [True, True, False]
-
-
-@pytest.mark.parametrize("path", sorted(STATEMENTS.glob("*.txt")), ids=lambda path: path.stem)
-def test_the_statements_are_those_of_the_document(path: Path) -> None:
-    document = DOCUMENTS / f"{path.stem}.statements.md"
-    if not document.is_file():
-        pytest.skip("the documents of the formats are no part of the project")
-    ids = re.findall(r"^\| ([A-Z]{2}-S\d+) \|", document.read_text(encoding="utf-8"), re.MULTILINE)
-    assert ids == list(kinds_of(path.stem))

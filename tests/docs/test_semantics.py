@@ -72,11 +72,6 @@ def test_rules_have_an_example() -> None:
     assert [rule.name for rule in rules if not rule.has_example and rule.name not in SERVED] == []
 
 
-def test_the_sections_stand_in_order() -> None:
-    sections = [int(rule[1:]) for rule in NUMBERS if "." not in rule]
-    assert sections == list(range(1, 21))
-
-
 def test_the_rules_of_a_section_stand_in_order() -> None:
     numbers = [
         (int(section), int(item)) for section, item in (r[1:].split(".") for r in NUMBERS if "." in r) if item

@@ -21,10 +21,6 @@ def written(folder: Path, data: Any, name: str = "flow.json") -> Path:
     return file
 
 
-def test_the_five_formats_come_with_the_engine() -> None:
-    assert [one.name for one in formats()] == ["agentflow", "agentron", "cagent", "clickweave", "hifide"]
-
-
 def node(**fields: Any) -> Any:
     return {"nodes": [{"id": "a", **fields}], "edges": []}
 
@@ -78,13 +74,6 @@ def test_what_behaves_differently_is_in_the_report(toy: Path) -> None:
     assert str(Remark("", "shouts", "is quiet")) == "originally shouts; here is quiet"
 
 
-def test_the_report_of_a_flow_includes_that_of_its_files(toy: Path) -> None:
-    written(toy, {"toy": ["B"]}, "loud.json")
-    outer = toy / "outer.yaml"
-    outer.write_text("dataflow: 1\nnodes: {part: {flow: loud.json}}\n", encoding="utf-8")
-    assert [remark.node for remark in Flow.load(outer).report] == ["B"]
-
-
 def add_format(toy: Path, name: str, value: str) -> None:
     install(toy / "site", name, f"{name} = tests.formats.{value}\n", group="dataflow.formats")
 
@@ -110,23 +99,6 @@ def test_the_meta_of_a_translated_document_is_checked(toy: Path) -> None:
     add_format(toy, "faulty", "toy:FAULTY")
     with pytest.raises(FlowInvalid, match="DF0122 meta:"):
         Flow.load(written(toy, {"toy": {"returns": {"dataflow": 1, "meta": 3}}}), format="faulty")
-
-
-def test_a_format_gets_its_options(toy: Path) -> None:
-    file = written(toy, {"toy": ["a"]})
-    assert Flow.load(file, branch="x").run_sync()["a"] == "x"
-
-
-def test_a_format_can_be_named(toy: Path) -> None:
-    file = written(toy, {"toy": ["a"]})
-    assert Flow.load(file, format="toy").run_sync()["a"] == "a"
-    with pytest.raises(FlowInvalid, match="DF0120"):
-        Flow.load(file, format="native")
-
-
-def test_one_of_two_formats_that_recognise_a_file_is_named(toy: Path) -> None:
-    add_format(toy, "twin", "toy:TWIN")
-    assert Flow.load(written(toy, {"toy": ["a"]}), format="twin").run_sync()["a"] == "a"
 
 
 def test_a_broken_format_does_not_affect_the_others(toy: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,13 +40,6 @@ def test_invalid_files_are_refused_at_their_position(tmp_path: Path) -> None:
         assert error.diagnostics[0].location.file == str(file)
 
 
-def test_a_document_of_ten_megabytes_is_read_with_and_without_a_byte_order_mark(tmp_path: Path) -> None:
-    text = b"dataflow: 1\n#".ljust(MOST_BYTES, b"-")
-    for data in (text, b"\xef\xbb\xbf" + text):
-        (tmp_path / "flow.yaml").write_bytes(data)
-        assert Flow.load(tmp_path / "flow.yaml").check() == []
-
-
 def test_a_pipe_without_a_writer_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "flow.yaml").write_text("dataflow: 1\nnodes: {a: {flow: pipe}}\n")
@@ -79,24 +70,6 @@ def test_any_error_of_a_used_file_is_a_problem(tmp_path: Path) -> None:
         assert problem in str(error), python
 
 
-def test_a_file_that_empties_the_path_of_modules_is_imported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    before = list(sys.path)
-    (tmp_path / "own.py").write_text(
-        "import sys\nsys.path.remove(sys.path[0])\nasync def f() -> int: return 1\n"
-    )
-    (tmp_path / "flow.yaml").write_text(USES)
-    assert Flow.load(tmp_path / "flow.yaml").check() == []
-    assert sys.path == before
-
-
-def test_a_file_with_a_name_too_long_is_not_found(tmp_path: Path) -> None:
-    (tmp_path / "flow.yaml").write_text(USES.replace("./own.py", f"./{'x' * 300}.py"))
-    assert "DF0142" in str(refusal(tmp_path / "flow.yaml"))
-
-
 def test_invisible_characters_in_names_are_escaped(tmp_path: Path) -> None:
     (tmp_path / "flow.json").write_text(
         r'{"dataflow": 1, "nodes": {"a\n\u001b[2J\u202e\u2028": {"type": "t", "inputs": {"x": "b"}}}}'
@@ -109,23 +82,3 @@ def test_invisible_characters_in_names_are_escaped(tmp_path: Path) -> None:
     assert "1:80" in unknown
     for draw in (outline, mermaid, dot):
         assert r"a \x1b[2J\u202e\u2028" in draw(flow.wiring).replace("\\\\", "\\")
-
-
-def test_a_name_as_long_as_a_document_is_shortened(tmp_path: Path) -> None:
-    (tmp_path / "flow.json").write_text(
-        f'{{"dataflow": 1, "nodes": {{"{"x" * 1_000_000}": {{"type": "t"}}}}}}'
-    )
-    with pytest.raises(FlowInvalid) as raised:
-        Flow.load(tmp_path / "flow.json")
-    [problem] = raised.value.problems
-    assert "1:1000032" in str(problem)
-    assert re.search(r"xxx\.\.\. 99\d,\d{3} characters \.\.\.xxx", str(problem))
-    assert len(str(problem)) < 2_100
-
-
-def test_the_problems_of_10_000_nodes_are_all_reported(tmp_path: Path) -> None:
-    nodes = ", ".join(f'"n{n}": {{"type": "no.such", "inputs": {{"x": "q{n}"}}}}' for n in range(10_000))
-    (tmp_path / "flow.json").write_text(f'{{"dataflow": 1, "nodes": {{{nodes}}}}}')
-    with pytest.raises(FlowInvalid) as raised:
-        Flow.load(tmp_path / "flow.json")
-    assert len(raised.value.problems) == 20_000

@@ -37,14 +37,11 @@ from dataflow.core.wiring import (
     Block,
     Carried,
     Each,
-    Edge,
     FlowInput,
     Gather,
     Literally,
     LoopBlock,
     LoopTest,
-    Many,
-    MapBlock,
     Merge,
     PlacedNode,
     Reference,
@@ -226,85 +223,10 @@ def test_a_flow_from_python_is_written_and_read_back_the_same() -> None:
     assert not graph.problems
 
 
-def test_a_written_document_is_a_copy() -> None:
-    meta = {"a": [1]}
-    document: Any = dump(Wiring("x", meta=meta))
-    document["meta"]["a"].append(2)
-    assert meta == {"a": [1]}
-    assert dump(Wiring("x")) == {"dataflow": 1, "name": "x"}
-
-
-def test_plain_sources_of_a_node_are_written_as_edges_in_order() -> None:
-    wiring = of_node(
-        PlacedNode(
-            "a",
-            type="t",
-            inputs={
-                "x": Reference("b", "p"),
-                "y": Many((Reference("b"), Reference("c"))),
-                "z": Many((Reference("b"), Literally(1))),
-            },
-        )
-    )
-    wiring.block.edges.append(Edge(Reference("c"), "a", "x", "id", {"m": 1}))
-    assert (
-        dump_yaml(wiring)
-        == """\
-dataflow: 1
-name: flow
-nodes:
-  a: {type: t, inputs: {z: [b, {value: 1}]}}
-edges:
-  - {source: b, source_port: p, target: a, target_port: x}
-  - {source: b, target: a, target_port: "y"}
-  - {source: c, target: a, target_port: "y"}
-  - {source: c, target: a, target_port: x, id: id, meta: {m: 1}}
-"""
-    )
-
-
-def test_a_map_is_written() -> None:
-    block = MapBlock(
-        "per",
-        over={"x": Reference("$in", "xs")},
-        options=EachOptions(name_of, 2, "collect"),
-        body=Block({"inner": PlacedNode("inner", type="t")}, [Edge(Reference("$item", "x"), "inner", "x")]),
-    )
-    assert (
-        dump_yaml(Wiring(block=Block({"per": block}))).replace(HERE, "HERE")
-        == """\
-dataflow: 1
-name: flow
-nodes:
-  per:
-    map:
-      over: {x: $in.xs}
-      key: HERE:name_of
-      max_concurrency: 2
-      on_error: collect
-      nodes:
-        inner: {type: t}
-      edges:
-        - {source: $item, source_port: x, target: inner, target_port: x}
-"""
-    )
-
-
 def written(type: NodeType | str, **more: Any) -> Any:
     """Return a node as it is written."""
     document: Any = dump(of_node(PlacedNode("a", type=type, **more)))
     return document["nodes"]["a"]
-
-
-def test_constants_are_written_by_the_type_of_their_port() -> None:
-    inputs = {"text": Literally("x"), "day": Literally(date(2021, 1, 1))}
-    assert written(head.type, inputs=inputs)["values"] == {"text": "x", "day": "2021-01-01"}
-
-
-def test_a_config_may_be_given_as_a_dict() -> None:
-    whole = {"size": 2, "names": []}
-    assert written(head.type, config={"size": 2})["config"] == whole
-    assert written("m:head", config=whole)["config"] == whole
 
 
 def local() -> Node[..., Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,7 +14,6 @@ from dataflow.core.wiring import Each, LoopBlock, MapBlock
 from dataflow.expressions.expression import ExpressionOf
 from dataflow.formats.native.reader import load
 from dataflow.formats.native.writer import dump
-from dataflow.loading import read_document
 from dataflow.packs.registry import find_type
 from tests.formats.nesting import nest
 
@@ -80,15 +78,6 @@ def test_expressions_are_written_as_they_were() -> None:
     assert dump(load(json.dumps(written), "f.json", nest)) == written
 
 
-def test_a_branch_wired_in_python_is_written_without_a_condition() -> None:
-    with Flow() as f:
-        f.when(f.input("x", object), callable, name="if")
-        f.switch(f.input("y", object), repr, ["a"])
-    nodes: Any = f.to_dict()["nodes"]
-    assert nodes["if"]["config"] == {"predicate": "builtins:callable"}
-    assert nodes["switch"]["config"] == {"pick": "builtins:repr", "cases": ["a"]}
-
-
 def test_the_problems_of_all_expressions_are_reported() -> None:
     text = (
         DOCUMENT.replace("condition: len(value) > 3", "condition: missing > 90")
@@ -104,13 +93,6 @@ def test_the_problems_of_all_expressions_are_reported() -> None:
     ]  # fmt: skip
     with pytest.raises(FlowInvalid):
         flow.compile()
-
-
-def test_expressions_are_checked_where_nothing_is_imported(tmp_path: Path) -> None:
-    path = tmp_path / "f.yaml"
-    path.write_text(DOCUMENT.replace("condition: len(value) > 3", "condition: missing > 90"))
-    flow = Flow.from_wiring(*read_document(path, Flow.from_wiring, imports=False))
-    assert ["DF0717" in str(problem) for problem in flow.check()] == [True]
 
 
 def test_a_branch_of_no_kind_or_of_two_is_a_problem() -> None:

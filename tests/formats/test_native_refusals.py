@@ -160,15 +160,3 @@ def test_all_problems_are_reported_with_their_locations() -> None:
     for case in (FORM, MEANING):
         text, _, found = case.partition("---\n")
         assert "\n".join(problems(text)) + "\n" == found
-
-
-def test_an_unknown_key_is_reported_with_those_of_its_part() -> None:
-    found = {problem.place: problem.available for problem in refusal(FORM.partition("---\n")[0]).diagnostics}
-    known = {
-        "outputs.e.ky": ("key", "each", "max_concurrency", "on_error", "share"),
-        "nodes.my%20node.polcy": ("policy", "after", "config", "inputs", "meta", "type", "values"),
-        "nodes.my%20node.policy.retry.ons": ("on", "backoff", "first", "jitter", "retries"),
-        "nodes.keys.map.keys": ("key", "edges", "max_concurrency", "nodes", "on_error", "outputs", "over"),
-        "inputs.b.typ": ("type", "default"),
-    }
-    assert {place: found[place] for place in known} == known

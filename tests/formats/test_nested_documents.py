@@ -74,24 +74,6 @@ outputs: {o: in_place, y: in_place.y}
     assert list(result.states) == ["by_file", "in_place", "by_file/odd", "in_place/inc"]
 
 
-async def test_a_flow_of_python_is_a_type_of_a_document(folder: Path) -> None:
-    loaded = load(folder, "nodes: {a: {type: t.twice, values: {x: 1}}}\noutputs: {o: a}")
-    assert (await loaded.run()).outputs == {"o": 3}
-
-
-async def test_settings_of_the_node_count(folder: Path) -> None:
-    loaded = load(
-        folder,
-        """
-nodes:
-  sub: {flow: ./sub.yaml, values: {x: 2}, policy: {errors: collect}}
-  told: {type: t.told, inputs: {value: sub.y}}
-outputs: {o: told}
-""",
-    )
-    assert (await loaded.run()).outputs == {"o": "2 is even"}
-
-
 def test_a_loaded_flow_is_written_and_read_again_the_same(folder: Path) -> None:
     nodes = """
 nodes:
@@ -103,22 +85,6 @@ outputs: {o: by_file.y}
     assert loaded.to_dict()["nodes"] == read(nodes, "nodes.yaml")[0]["nodes"]
     (folder / "again.yaml").write_text(dump_yaml(loaded.wiring), "utf-8")
     assert json.dumps(Flow.load(folder / "again.yaml").to_dict()) == json.dumps(loaded.to_dict())
-
-
-def test_a_flow_of_the_builder_is_written_in_place() -> None:
-    with Flow("inner") as inner:
-        inner.output("x", inner.input("x", int, 3))
-    with Flow("outer") as outer:
-        outer.output("o", outer.add(inner.with_(name="here")).out.x)
-    written = """
-dataflow: 1
-name: outer
-nodes:
-  here:
-    flow: {dataflow: 1, name: inner, inputs: {x: {type: integer, default: 3}}, outputs: {x: $in.x}}
-outputs: {o: here.x}
-"""
-    assert outer.to_dict() == read(written, "outer.yaml")[0]
 
 
 def test_problems_of_a_subflow_have_their_locations(folder: Path) -> None:
@@ -145,17 +111,6 @@ def test_problems_of_a_subflow_have_their_locations(folder: Path) -> None:
             load(folder, f"nodes: {{a: {{{text}}}}}")
         assert [one.replace(str(folder), "DIR") for one in located(raised.value)] == [problem]
         assert raised.value.diagnostics[0].location.file == str(folder / f"{file}.yaml")
-
-
-def test_problems_that_checking_finds_in_a_subflow_have_their_locations(folder: Path) -> None:
-    for text, location in (
-        ("flow: ./sub.yaml, values: {x: 1}, policy: {default: 1}", "3:56"),
-        ("flow: ./sub.yaml", "3:9"),
-        ("flow: {dataflow: 1, nodes: {b: {type: t.inc}}}", "3:45"),
-    ):
-        with pytest.raises(FlowInvalid, match=location) as raised:
-            load(folder, f"nodes: {{a: {{{text}}}}}")
-        assert len(raised.value.problems) == 1
 
 
 def test_a_file_is_read_once(folder: Path) -> None:

@@ -121,11 +121,6 @@ def test_a_problem_has_the_location_of_its_part(tmp_path: Path) -> None:
         assert any(at(text, problem).startswith(place) for problem in found), (text, found)
 
 
-def test_a_source_that_is_missing_is_reported_with_the_port_that_is_missing(tmp_path: Path) -> None:
-    found = check(tmp_path, "nodes: {a: {type: own.number, inputs: {y: $in.b}}}")
-    assert [position(problem) for problem in found] == [(3, 40), (3, 40)]
-
-
 def test_a_config_that_names_no_ports_is_the_only_problem_of_its_node(tmp_path: Path) -> None:
     for config in (
         "{template: '{{ x '}", "{template: '{{ x }}', more: 1}", "{}", "{template: '{{ config }}'}"
@@ -139,17 +134,3 @@ def test_problems_are_in_the_order_of_the_text(tmp_path: Path) -> None:
     places = [position(problem) for problem in check(tmp_path, text)]
     assert places == sorted(places)
     assert len(places) == 4
-
-
-def test_the_problem_of_a_nested_file_has_its_location_there(tmp_path: Path) -> None:
-    (tmp_path / "inner.yaml").write_text(
-        "dataflow: 1\nnodes:\n  r: {type: control.read_text}\n", encoding="utf-8"
-    )
-    [problem] = check(tmp_path, "nodes:\n  a:\n    flow: ./inner.yaml\n")
-    assert "inner.yaml:3:3: " in str(problem)
-
-
-def test_a_flow_that_was_wired_in_python_has_no_lines_of_a_document() -> None:
-    flow = Flow("f")
-    flow.connect("a", "b.c")
-    assert not re.search(r"yaml:|^\d+:\d+", str(flow.check()[0]))

@@ -220,22 +220,3 @@ def test_state_is_changed_only_by_its_owner_but_for_what_is_listed() -> None:
     assert sorted(found) == sorted(listed)
     assert len(listed) <= MOST_FOREIGN
     assert [name for name in OWNED if not ATTRIBUTES[name]] == []
-
-
-def test_each_form_of_a_change_counts() -> None:
-    for code in (
-        "frame.states = 1",
-        "self._frame.states = 1",
-        "frame.states[0] += 1",
-        "frame.states[0][1] = 2",
-        "del frame.states",
-        "frame.states, other = 1, 2",
-        "frames[0].unsettled = 1",
-        "frame.dead_inputs.add(3)",
-        "frame.states.__setitem__(0, 1)",
-        "setattr(frame, 'states', 1)",
-        "states = frame.states\n    states[0] = 1",
-        "anything.unsettled -= 1",
-    ):
-        tree = ast.parse(f"def change():\n    {code}\n")
-        assert [owner_of(*one) for one in changed(next(functions_of(tree))) if owner_of(*one)] == ["Frame"]

@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from tests.plugins import ALLOWED_SKIPS, BOTH_LOOPS, DEEP, read_reasons
 
 ROOT: Final = Path(__file__).parents[2]
@@ -91,11 +89,6 @@ def test_what_the_list_of_deep_tests_names_is_marked(tmp_path: Path) -> None:
     assert (done.returncode, "1 passed, 1 deselected" in done.stdout) == (0, True), done.stdout
 
 
-def test_the_last_test_may_be_the_first(tmp_path: Path) -> None:
-    done = session(tmp_path, FAILS_AS_EXPECTED, "-v", "--backwards")
-    assert done.stdout.index("::test_other PASSED") < done.stdout.index("::test_it XFAIL")
-
-
 def test_a_list_names_tests_that_exist() -> None:
     """A line is the beginning of an id, which may end within the name of a folder, a file or a function."""
     lost = []
@@ -124,9 +117,3 @@ def test_a_skip_that_the_list_does_not_name_fails_the_session(tmp_path: Path) ->
     allowed = "tests/test_it.py::test_it  there is no screen everywhere\n"
     assert session(tmp_path / "allowed", SKIPS, allowed=allowed).returncode == 0
     assert session(tmp_path / "fails", FAILS_AS_EXPECTED).returncode == 0  # an expected failure is no skip
-
-
-def test_a_line_of_the_list_needs_a_reason() -> None:
-    assert read_reasons("# a comment\n\ntests/a.py::test_b  because\n") == {"tests/a.py::test_b": "because"}
-    with pytest.raises(ValueError, match=r"line 1: tests/a.py::test_b has no reason"):
-        read_reasons("tests/a.py::test_b\n")

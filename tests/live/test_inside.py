@@ -55,15 +55,6 @@ async def test_items_with_other_inputs_are_called_again() -> None:
                 assert sorted(calls) == sorted(expected)
 
 
-async def test_an_item_that_was_gone_is_called_again() -> None:
-    calls: list[int] = []
-    async with mapped(calls, key=str).live(xs=[1, 2]) as session:
-        for xs in ([1, 2], [1], [1, 2]):
-            await session.update(xs=xs)
-            assert await session.get("y") == [x + 1 for x in xs]
-    assert calls == [1, 2, 2]
-
-
 async def test_rounds_are_called_again_from_the_first_that_begins_with_something_else() -> None:
     calls: list[tuple[int, int]] = []
 

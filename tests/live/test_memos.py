@@ -58,14 +58,6 @@ async def test_a_store_with_a_cache_is_enough(caplog: pytest.LogCaptureFixture) 
         assert (CALLED, caplog.messages) == ([1], [])
 
 
-async def test_other_settings_without_an_effect_are_told_too(caplog: pytest.LogCaptureFixture) -> None:
-    with Flow("outer") as outer:
-        outer.output("y", outer.add(remembering("off").using(keep=False), x=1).out.y)
-    async with outer.live():
-        pass
-    assert [message.partition(":")[0] for message in caplog.messages] == ["DF0837 flow 'outer'"]
-
-
 async def test_a_function_that_comes_later_remembers_too(caplog: pytest.LogCaptureFixture) -> None:
     async with remembering("off").live() as session:
         assert await session.get("y") == 2

@@ -28,21 +28,6 @@ def two() -> Flow:
     return flow
 
 
-async def test_ports_that_are_asked_for_together_are_of_one_revision() -> None:
-    found: list[tuple[int, int]] = []
-
-    async def ask(session: Live) -> None:
-        found.append(await session.get("double", "negative"))
-
-    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
-        for x in range(4, 24):
-            tasks.start_soon(ask, session)
-            await anyio.sleep(0.003)
-            await session.update(x=x)
-    assert len(found) == 20
-    assert all(double == -2 * negated for double, negated in found)
-
-
 async def test_what_has_settled_before_an_update_is_not_given_with_what_settles_after_it() -> None:
     gate = Gate(closed=lambda x: x == 1)
 
@@ -84,14 +69,6 @@ async def test_an_update_to_an_equal_value_begins_no_revision_and_other_code_doe
         await turns()
         assert begun == [2]
         tasks.cancel_scope.cancel()
-
-
-async def test_three_ports_are_a_tuple_too_and_a_failure_among_them_is_raised() -> None:
-    async with two().live(x=2) as session:
-        assert await session.get("double", "negative", "$in.x") == (4, -2, 2)
-        await session.update(x=3)
-        with pytest.raises(RunFailed, match="no three"):
-            await session.get("double", "negative")
 
 
 async def test_who_watches_what_has_failed_waits_for_the_next_revision() -> None:

@@ -7,44 +7,8 @@ from typing import Any
 
 import pytest
 
-from dataflow import SKIP, Flow, FlowInvalid, Maybe, collect, each, fallback, node
-from tests.live.steps import one_node, turns
+from dataflow import SKIP, Flow, FlowInvalid, Maybe, collect, each, node
 from tests.support.codes import codes
-
-
-async def test_nothing_is_computed_before_a_port_is_read() -> None:
-    calls: list[int] = []
-
-    async def call(x: int) -> int:
-        calls.append(x)
-        return x
-
-    async with one_node(call).live(x=1) as session:
-        await session.update(x=2)
-        await turns()
-        assert calls == []
-        assert [await session.get("y"), await session.get("y")] == [2, 2]
-        await session.update(x=2)
-        assert await session.get("y") == 2
-        assert calls == [2]
-
-
-async def test_only_the_last_call_is_remembered() -> None:
-    calls: list[int] = []
-
-    async def call(x: int) -> int:
-        calls.append(x)
-        return x
-
-    async with one_node(call).live(x=1) as session:
-        for x in (1, 2, 1):
-            await session.update(x=x)
-            assert await session.get("y") == x
-        assert calls == [1, 2, 1]
-        await session.update(x=5)
-        await session.update(x=1)  # nobody has asked in between
-        assert await session.get("y") == 1
-        assert calls == [1, 2, 1]
 
 
 async def test_an_equal_value_stops_the_change_there() -> None:
@@ -65,31 +29,6 @@ async def test_an_equal_value_stops_the_change_there() -> None:
             await session.update(x=x)
             assert await session.get("y") == x // 2
     assert calls == ["half", "last", "half", "half", "last"]
-
-
-async def test_what_a_node_reads_twice_is_of_one_revision() -> None:
-    pairs: list[tuple[int, int]] = []
-
-    async def left(x: int) -> int:
-        await turns(1)
-        return x
-
-    async def right(x: int) -> int:
-        await turns(5)
-        return x
-
-    async def both(a: int, b: int) -> int:
-        pairs.append((a, b))
-        return a
-
-    with Flow("f") as flow:
-        x = flow.input("x", int)
-        flow.output("y", flow.add(both, a=flow.add(left, x=x).out, b=flow.add(right, x=x).out).out)
-    async with flow.live(x=0) as session:
-        for x_ in range(1, 5):
-            await session.update(x=x_)
-            assert await session.get("y") == x_
-    assert pairs == [(x_, x_) for x_ in range(1, 5)]
 
 
 async def test_an_update_that_does_not_fit_changes_nothing() -> None:
@@ -152,20 +91,6 @@ async def test_a_cutoff_lets_a_value_stand_that_has_no_digest() -> None:
             await session.update(x=x)
             assert await session.get("y") == str(x // 2)
     assert calls == ["1", "2"]
-
-
-async def test_a_disabled_node_stays_so() -> None:
-    async def call(x: int) -> int:
-        raise AssertionError("it is switched off")
-
-    with Flow("f") as flow:
-        x = flow.input("x", int)
-        off = flow.add(node(call).with_(enabled=False), x=fallback(x, 0))
-        flow.output("y", fallback(off.out, x))
-    async with flow.live(x=1) as session:
-        for value in (1, 2):
-            await session.update(x=value)
-            assert await session.get("y") == value
 
 
 async def test_a_map_that_was_skipped_in_between_is_not_told_by_that() -> None:

@@ -8,11 +8,9 @@ import anyio
 import pytest
 
 from dataflow import (
-    SKIP,
     DataflowError,
     Flow,
     Lazy,
-    Maybe,
     Paused,
     RunFailed,
     collect,
@@ -31,14 +29,6 @@ def calling(gate: Gate) -> Flow:
         return x
 
     return one_node(call)
-
-
-async def test_readers_at_the_same_time_share_one_computation() -> None:
-    gate = Gate()
-    async with calling(gate).live(x=1) as session, asking(session, "y", "y", "call.out") as got:
-        await gate.reached()
-        gate.open()
-    assert (got, gate.calls) == ([1, 1, 1], [1])
 
 
 async def test_a_reader_that_gives_up_stops_nothing() -> None:
@@ -73,19 +63,6 @@ async def test_a_node_may_ask_and_change_what_it_does_not_depend_on() -> None:
         assert await session.get("y") == 11
         await session.update(x=2)
         assert await session.get("y") == 22
-
-
-async def test_two_sessions_of_one_flow_know_nothing_of_each_other() -> None:
-    async def more(x: int) -> int:
-        await turns(2)
-        return x + 1
-
-    flow = one_node(more)
-    async with flow.live(x=0) as one, flow.live(x=10) as other:
-        assert [await one.get("y"), await other.get("y")] == [1, 11]
-        await one.update(x=5)
-        assert [await one.get("y"), await other.get("y")] == [6, 11]
-        assert (one.counts.called, other.counts.called) == (2, 1)
 
 
 def racing(gate: Gate) -> Flow:
@@ -127,23 +104,6 @@ async def test_what_lost_a_race_is_computed_for_who_asks_for_it() -> None:
         assert await session.get("y") in (2, -2)
 
 
-async def test_a_race_is_decided_anew() -> None:
-    async def positive(x: int) -> Maybe[int]:
-        return x if x > 0 else SKIP
-
-    async def negative(x: int) -> Maybe[int]:
-        return x if x < 0 else SKIP
-
-    with Flow("f") as flow:
-        x = flow.input("x", int)
-        flow.output("y", race(flow.add(positive, x=x).out, flow.add(negative, x=x).out))
-    async with flow.live(x=1) as session:
-        for x_ in (1, -1, 0, 2):
-            await session.update(x=x_)
-            got = await told(session.get("y"))
-            assert got == x_ if x_ else "DF0817" in got
-
-
 async def test_an_answer_that_comes_before_who_waits_has_its_turn_counts() -> None:
     """Whoever waits is woken since nothing goes on; then it is answered, before they look."""
 
@@ -181,31 +141,6 @@ async def test_a_pause_has_the_outputs_that_have_settled() -> None:
         with pytest.raises(Paused) as paused:
             await session.get("more")
     assert paused.value.result.outputs == {"same": 1}
-
-
-async def test_an_answer_stands_as_long_as_what_its_ask_shows() -> None:
-    async def half(x: int) -> int:
-        return x // 2
-
-    with Flow("f") as flow:
-        asked = flow.ask(int, "how many?", show=flow.add(half, x=flow.input("x", int)).out, name="q")
-        flow.output("y", asked.out)
-    async with flow.live(x=2) as session:
-        with pytest.raises(Paused):
-            await session.get("y")
-        await session.answer({"q": 7})
-        assert await session.get("y") == 7
-        await session.update(x=3)
-        assert await session.get("y") == 7
-        await session.update(x=4)
-        with pytest.raises(Paused):
-            await session.get("y")
-        assert [ask.show for ask in session.asks] == [2]
-        await session.update(x=6)
-        assert not session.asks
-        with pytest.raises(Paused):
-            await session.get("y")
-        assert [ask.show for ask in session.asks] == [3]
 
 
 async def test_what_a_lazy_port_asked_for_is_computed_again_if_it_was_overtaken() -> None:

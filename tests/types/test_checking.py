@@ -238,12 +238,6 @@ def test_an_int_stays_one_where_an_int_may_come() -> None:
         assert type(check_value(1, expected)) is int
 
 
-def test_an_iterator_is_not_used_up() -> None:
-    numbers = iter([1, 2])
-    assert check_value(numbers, abc.Iterable[int]) is numbers
-    assert list(numbers) == [1, 2]
-
-
 def test_a_value_nested_deeper_than_the_stack_is_not_followed_to_its_end() -> None:
     deep: list[Any] = []
     for _ in range(10_000):
