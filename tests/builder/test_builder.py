@@ -1,4 +1,4 @@
-"""Wiring a flow: inputs, nodes, branches, order, and edges by name (S1.2, S1.3)."""
+"""Wiring a flow: inputs, nodes, order, and edges by name (S1.2, S1.3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from dataflow import SKIP, Config, Flow, flow, merge, node, threaded
 from dataflow.core.ports import MISSING
-from tests.behaviour.flow_parts import fetch, inc, summarise
+from dataflow.core.wiring import Edge, Reference
+from tests.behaviour.flow_parts import fetch, inc, split, summarise
 from tests.support.codes import codes
 
 
@@ -94,3 +95,32 @@ def test_after_is_checked() -> None:
     wrong: Any = outside.out
     built.after(outside, wrong)
     assert codes(built.check())[:2] == ["DF0208 inc.after", "DF0209 inc.after"]
+
+
+def test_edges_are_wired_by_name() -> None:
+    built = Flow()
+    built.input("doc", str)
+    built.add(split)  # type: ignore[call-arg]
+    built.add(summarise)  # type: ignore[call-arg]
+    built.connect("$in.doc", "split.doc")
+    built.connect("split.title", "summarise.text", id="e1", meta={"colour": "red"})
+    assert built.wiring.block.edges == [
+        Edge(Reference("$in", "doc"), "split", "doc"),
+        Edge(Reference("split", "title"), "summarise", "text", "e1", {"colour": "red"}),
+    ]
+    assert built.check() == []
+
+
+def test_an_edge_that_cannot_be_is_a_problem() -> None:
+    cases: list[tuple[str, str, dict[str, Any], str]] = [
+        ("$carry.x", "summarise.text", {}, "DF0303 summarise.text"),
+        ("split.title", "", {}, "DF0212 split.title ->"),
+        ("split.title", "summarise.text", {"feedback": True}, "DF0330 summarise.text"),
+        ("split.title", "summarise.text", {"colour": 1}, "DF0210 split.title -> summarise.text"),
+    ]
+    for source, target, options, problem in cases:
+        built = Flow()
+        built.add(split, doc=built.input("doc", str))
+        built.add(summarise, style="s")  # type: ignore[call-arg]
+        built.connect(source, target, **options)
+        assert [one for one in codes(built.check()) if "DF0301" not in one] == [problem]

@@ -1,4 +1,4 @@
-"""Which parameters of a function are ports, and what its result gives (S1.2, S1.3)."""
+"""Which parameters of a function are ports, their kinds, and what its result gives (S1.2, S1.3)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,24 @@ from tests.support.codes import codes
 
 if typing.TYPE_CHECKING:
     from nowhere import Nothing  # type: ignore[import-not-found]  # as users do, and then wonder
+import collections.abc as abc
+import copy
+import pickle
+from collections import namedtuple
+from collections.abc import AsyncGenerator, AsyncIterable, Coroutine
+from dataclasses import dataclass, field
+from typing import Literal, NotRequired, Required, TypedDict
+
+import pytest
+
+from dataflow import SKIP
+from dataflow.core.ports import (
+    OutPort,
+    in_port,
+    kind_of,
+    out_port,
+)
+from dataflow.core.signature import Shape, read_result
 
 
 class Style(Config):
@@ -193,3 +211,125 @@ def test_a_node_function_is_awaited_or_iterated_asynchronously() -> None:
     assert all(map(is_node_function, functions))
     others: list[object] = [blocking, functools.partial(blocking, 1), len, Parts, 3, None]
     assert not any(map(is_node_function, others))
+
+
+class Partial(NamedTuple):
+    title: str
+    note: Maybe[str] = SKIP
+
+
+@dataclass
+class Box:
+    content: int
+    note: Maybe[str] = SKIP
+    made: bool = field(default=False, init=False)
+    limit: typing.ClassVar[int] = 3
+
+
+class Total(TypedDict):
+    words: int
+    lines: NotRequired[int]
+
+
+class Loose(TypedDict, total=False):
+    words: Required[int]
+    lines: int
+
+
+Bare = namedtuple("Bare", ["a", "b"])  # noqa: PYI024 - as users do
+
+
+def out(type: object, conditional: bool = False) -> OutPort:
+    return OutPort("out", type, PortKind.DATA, conditional)
+
+
+def named(name: str, type: object, conditional: bool = False) -> OutPort:
+    return OutPort(name, type, PortKind.DATA, conditional)
+
+
+def test_the_result_of_a_coroutine_function_gives_ports() -> None:
+    single: list[object] = [
+        *(str, Any, type(None), Model, Literal["a"], Parts | None, dict[str, int], tuple[int, str]),
+        *(AsyncIterator[int], Awaitable[int]),
+    ]
+    parts = (out(Parts), named("title", str), named("chunks", list[str]))
+    skipped = (out(Parts, True), named("title", str, True), named("chunks", list[str], True))
+    keys = (named("words", int), named("lines", int, True))
+    cases: list[tuple[object, Shape, tuple[OutPort, ...]]] = [
+        *((annotation, Shape.SINGLE, (out(annotation),)) for annotation in single),
+        (Maybe[str], Shape.SINGLE, (out(str, conditional=True),)),
+        (ExecutionContext, Shape.SINGLE, (OutPort("out", ExecutionContext, PortKind.CONTEXT),)),
+        (Parts, Shape.FIELDS, parts),
+        (Annotated[Parts, "x"], Shape.FIELDS, parts),
+        (Maybe[Parts], Shape.FIELDS, skipped),
+        (Partial, Shape.FIELDS, (out(Partial, True), named("title", str), named("note", str, True))),
+        (Bare, Shape.FIELDS, (out(Bare), named("a", Any), named("b", Any))),
+        (
+            Box,
+            Shape.FIELDS,
+            (out(Box, True), named("content", int), named("note", str, True), named("made", bool)),
+        ),
+        (Total, Shape.KEYS, (out(Total, True), *keys)),
+        (Loose, Shape.KEYS, (out(Loose, True), *keys)),
+    ]
+    for annotation, shape, result in cases:
+        returns, problems = read_result(plain, annotation)
+        assert (returns.shape, returns.ports, problems) == (shape, result, [])
+
+
+def test_the_result_of_a_plain_function_is_awaited_or_iterated() -> None:
+    def function() -> None: ...
+
+    cases: list[tuple[object, Shape, object]] = [
+        (Awaitable[int], Shape.SINGLE, int),
+        (Coroutine[Any, Any, int], Shape.SINGLE, int),
+        (typing.Awaitable, Shape.SINGLE, Any),
+        (abc.Awaitable, Shape.SINGLE, Any),
+        (Awaitable[Parts], Shape.FIELDS, Parts),
+        (AsyncIterator[int], Shape.PIECES, list[int]),
+        (AsyncGenerator[int, None], Shape.PIECES, list[int]),
+        (AsyncIterable[Parts], Shape.PIECES, list[Parts]),
+        (abc.AsyncIterator, Shape.PIECES, list),
+    ]
+    for annotation, shape, result in cases:
+        returns, problems = read_result(function, annotation)
+        assert (returns.shape, returns.type, problems) == (shape, result, [])
+        assert returns.ports[0] == out(result)
+
+
+class Desk(Tools):
+    """Tools of one kind."""
+
+
+def test_the_kind_follows_from_the_type() -> None:
+    kinds: dict[PortKind, list[object]] = {
+        PortKind.DATA: [str, Any, list[ExecutionContext]],
+        PortKind.CONTEXT: [
+            ExecutionContext,
+            Annotated[ExecutionContext, "main"],
+            Maybe[ExecutionContext],
+        ],
+        PortKind.TOOLS: [Tools, Desk],
+        PortKind.SIGNAL: [Signal],
+    }
+    found = {kind: {kind_of(one) for one in annotations} for kind, annotations in kinds.items()}
+    assert found == {kind: {kind} for kind in kinds}
+
+
+def test_a_marker_stays_itself_and_is_neither_true_nor_false() -> None:
+    for marker, name in ((SKIP, "SKIP"), (MISSING, "MISSING")):
+        assert repr(marker) == name
+        assert copy.copy(marker) is marker
+        assert copy.deepcopy([marker])[0] is marker
+        assert pickle.loads(pickle.dumps(marker)) is marker
+        with pytest.raises(TypeError, match=name):
+            bool(marker)
+
+
+def test_ports_of_plain_types_that_are_alike_are_shared() -> None:
+    assert in_port("told", str, "") is in_port("told", str, "")
+    assert out_port("told", str, conditional=True) is out_port("told", str, conditional=True)
+    for default in (MISSING, "", "a", 1, True, None):
+        assert in_port("told", str, default).default is default
+    for one, other in ((int, bool), (float, int), (str, Any)):
+        assert (in_port("told", one).type, in_port("told", other).type) == (one, other)

@@ -1,6 +1,6 @@
 # ruff: noqa: UP006, UP007, UP044, UP045 - old spellings are tested too
 # mypy: disable-error-code="valid-type, misc"
-"""Which types may feed which (S1.7)."""
+"""Which types may feed which, and what a map goes over (S1.7)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,28 @@ import collections
 import collections.abc as abc
 import typing
 from inspect import Parameter
-from typing import Annotated, Any, Final, ForwardRef, Literal, Never, Optional, Union, Unpack
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    ForwardRef,
+    Generic,
+    Literal,
+    NamedTuple,
+    Never,
+    Optional,
+    Protocol,
+    Union,
+    Unpack,
+)
 
+import pytest
 import typing_extensions
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import EmailStr
 
-from dataflow.types.agreement import agrees
+from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, is_any
 from tests.types import example_types as ex
 
 #: What a target accepts, and what it does not accept.
@@ -156,3 +172,128 @@ def test_every_type_agrees_with_itself() -> None:
 
 def test_a_hint_that_names_no_class_leaves_a_named_tuple_undecided() -> None:
     assert agrees(ex.Lost, tuple[int])
+
+
+#: The types of items, with types that have such items.
+ELEMENTS: list[tuple[object, list[object]]] = [
+    (int, [list[int], list[int], tuple[int, ...], collections.deque[int], range, ex.Point]),
+    (int, [ex.Shelf[int], Annotated[list[int], "a note"], ex.Same[list[int]]]),
+    (str, [abc.Sequence[str], abc.Iterable[str], abc.Collection[str], ex.Words, ex.Names]),
+    (int | str, [tuple[int, str], list[int] | tuple[str, ...]]),
+    (Any, [tuple[()], list[int] | list[Any], Any, list, tuple, ex.HasIteration, ex.Item, ex.Named]),
+    (Any, ["list[int]", ex.Nothing]),
+    (NOT_ITERABLE, [str, bytes, ex.Text, Literal["a"], int, None, object, dict[str, int], set[int]]),
+    (NOT_ITERABLE, [ex.Movie]),
+    (NOT_ITERABLE, [frozenset[int], abc.Iterator[str], abc.Mapping[str, int], ex.Model, ex.Color]),
+    (NOT_ITERABLE, [list[int] | str]),
+    (NOT_ITERABLE, [abc.AsyncIterator[int], abc.Container[int], list[int] | None]),
+]
+
+
+def test_a_map_iterates_over_the_elements_of_list_like_types_only() -> None:
+    for element, containers in ELEMENTS:
+        assert [one for one in containers if element_type(one) != element] == []
+
+
+def test_only_any_is_any_also_behind_annotations() -> None:
+    kinds = [Any, Annotated[Any, "a note"], Parameter.empty, object, int, "Any", Any | None, None]
+    assert [is_any(kind) for kind in kinds] == [True] * 3 + [False] * 5
+
+
+@pytest.mark.timeout(20)
+def test_types_nested_without_bound_are_not_decided_without_bound() -> None:
+    deep: Any = int
+    for _ in range(5000):
+        deep = list.__class_getitem__(deep)
+    assert agrees(deep, list[Any])
+    assert agrees(deep, list.__class_getitem__(deep))
+
+
+class Hostile(type):
+    """A metaclass whose classes raise whatever they are asked."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        raise RuntimeError
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        raise KeyError
+
+    def __hash__(cls) -> int:
+        raise TypeError
+
+    def __eq__(cls, other: object) -> bool:
+        raise OSError
+
+
+class Posing:
+    """An object that raises when asked for its class."""
+
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None: ...
+
+
+ODD: list[Any] = [
+    5,
+    "int",
+    "no ( type",
+    b"",
+    ...,
+    NotImplemented,
+    [int],
+    {"a": int},
+    len,
+    ex.Item,
+    ex.Arguments,
+    vars(typing)["ParamSpecArgs"](ex.Arguments),
+    ex.Items,
+    Generic,
+    Protocol,
+    Union,
+    Literal,
+    Annotated,
+    NamedTuple,
+    typing_extensions.TypedDict,
+    Literal[[]],
+    Annotated[int, []],
+    abc.Callable,
+    ex.Nothing,
+    ex.Nest,
+    ex.Untyped,
+    ex.GenericModel,
+]
+
+
+def wrapped(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        inner.map(list.__class_getitem__),
+        st.tuples(inner, inner).map(tuple.__class_getitem__),
+        st.tuples(inner, inner).map(dict.__class_getitem__),
+    )
+
+
+ODD_TYPES = st.recursive(st.sampled_from(ODD), wrapped, max_leaves=6)
+
+
+PLAIN = [int, object, list[int], dict[str, int], ex.Person, ex.Named, ex.Movie, ex.Point, ex.Ints]
+
+
+@given(ODD_TYPES, ODD_TYPES | st.sampled_from(PLAIN))
+def test_no_question_about_a_type_ever_raises(one: object, other: object) -> None:
+    assert agrees(one, one) is True
+    assert isinstance(agrees(one, other), bool)
+    assert isinstance(agrees(other, one), bool)
+    assert isinstance(is_any(one), bool)
+    element_type(one)
+
+
+def test_what_raises_when_inspected_agrees() -> None:
+    for odd in (Hostile("hostile", (), {}), Posing()):
+        for kind in (odd, list.__class_getitem__(odd)):
+            assert agrees(list[int], kind)
+            assert agrees(kind, kind)
+            assert not is_any(kind)
+            element_type(kind)

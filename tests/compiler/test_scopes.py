@@ -1,0 +1,183 @@
+"""Scopes and cycles: where each node fires, and that no two have one path (S2, S6.3, S7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dataflow import Diagnostic, Flow, RunFailed, collect, each, node
+from dataflow.compiler.addresses import address_of, form_of, scopes_of
+from dataflow.core.events import EventKind
+from dataflow_control import approval
+from tests.compiler.typed_nodes import add, inc, total
+from tests.properties.playing import flow_of
+from tests.properties.random_flows import sample
+from tests.support.codes import codes
+
+Wire = Callable[[Flow], object]
+
+
+def two_maps_at_once(flow: Flow) -> None:
+    flow.add(add, a=each(flow.input("xs", list[int])), b=each(flow.input("ys", list[int])))
+
+
+def loop_over_two_maps(flow: Flow) -> None:
+    with flow.loop(limit=1) as it:
+        carry = it.carry(each(flow.input("xs", list[int])))
+        carry.next(flow.add(add, a=carry.out, b=each(flow.input("ys", list[int]))).out)
+    flow.output("y", collect(carry.final))
+
+
+def collect_too_often(flow: Flow) -> None:
+    flow.output("y", collect(collect(flow.add(inc, n=each(flow.input("xs", list[int]))).out)))
+
+
+def collect_a_round(flow: Flow) -> None:
+    with flow.loop(limit=1) as it:
+        carry = it.carry(0)
+        carry.next(flow.add(total, numbers=collect(carry.out)).out)
+
+
+def output_of_each(flow: Flow) -> None:
+    flow.output("y", each(flow.input("xs", list[int])))
+
+
+REFUSED: dict[Wire, list[str]] = {
+    two_maps_at_once: ["DF0320 add"],
+    loop_over_two_maps: ["DF0319 loop"],
+    collect_too_often: ["DF0321 outputs.y"],
+    collect_a_round: ["DF0321 total.numbers"],
+    output_of_each: ["DF0319 outputs.y"],
+}
+
+
+def test_impossible_scopes_are_problems() -> None:
+    for wire, problems in REFUSED.items():
+        flow = Flow()
+        wire(flow)
+        assert codes(flow.check()) == problems
+
+
+@pytest.mark.parametrize("first", range(0, 40, 10))
+async def test_every_firing_is_at_the_address_of_a_node_and_has_the_form_of_one(first: int) -> None:
+    for seed in range(first, first + 10):
+        await check_paths(seed)
+
+
+async def check_paths(seed: int) -> None:
+    program = sample(seed)
+    flow = flow_of(program.document)
+    paths = set[str]()
+    try:
+        async with flow.start(**program.inputs) as run:
+            async for event in run.events():
+                if event.kind == EventKind.NODE_FINISHED:
+                    paths.add(str(event.path))
+    except RunFailed:
+        pass  # its firings have paths too
+    known = [
+        (scope, node) for scope in scopes_of(flow.compile()) for node in scope.plan.nodes if node.is_visible
+    ]
+    forms = [scope.form_of(node) for scope, node in known]
+    assert paths
+    assert {address_of(path) for path in paths} <= {scope.address_of(node) for scope, node in known}
+    assert {form_of(path) for path in paths} <= {*forms}
+    assert len({*forms}) == len(forms)
+
+
+def sub(*inner: str) -> Flow:
+    with Flow("sub") as f:
+        port = f.input("n", int)
+        for name in inner:
+            port = f.add(node(inc).with_(name=name), n=port).out
+        f.output("out", port)
+    return f
+
+
+def mapped(inner: str, after: str) -> Flow:
+    """Place a flow in a map, and a node behind it in the same map."""
+    f = Flow("f")
+    step = f.add(sub(inner), n=each(f.input("list", list[int])))
+    f.output("out", collect(f.add(node(inc).with_(name=after), n=step.out.out).out))
+    return f
+
+
+async def test_a_node_of_a_map_differs_from_those_of_the_flow_it_is_named_after() -> None:
+    assert codes(mapped("inc", "inc").check()) == ["DF0314 inc"]
+    for inner, after in (("first", "inc"), ("inc", "then"), ("inc", "sub_2")):
+        result = await mapped(inner, after).run(list=[1])
+        assert result["out"] == [3]
+        assert sorted(result.states) == sorted(["sub", "sub[0]", f"sub[0]/{inner}", f"sub[0]/{after}"])
+
+
+def test_loops_and_asks_in_the_map_differ_too() -> None:
+    f = Flow("f")
+    step = f.add(sub("again"), n=each(f.input("list", list[int])))
+    with f.loop(name="again", limit=2) as rounds:
+        number = rounds.carry(step.out.out)
+        number.next(f.add(inc, n=number.out).out)
+    f.output("out", collect(number.final))
+    way = f.add(approval, value=each(f.input("other", list[int])))
+    f.output("why", collect(f.ask(str, "Why not?", show=way.out.reject).out))
+    problems = f.check()
+    assert codes(problems) == ["DF0314 again", "DF0314 ask"]
+
+
+async def later(n: int = 0, m: int = 0) -> int:
+    return n + m
+
+
+def by_name(*edges: tuple[str, str]) -> Wire:
+    def wire(flow: Flow) -> None:
+        for _ in range(3):
+            flow.add(later)
+        for source, target in edges:
+            flow.connect(source, target)
+
+    return wire
+
+
+def through_after(flow: Flow) -> None:
+    first, second = flow.add(later), flow.add(later)
+    flow.after(first, second.done)
+    flow.after(second, first.done)
+
+
+def through_a_loop(flow: Flow) -> None:
+    flow.add(later)
+    with flow.loop(limit=1) as it:
+        carry = it.carry(0)
+        carry.next(carry.out)
+        flow.add(later)
+        flow.connect("later", "later_2.n")
+    flow.output("y", carry.final)
+    flow.connect("loop.carry", "later.n")
+
+
+BACK_AND_FORTH = (("later", "later_2.n"), ("later_2", "later.n"))
+CYCLES: list[tuple[Wire, str]] = [
+    (by_name(*BACK_AND_FORTH), "later -> later_2 -> later"),
+    (
+        by_name(("later_2", "later_3.n"), ("later_3", "later_2.n"), ("later_3", "later.n")),
+        "later_2 -> later_3 -> later_2",
+    ),
+    (through_after, "later -> later_2 -> later"),
+    (through_a_loop, "later -> loop -> later"),
+]
+
+
+def test_all_nodes_of_a_cycle_are_reported() -> None:
+    for wire, cycle in CYCLES:
+        flow = Flow()
+        wire(flow)
+        (problem,) = flow.check()
+        assert isinstance(problem, Diagnostic)
+        assert (problem.code, problem.details) == ("DF0316", (("nodes", cycle),))
+
+
+def test_nodes_behind_a_cycle_are_not_part_of_it_and_others_are_checked() -> None:
+    flow = Flow()
+    by_name(*BACK_AND_FORTH, ("later_2", "later_3.n"))(flow)
+    flow.output("y", flow.add(inc, n="x").out)  # type: ignore[arg-type]
+    assert codes(flow.check()) == ["DF0316 later", "DF0601 inc.n"]
