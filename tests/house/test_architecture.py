@@ -101,10 +101,7 @@ assert flow.run_sync(number=1)["number"] == 4
 
 TESTS: Final = Path(__file__).parent.parent
 PROPERTIES: Final = TESTS / "properties"
-REFERENCE: Final = [
-    f"tests.properties.{name}"
-    for name in ("reference", "reference_blocks", "reference_tokens", "document_reading")
-]
+REFERENCE: Final = [f"tests.properties.{name}" for name in ("reference", "document_reading")]
 ENGINE: Final = {module.name: module for module in modules_of("dataflow")}
 EVERY: Final = {module.name: module for package in ("dataflow", *PACKS) for module in modules_of(package)}
 #: Packages with folders in them, and those folders.

@@ -16,8 +16,14 @@ from dataflow import SKIP, Flow, FlowInvalid, RunFailed
 from dataflow.diagnostics.graphs import LIST_IN_ITS_MAP
 from tests.properties.diary import Diary
 from tests.properties.effort import chooses, drawn, pace
-from tests.properties.feedback_flows import FlatFlow, find_loops, flat_flow, read_as_lists
-from tests.properties.feedback_reference import Dead, FlatReference
+from tests.properties.feedback_flows import (
+    Dead,
+    FlatFlow,
+    FlatReference,
+    find_loops,
+    flat_flow,
+    read_as_lists,
+)
 from tests.properties.ledger import Ledger
 from tests.properties.meeting import Meeting, Step, come_to, document_of, steps_of
 from tests.properties.node_functions import recording

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.properties.playing import Expected
 from tests.properties.random_flows import ENABLED, Program
-from tests.properties.reference_tokens import Dead, Firing, Frame, is_error
+from tests.properties.reference import Dead, Firing, Frame, is_error
 
 _ALWAYS: Final = {
     "$error is read", "None at the end", "a constant on a port", "a default of a policy",

@@ -24,8 +24,7 @@ from tests.properties.document_reading import behind, by_node, reads_of
 from tests.properties.lifting import lifted
 from tests.properties.node_functions import answer_to, call_plainly, recording
 from tests.properties.random_flows import Program
-from tests.properties.reference import Reference
-from tests.properties.reference_tokens import Dead, Firing, Frame, Outcome
+from tests.properties.reference import Dead, Firing, Frame, Outcome, Reference
 
 FUNCTIONS: Final = {
     f"t.{name}": found

@@ -23,7 +23,7 @@ from tests.properties.effort import LONGEST, chooses, flows, pace
 from tests.properties.node_functions import recording
 from tests.properties.playing import expect, flow_of, hold, hold_part, needed_by, plain, play
 from tests.properties.random_flows import Program, programs, sample
-from tests.properties.reference_tokens import Dead
+from tests.properties.reference import Dead
 from tests.support.processes import printed_with
 
 SEEDS: Final = range(300)

@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 from hypothesis import assume, given, note
 
-from tests.properties.count_durable import KINDS
+from tests.properties.count import KINDS
 from tests.properties.effort import LONGEST, chooses, drawn, flows
 from tests.properties.random_flows import ASKING, Program, programs, sample
 from tests.properties.sittings import MENDED, Life, Sitting, script_of

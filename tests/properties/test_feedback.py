@@ -1,6 +1,6 @@
 """Loops of feedback edges are what the rule says, and flows of flat grammars go on wherever they stopped.
 
-`python -m tests.properties.count_feedback` looks at more of them in CI.
+`python -m tests.properties.count feedback` looks at more of them in CI.
 """
 
 from __future__ import annotations

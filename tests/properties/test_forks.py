@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from dataflow.durable.fork import prepare_forked
 from tests.properties.diary import Diary
 from tests.properties.effort import LONGEST, chooses, drawn, flows
-from tests.properties.living import affected, root_of
+from tests.properties.live_sessions import affected, root_of
 from tests.properties.playing import expect
 from tests.properties.random_flows import ASKING, Program, changed_inputs, programs
 from tests.properties.sittings import MENDED, Life, Sitting, script_of

@@ -1,6 +1,6 @@
 """Live sessions of random flows: whatever changes, and whoever asks, it is what a fresh run comes to (S13.4).
 
-Hypothesis prints a session that fails, made small. `python -m tests.properties.count_live` plays more in
+Hypothesis prints a session that fails, made small. `python -m tests.properties.count sessions` plays more in
 CI and counts what befalls them.
 """
 
