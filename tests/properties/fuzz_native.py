@@ -47,10 +47,8 @@ MOST_GROWTH: Final = 300_000
 WARM: Final = 500
 #: So many characters the text of an error has at most.
 MOST_SHOWN: Final = 1_000
-KINDS: Final = 40
 
 _PLACE: Final = re.compile(r"(?:^|:)\d+:\d+[: ]")
-_CODE: Final = re.compile(r"\bDF\d{4}\b")
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -66,7 +64,6 @@ class Report:
 
     tried: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
     failure: str = ""
 
 
@@ -152,21 +149,11 @@ def _try(path: Path, report: Report, examine: Callable[..., list[str]], *, impor
     try:
         problems = examine(path, imports=imports)
     except DataflowError as error:
-        problems = refused(error)
+        refused(error)
         outcome = f"refused with {type(error).__name__}"
     else:
         outcome = "loaded, with problems" if problems else "loaded, and fit to run"
     report.outcomes[outcome] += 1
-    report.kinds.update({_kind(problem) for problem in problems})
-
-
-def _kind(problem: str) -> str:
-    """Return the code of a problem, or what is left of one without a code and what it is about."""
-    if (code := _CODE.search(problem)) is not None:
-        return code[0]
-    problem = _PLACE.sub("", problem, count=1)
-    plain = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[\w.$%\[\]-]*[\d.$%\[\]_][\w.$%\[\]-]*", "_", problem[:300])
-    return " ".join(re.split(r"[;:,]|found|reads", plain)[0].split()[:8])
 
 
 def files_of(format: str) -> list[Any]:
@@ -212,18 +199,11 @@ def main() -> int:
     documents = files_of(given.format) if given.format else ()
     with tempfile.TemporaryDirectory() as folder:
         report = fuzz(given.seed, running, Path(folder), documents=documents)
-    tell(report, given.seed)
-    return int(bool(report.failure))
-
-
-def tell(report: Report, seed: int) -> None:
-    """Print what came of the inputs of a seed."""
-    lines = [f"{report.tried:8}  inputs of seed {seed}"]
+    lines = [f"{report.tried:8}  inputs of seed {given.seed}"]
     lines += [f"{count:8}  {name}" for name, count in sorted(report.outcomes.items())]
-    lines += ["", f"{len(report.kinds)} kinds of problems, the most frequent:"]
-    lines += [f"{count:8}  {name}" for name, count in report.kinds.most_common(KINDS)]
     lines += ["", f"FAILED: {report.failure}"] if report.failure else []
     print("\n".join(lines))  # noqa: T201 - it prints its figures
+    return int(bool(report.failure))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Random flows come to what the references say, however they are run (S14.1).
+"""Random flows come to what the references say, however they are run, with memos anywhere too (S13.1, S14.1).
 
 Hypothesis prints a flow that fails as JSON, made small, and how to play it again.
 `python -m tests.properties.count` plays more in CI and counts what they contain.
@@ -6,22 +6,25 @@ Hypothesis prints a flow that fails as JSON, made small, and how to play it agai
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import random
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import anyio
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from dataflow import DataflowError
+from dataflow import DataflowError, EventKind, Flow, ProcessMemo, RunFailed
+from dataflow.stores import Store
 from tests.properties.cases import Case, Nested, cases, noted
 from tests.properties.driving import drive
 from tests.properties.effort import LONGEST, chooses, flows, pace
 from tests.properties.node_functions import recording
-from tests.properties.playing import expect, flow_of, hold, hold_part, needed_by, plain, play
+from tests.properties.playing import Played, expect, flow_of, hold, hold_part, needed_by, plain, play
 from tests.properties.random_flows import Program, programs, sample
 from tests.properties.reference import Dead
 from tests.support.processes import printed_with
@@ -147,3 +150,53 @@ def _edges(edges: list[dict[str, Any]], choose: random.Random) -> list[dict[str,
     choose.shuffle(turns)
     queues = {port: iter(given) for port, given in ports.items()}
     return [next(queues[port]) for port in turns]
+
+
+REACHES = ("off", "run", "process", "store")
+
+
+def nodes_in(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Go through the nodes of a document that call a function, those inside others included."""
+    todo = [document]
+    for block in todo:  # grows while it is walked
+        for placed in block["nodes"].values():
+            todo.extend(placed[kind] for kind in ("loop", "map", "flow") if kind in placed)
+            if placed.get("type", "").startswith("t."):
+                yield placed
+
+
+def with_memos(document: dict[str, Any], choose: random.Random) -> dict[str, Any]:
+    """Give nodes a memo, but for those that fail in their first attempts: these are not pure."""
+    remembered = copy.deepcopy(document)
+    for placed in nodes_in(remembered):
+        if not placed.get("config", {}).get("first"):
+            placed["policy"] = {**placed.get("policy", {}), "memo": choose.choice(REACHES)}
+    return remembered
+
+
+async def play_remembering(flow: Flow, program: Program, choose: random.Random) -> Played:
+    """Run a flow; what was remembered counts as fired."""
+    with recording(pace(choose)) as record:
+        try:
+            async with flow.start(**program.inputs) as run:
+                async for event in run.events():
+                    if event.kind is EventKind.MEMO_HIT:
+                        record.fired[event.path, 1] += 1
+                result = await run
+        except RunFailed as failed:
+            return Played(failed.result, record.fired, tuple(failed.failures))
+        return Played(result, record.fired)
+
+
+@flows(120)
+@given(programs(), chooses, st.sampled_from(("process", "memo", "store")))
+async def test_with_outcomes_in_memory_or_a_store(program: Program, choose: random.Random, kept: str) -> None:
+    case = Nested(Program(with_memos(program.document, choose), program.inputs))
+    noted(case)
+    keeper: Any = ProcessMemo() if kept == "process" else Store.memory()
+    flow = case.flow.using(
+        **case.program.document["using"], **{"store" if kept == "store" else "memo": keeper}
+    )
+    for _ in range(2):
+        with anyio.fail_after(LONGEST):
+            case.hold(await play_remembering(flow, program, choose))

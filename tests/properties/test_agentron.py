@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
-from pathlib import Path
 from typing import Any, Final
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dataflow import Flow
-from dataflow.formats.native.writer import dump_yaml
 from dataflow_agent import ModelRequest, scripted
 from tests.nodes.formats.agentron.walking import MODEL, agent, flow_of, steps
 
@@ -42,17 +37,6 @@ def workflows(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         made["branches"] = [{"id": "other", "nodes": [agent("w")], "executionMode": "one_time"}]
     return made
-
-
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-@given(workflows())
-def test_a_workflow_is_converted_and_loads_as_the_same_flow(data: dict[str, Any]) -> None:
-    flow = flow_of(data)
-    with tempfile.TemporaryDirectory() as folder:
-        document = Path(folder) / "drawn.yaml"
-        document.write_text(dump_yaml(flow.wiring), encoding="utf-8")
-        again = Flow.load(document)
-    assert json.dumps(again.to_dict()) == json.dumps(flow.to_dict())
 
 
 def follows(condition: dict[str, str] | None, output: str) -> bool:
