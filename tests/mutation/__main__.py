@@ -2,7 +2,7 @@
 
 `python -m tests.mutation` tries each with the tests that are known to catch it, and fails if one is caught no
 longer. `--search` looks where none is known or left for tests that catch it, among all that pass through its
-place, and stores them. `--draw` draws the list anew.
+place, and stores them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ import argparse
 import os
 import sys
 from collections import Counter
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.mutation.measuring import Fate, Measuring, Played, say
-from tests.mutation.mutants import Mutant, draw, load, store
+from tests.mutation.mutants import Mutant, load, store
 
 ROOT: Final = Path(__file__).parents[2]
-NUMBER: Final = 200
 #: The tests that are measured.
 ROOMS: Final = ("behaviour", "scheduler", "durable", "memo", "live", "runtime")
 EARLY: Final = (
@@ -34,32 +32,20 @@ OPTIONS: Final = ("-m", "", "-qq", "-s", "-p", "no:cacheprovider", "--no-summary
 
 def main() -> int:
     """Measure the tests, and return the exit code."""
-    options = _parser().parse_args()
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="play so many side by side")
+    parser.add_argument("--search", action="store_true", help="look for tests that catch what survives")
+    options = parser.parse_args()
     os.environ.setdefault("CI", "true")  # draws the same examples each time
-    if options.draw:
-        store(islice(draw(), NUMBER))
-    stored = load()
-    mutants = stored[: options.sample]
-    measuring = Measuring(mutants, options.jobs, options.seconds, searches=options.search)
+    mutants = load()
+    measuring = Measuring(mutants, options.jobs, searches=options.search)
     code = pytest.main([*EARLY, *OPTIONS, *_paths(mutants, searches=options.search)], plugins=[measuring])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         return int(code)
     played = measuring.played
     if options.search:
-        store([*(one.mutant for one in played), *stored[len(played) :]])
+        store(one.mutant for one in played)
     return _report(played)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("--sample", type=int, default=NUMBER, help="play so many of the list")
-    parser.add_argument(
-        "--seconds", type=float, default=float("inf"), help="begin no mutant after so many seconds"
-    )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="play so many side by side")
-    parser.add_argument("--search", action="store_true", help="look for tests that catch what survives")
-    parser.add_argument("--draw", action="store_true", help="draw the list anew")
-    return parser
 
 
 def _paths(mutants: list[Mutant], *, searches: bool) -> list[str]:

@@ -35,7 +35,6 @@ class Fate(StrEnum):
     SURVIVES = "survives"
     EQUIVALENT = "equivalent"
     GONE = "gone"
-    NOT_PLAYED = "not played"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,10 @@ class Played:
 class Measuring:
     """A plugin that plays mutants where pytest would run what it collected."""
 
-    def __init__(self, mutants: Sequence[Mutant], jobs: int, seconds: float, *, searches: bool) -> None:
+    def __init__(self, mutants: Sequence[Mutant], jobs: int, *, searches: bool) -> None:
         self._jobs = jobs
-        self._seconds = seconds
         self._searches = searches
-        self.played = [Played(mutant, Fate.NOT_PLAYED) for mutant in mutants]
+        self.played = [Played(mutant, Fate.GONE) for mutant in mutants]  # until they are played
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -63,7 +61,7 @@ class Measuring:
         with tempfile.TemporaryDirectory() as folder:
             player = Player(session.items, Path(folder))
             session.config.pluginmanager.register(player)
-            self._play(partial(_play, player, time.monotonic() + self._seconds))
+            self._play(partial(_play, player))
             if self._searches:
                 self._search(player)
         return True
@@ -95,7 +93,7 @@ class Measuring:
         self.played = played
 
 
-def _play(player: Player, until: float, one: Played) -> Played:
+def _play(player: Player, one: Played) -> Played:
     """Try the tests that are known to catch a mutant."""
     begun = time.monotonic()
     if one.mutant.equivalent:
@@ -103,8 +101,6 @@ def _play(player: Player, until: float, one: Played) -> Played:
     change = change_of(one.mutant)
     if change is None:
         return replace(one, fate=Fate.GONE)
-    if begun > until:
-        return one
     known = [test for test in one.mutant.caught_by if test in player.items]
     is_caught = any(player.catch(change, test) in CAUGHT for test in known)
     fate = Fate.CAUGHT if is_caught else Fate.SURVIVES

@@ -1,23 +1,16 @@
-"""The mutants that measure the tests: which they are, how they are drawn and how the list is stored."""
+"""The mutants that measure the tests: which they are, and how the list is stored."""
 
 from __future__ import annotations
 
 import json
-import random
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from tests.mutation.sources import ENGINE, Change, Site, find, read, sites_of
+from tests.mutation.sources import Change, Site, find, read
 
-#: The packages that are measured.
-PACKAGES: Final = ("scheduler", "durable", "memo", "live")
 STORED: Final = Path(__file__).with_name("mutants.jsonl")
-SEED: Final = 10
-#: What only a broken invariant would show: the lengths that zip compares.
-CHECKED: Final = "strict=False"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +28,6 @@ class Mutant:
 
     def __str__(self) -> str:
         return f"{self.module}, {self.site.function}, {self.site.operator} {self.site.occurrence}"
-
-
-def draw() -> Iterator[Mutant]:
-    """Draw mutants by seed at most one for each function and kind of operator."""
-    drawn = random.Random(SEED)
-    groups: defaultdict[tuple[str, str, str], list[Site]] = defaultdict(list)
-    for package in PACKAGES:
-        for file in sorted((ENGINE / package).glob("*.py")):
-            module = f"dataflow.{package}.{file.stem}"
-            for site in sites_of(read(module)):
-                groups[site.function, site.kind, module].append(site)
-    keys = sorted(groups)
-    drawn.shuffle(keys)
-    for key in keys:
-        module = key[-1]
-        drawn.shuffle(groups[key])
-        changes = map(read(module).change, groups[key])
-        change = next((one for one in changes if one and CHECKED not in one.line), None)
-        if change is not None:
-            yield Mutant(module, change.site, change.line)
 
 
 def load() -> list[Mutant]:

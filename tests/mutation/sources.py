@@ -17,21 +17,11 @@ from typing import Any, Final
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import MutationVisitor
-from cosmic_ray.plugins import get_operator, operator_names
+from cosmic_ray.plugins import get_operator
 
 import dataflow
 
 ENGINE: Final = Path(dataflow.__file__).parent
-#: Operators that need settings, that change no body, or that change nothing where values are singletons.
-LEFT_OUT: Final = {
-    "core/VariableInserter",
-    "core/VariableReplacer",
-    "core/RemoveDecorator",
-    "core/ReplaceComparisonOperator_Eq_Is",
-    "core/ReplaceComparisonOperator_NotEq_IsNot",
-    "core/ReplaceComparisonOperator_Is_Eq",
-    "core/ReplaceComparisonOperator_IsNot_NotEq",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +31,6 @@ class Site:
     function: str
     operator: str
     occurrence: int
-
-    @property
-    def kind(self) -> str:
-        """The operator without what it puts in place of what."""
-        return self.operator.partition("_")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +114,13 @@ class Source:
         return line, column
 
 
-def sites_of(source: Source, function: str = "", operator: str = "") -> Iterator[Site]:
-    """Yield the places of a module, or of one function and operator, that can be changed."""
-    names = [operator] if operator else [name for name in operator_names() if name not in LEFT_OUT]
-    operators = {name: get_operator(name)() for name in names}
+def sites_of(source: Source, function: str, operator: str) -> Iterator[Site]:
+    """Yield the places of a function that an operator can change."""
+    changes = get_operator(operator)()
     for found, body in _functions(source.tree()):
-        if function in ("", found):
-            for name, changes in operators.items():
-                for occurrence, _ in enumerate(_positions(body, changes)):
-                    yield Site(found, name, occurrence)
+        if found == function:
+            for occurrence, _ in enumerate(_positions(body, changes)):
+                yield Site(found, operator, occurrence)
 
 
 def find(module: str, function: str) -> str:
