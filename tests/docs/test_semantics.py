@@ -72,12 +72,5 @@ def test_rules_have_an_example() -> None:
     assert [rule.name for rule in rules if not rule.has_example and rule.name not in SERVED] == []
 
 
-def test_the_rules_of_a_section_stand_in_order() -> None:
-    numbers = [
-        (int(section), int(item)) for section, item in (r[1:].split(".") for r in NUMBERS if "." in r) if item
-    ]
-    assert numbers == sorted(set(numbers))
-
-
 def test_a_rule_that_the_pages_name_is_on_them() -> None:
     assert unknown_rules(PAGE) == []

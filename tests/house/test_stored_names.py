@@ -14,13 +14,11 @@ from typing import Final, TypeAlias
 
 import pytest
 
-from dataflow import Flow, FlowInvalid, PackError, RunFailed, StoreError, Template, diff
+from dataflow import Flow, FlowInvalid, PackError, RunFailed, StoreError, diff
 from dataflow.authoring import import_function, name_of_function
-from dataflow.core import former_names as names_of_before
 from dataflow.core.discovery import OWN_PACKS
-from dataflow.core.former_names import former_names, generations, listed_ids, place_of
+from dataflow.core.former_names import former_names, generations, listed_ids
 from dataflow.core.public_names import public_place
-from dataflow.durable import storable
 from dataflow.durable.edits import compare, in_names_of
 from dataflow.durable.graph_signature import FlowShape, NodeShape, is_code_known, shape_of
 from dataflow.durable.storable import storable_of
@@ -31,10 +29,9 @@ from dataflow.packs.registry import find_type, installed_packs
 from dataflow.stores.sqlite import SqliteStore
 from dataflow.values.classes import class_name, classes_of
 from dataflow.values.reader import Reader
-from dataflow_agent import Policy, scripted, tools
-from dataflow_agent.toolkit.functions import is_same_tool
-from dataflow_control import Fill, read_text, template
-from tests.stored_names import BROKEN, CASES, DOCUMENTS, FOLDER, desk_at, read, store_at
+from dataflow_agent import scripted, tools
+from dataflow_control import read_text
+from tests.stored_names import BROKEN, CASES, DOCUMENTS, FOLDER, desk_at, store_at
 from tests.support.installed import install
 from tests.support.source import PACKAGES, modules_of
 
@@ -137,26 +134,6 @@ def _defined_in(module: ModuleType) -> Iterator[str]:
                 yield one.__qualname__
 
 
-def test_a_name_leads_to_where_its_function_is() -> None:
-    places = {
-        "dataflow_agent.offering:tools": "dataflow_agent.servers.offers:tools",
-        "agent:tools": "dataflow_agent:tools",
-        "agentron:next_node": "dataflow_formats.agentron.nodes:next_node",
-        "agentron:request_user_help": "dataflow_formats.agentron:request_user_help",
-        "dataflow.messages:Message": "dataflow:Message",
-        "agent:nothing": None,
-    }
-    assert {name: place_of(name) for name in places} == places
-
-
-def test_a_toolbox_has_the_public_names_of_functions() -> None:
-    assert [source.references for source in tools(read_text, read).sources] == [  # type: ignore[union-attr]
-        ("control:read_text", "tests.stored_names:read")
-    ]
-    assert is_same_tool("dataflow_control.files:read_text", "control:read_text")
-    assert not is_same_tool("dataflow_control.files:write_text", "control:read_text")
-
-
 @pytest.fixture
 def moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """Install a pack whose module `moved.before` is called `moved.after` by now."""
@@ -235,31 +212,6 @@ def test_shapes_with_former_names_are_those_of_the_flow() -> None:
     assert compare(in_names_of(plan, edited), present).changed == {address: ("config",)}
 
 
-FILLING: Final = Template("{{ text }}")
-
-
-async def filled(text: str, by: Template = FILLING) -> str:
-    return text
-
-
-@pytest.mark.parametrize("former", ["dataflow.first:Template", "dataflow.expressions.expression:Template"])
-def test_a_class_that_was_renamed_twice_is_no_edit(former: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names_of_before, "FORMER", {"dataflow.first": "Template", **names_of_before.FORMER})
-    plan = CASES["control"].flow().compile()
-    stored = shape_of(plan, {"dataflow:Template": former})
-    assert compare(stored, shape_of(plan)).changed == {"template": ("config",)}
-    assert compare(in_names_of(plan, stored), shape_of(plan)).is_none
-
-
-def test_a_default_under_a_former_name_is_no_edit_of_a_function() -> None:
-    with Flow("one") as flow:
-        flow.add(filled, text="a")
-    plan = flow.compile()
-    stored = shape_of(plan, generations()[0])
-    assert compare(stored, shape_of(plan)).changed == {"filled": ("code",)}
-    assert compare(in_names_of(plan, stored), shape_of(plan)).is_none
-
-
 async def test_runs_under_former_and_present_names_do_not_differ_in_their_nodes(tmp_path: Path) -> None:
     before = store_at(tmp_path / "runs.db")["control"]
     store = SqliteStore(tmp_path / "runs.db")
@@ -270,22 +222,6 @@ async def test_runs_under_former_and_present_names_do_not_differ_in_their_nodes(
     for one, other in ((before, now), (now, before)):
         for found in (await flow.diff(one, other), await diff(store, one, other)):
             assert [each.path for each in found if each.kind == "node"] == []
-
-
-async def test_only_the_flow_tells_a_former_name_in_a_config_from_an_edit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def made() -> Flow:
-        with Flow("one") as flow:
-            flow.add(template, config=Fill(template=Template("{{ x }}")), x="a")
-        return flow
-
-    store = SqliteStore(tmp_path / "runs.db")
-    now = (await made().using(store=store).run()).run_id
-    monkeypatch.setattr(storable, "shape_of", lambda plan: shape_of(plan, generations()[0]))
-    before = (await made().using(store=store).run()).run_id
-    assert [str(one) for one in await diff(store, before, now)] == ["cause    template: another config"]
-    assert not await diff(store, before, now, made())
 
 
 def test_only_the_code_of_a_user_is_compared() -> None:
@@ -310,25 +246,6 @@ def test_names_do_not_depend_on_which_packs_are_disabled(monkeypatch: pytest.Mon
     assert tools(read_text).sources[0].references == ("control:read_text",)  # type: ignore[union-attr]
     with pytest.raises(PackError, match="is disabled by DATAFLOW_DISABLE_PACKS"):
         find_type("control.read_text")
-
-
-def test_names_of_a_disabled_pack_are_found_once_it_is_imported(
-    moved: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", "moved")
-    assert import_function("elder.texts:half") is moved.half
-    for name in ("moved", "moved.after"):
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(PackError, match="cannot be imported"):
-        import_function("elder.texts:half")
-
-
-def test_a_script_that_is_called_like_a_pack_is_not_imported_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "agentron.py").write_text("raise AssertionError", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert import_function("agentron:request_user_help").__name__ == "request_user_help"
 
 
 @pytest.fixture
@@ -387,38 +304,6 @@ def test_a_pack_of_two_functions_with_one_public_name_cannot_be_used(
         find_type("cp.same")
 
 
-def test_a_pack_may_list_one_function_twice(tmp_path: Path, modules: Modules) -> None:
-    text = "from cp.a import same\n" + _pack("cp", '{"same": "cp.a:same", "other": "cp:same"}')
-    modules(**{INIT: text, "cp__a": SAME})
-    install(tmp_path, "cp-pack", "cp = cp:pack")
-    assert [one.types for one in installed_packs("cp")] == [["cp.other", "cp.same"]]
-
-
-def test_a_node_of_a_module_that_is_called_like_a_pack_is_its_own(tmp_path: Path, modules: Modules) -> None:
-    modules(agent="async def chat(prompt: str) -> str:\n    return prompt\n")
-    own = import_module("agent").chat
-    with Flow("one") as flow:
-        flow.output("out", flow.add(own, prompt="mine").out)
-    document = flow.to_dict()
-    assert document["nodes"]["chat"]["type"] == "agent:chat"
-    (tmp_path / "one.json").write_text(json.dumps(document), encoding="utf-8")
-    loaded = Flow.load(tmp_path / "one.json")
-    assert find_type("agent:chat").call is own
-    assert loaded.to_dict() == document
-    assert loaded.run_sync().outputs == {"out": "mine"}
-
-
-def test_a_node_that_a_module_called_like_a_pack_does_not_have_is_that_of_the_pack(modules: Modules) -> None:
-    modules(control="")
-    assert find_type("control:read_text").call is find_type("control.read_text").call
-
-
-def test_a_module_that_is_called_like_a_pack_and_fails_is_reported(modules: Modules) -> None:
-    modules(control="import nowhere_at_all")
-    with pytest.raises(PackError, match="No module named 'nowhere_at_all'"):
-        find_type("control:read_text")
-
-
 def test_a_function_that_is_called_like_one_of_a_pack_cannot_be_written(modules: Modules) -> None:
     modules(control="def read_text(value: int) -> bool:\n    return value > 1\n")
     own = import_module("control").read_text
@@ -430,15 +315,6 @@ def test_a_function_that_is_called_like_one_of_a_pack_cannot_be_written(modules:
         carried.next(carried.out)
     with pytest.raises(FlowInvalid, match=r"DF0150 .*: control:read_text"):
         flow.to_dict()
-
-
-def test_two_classes_of_a_name_are_reported_with_their_modules(modules: Modules) -> None:
-    modules(agent="from dataclasses import dataclass\n@dataclass\nclass Policy:\n    size: int\n")
-    classes = classes_of([Policy, import_module("agent").Policy])
-    problem = classes.clash("agent:Policy")
-    assert problem is not None
-    assert dict(problem.details).items() >= {"name": "agent:Policy"}.items()
-    assert Policy.__module__ in str(problem)
 
 
 ACME: Final = '__stored_as__ = "acme"\nfrom appkg.m import *\n'
@@ -465,23 +341,6 @@ def test_a_public_name_without_a_pack_is_not_written(modules: Modules) -> None:
     reader = Reader(classes_of([package.Size]), lambda _: b"", "runs.db")
     assert class_name(package.Size) == "acme:Size"
     assert reader.read({"$": "acme:Size", "v": {"size": 3}}) == package.Size(3)
-
-
-def test_a_public_name_is_written_and_read_while_the_pack_is_disabled(
-    tmp_path: Path, modules: Modules, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pack = 'import dataflow\npack = dataflow.Pack("acme", version="1", api=1, nodes={"step": "appkg.m:step"})'
-    modules(**{"appkg/__init__": f"{ACME}{pack}\n", "appkg__m": TOOL})
-    install(tmp_path, "acme-pack", "acme = appkg:pack")
-    monkeypatch.setenv("DATAFLOW_DISABLE_PACKS", "*")
-    package = import_module("appkg")
-    assert name_of_function(package.tool) == "acme:tool"
-    assert import_function("acme:tool") is package.tool
-    assert import_function("control:read_text") is read_text
-    with Flow("one") as flow:
-        flow.add(package.step, n=1)
-    assert flow.to_dict()["nodes"]["step"]["type"] == "acme:step"
-    assert find_type("acme:step").call is package.step
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,6 @@ def test_example_5_pauses_in_one_process_and_is_resumed_in_another(tmp_path: Pat
     assert in_a_process(tmp_path, f"anyio.run(examples.process_two, {run_id!r})") == "completed"
 
 
-async def test_the_example_of_a_study_asks_about_the_best_text() -> None:
-    paused = await examples_durable.study.run(url="https://example.org")
-    assert [(ask.id, ask.prompt, ask.show) for ask in paused.asks] == [("ask", "Publish?", "")]
-    resumed = await examples_durable.study.resume(paused, {"ask": True})
-    assert dict(resumed.outputs) == {"url": ""}
-
-
 async def test_the_example_of_a_talk_ends_with_bye() -> None:
     result = await examples_durable.conversation.run()
     for number, line in enumerate(["hello", "go on", "bye"]):
@@ -153,10 +146,3 @@ async def test_example_8_is_a_pack_of_nodes_that_run() -> None:
         scan.output("error", shot.out.error)
     result = await scan.run()
     assert dict(result.outputs) == {"text": ""}
-
-
-async def test_the_further_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
-    await examples_core.ex9()
-    assert capsys.readouterr().out.endswith("hello Ada\n")
-    assert (await examples_core.more.run(n=3)).status == "completed"
-    assert (await examples_core.letter.run(name="Ada"))["text"] == "Dear {{ name }}"
