@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from benchmarks.question import Question, Way
 from benchmarks.questions import QUESTIONS
 from benchmarks.regression import Code, Verdict, compare, verdict
 from benchmarks.table import peers_table, table
-from tests.support.processes import modules_after
 
 
 def nothing(_size: int) -> float:
@@ -65,23 +63,12 @@ def test_a_cell_that_fails_is_told_with_its_error_and_not_tried_again() -> None:
     assert "missing 1 required positional argument: 'way'" in figures.failures[cell]
 
 
-def test_the_stored_ratios_are_readable() -> None:
-    stored = json.loads(
-        Path(__file__).parents[2].joinpath("benchmarks/ratios.json").read_text(encoding="utf-8")
-    )
-    assert all(isinstance(ratio, float) for ratios in stored.values() for ratio in ratios.values())
-
-
 def test_a_picture_has_a_panel_for_each_question(tmp_path: Path) -> None:
     figures = Figures({Cell(name, size, "asyncio"): [1.0 * size] for name in PLOTTED for size in SIZES})
     path = tmp_path / "cost.svg"
     draw([QUESTIONS[name] for name in PLOTTED], figures, path)
     drawn = path.read_text(encoding="utf-8")
     assert [name for name in PLOTTED if f"<!-- {name} -->" not in drawn] == []
-
-
-def test_matplotlib_is_loaded_only_for_a_picture() -> None:
-    assert "matplotlib" not in modules_after("import benchmarks.__main__")
 
 
 def test_costs_are_read_from_what_the_process_told() -> None:
@@ -110,12 +97,6 @@ def test_what_became_dearer_fails_with_its_figures_and_what_to_do() -> None:
     assert re.search(r"^chain: .*12\.0 times.* 20 % more than the stored 10\.0", text, re.MULTILINE)
     assert "in a commit that says why in docs/performance.md" in text
     assert "loop:" not in text
-
-
-def test_what_became_cheaper_is_told_and_does_not_fail() -> None:
-    text, code = compare({"chain": Cost(500.0, 100.0)}, {"chain": 10.0})
-    assert code is Code.HELD
-    assert re.search(r"^chain: .* 50 % less than the stored 10\.0", text, re.MULTILINE)
 
 
 def test_every_kind_of_firing_and_building_is_counted() -> None:

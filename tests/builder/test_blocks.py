@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dataflow import Flow, Step, gather, merge, node
-from dataflow.core.wiring import Literally, LoopBlock, Many, Merge, Reference
+from dataflow.core.wiring import LoopBlock
 from tests.behaviour.flow_parts import inc
 from tests.support.codes import codes
 
@@ -19,10 +19,6 @@ class Parts(NamedTuple):
 
 async def split(n: int) -> Parts:
     return Parts(str(n), n)
-
-
-async def sums(*numbers: int) -> int:
-    return sum(numbers)
 
 
 def named(name: str) -> Any:
@@ -119,26 +115,6 @@ def test_what_is_neither_a_port_nor_a_constant_is_a_problem() -> None:
         "outputs.a loop": ("DF0216", ("result(...)", "all(...)")),
         "outputs.a loop variable": ("DF0216", ("out", "final")),
     }
-
-
-def test_ports_become_edges_and_other_sources_are_kept_with_the_node() -> None:
-    flow = Flow()
-    first = flow.add(inc, x=1)
-    flow.add(sums, first.out, first.out)
-    flow.add(sums, first.out, 3)
-    flow.add(inc, x=merge(first.out, first.out))
-    block = flow.wiring.block
-    assert [(str(edge.source), edge.target, edge.target_port) for edge in block.edges] == [
-        ("inc.out", "sums", "numbers"),
-        ("inc.out", "sums", "numbers"),
-    ]
-    many: Any = block.nodes["sums_2"]
-    joined: Any = block.nodes["inc_2"]
-    source = many.inputs["numbers"]
-    assert isinstance(source, Many)
-    assert source.sources[0] == Reference("inc")
-    assert isinstance(source.sources[1], Literally)
-    assert joined.inputs["x"] == Merge((Reference("inc"), Reference("inc")))
 
 
 async def test_joins_are_nested_up_to_a_depth() -> None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dataflow import Diagnostic, Flow, node
-from dataflow.core.wiring import Wiring
-from dataflow.durable.graph_signature import shape_of
 from tests.builder import wired_by_a_helper
 from tests.builder.wired_by_a_helper import inc, made, typed
 
@@ -71,18 +68,3 @@ def test_a_problem_of_a_subflow_is_in_the_file_that_builds_it() -> None:
         "DF0601 typed/inputs.m.default": marked(wired_by_a_helper, "the definition"),
         "DF0308 typed/inc.n": marked(wired_by_a_helper, "type: ignore[arg-type]  # a port"),
     }
-
-
-def test_lines_are_no_part_of_the_flow(tmp_path: Path) -> None:
-    def built(lines: int) -> Flow:
-        file = tmp_path / f"{lines}.py"
-        source = "\n" * lines + "f.output('y', f.add(inc, n=1).out)"
-        f = Flow("f")
-        exec(compile(source, file, "exec"), {"f": f, "inc": inc})
-        return f
-
-    one, other = built(1), built(5)
-    assert (one.wiring.locate(("nodes", "inc")).line, other.wiring.locate(("nodes", "inc")).line) == (2, 6)
-    assert one.to_dict() == other.to_dict()
-    assert shape_of(one.compile()) == shape_of(other.compile())
-    assert "calls" not in repr(Wiring())

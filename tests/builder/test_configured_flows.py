@@ -75,16 +75,6 @@ async def test_it_is_called_like_the_function() -> None:
     assert await needing(1, config=Needed(count=2)) == 3
 
 
-async def test_the_flow_of_a_config_is_a_flow_of_its_own() -> None:
-    four = counting.with_config(Steps(count=4))
-    assert (await four.run(n=1))["out"] == 5
-    assert await four(1) == 5
-    assert list(four.inputs) == ["n"]
-    with Flow() as f:
-        f.output("n", f.add(four.with_(name="four"), n=1).out)
-    assert "four/inc_4" in (await f.run()).states
-
-
 def test_a_missing_or_wrong_config_is_a_problem_where_it_is_placed() -> None:
     assert codes(needing.check()) == ["DF0221 needing"]
     f: Any = Flow()
@@ -109,20 +99,6 @@ def test_problems_inside_are_told_where_it_is_placed() -> None:
     f.add(faulty, n=1, config=Steps())
     f.add(both, n=1, config=Steps(), other=Needed(count=1))
     assert codes(f.check()) == ["DF0407 both", "DF0308 faulty/length.text"]
-
-
-def test_what_it_passes_on_has_the_type_that_came_in() -> None:
-    inner = Flow("inner")
-    inner.output("value", inner.add(same, value=inner.input("value", Any)).out)
-    f = Flow()
-    n = f.input("n", int)
-    parted = f.add(parting, value=n, config=Steps())
-    f.add(inc, x=parted.out.low)
-    f.add(length, text=parted.out.high)  # type: ignore[arg-type]  # on purpose
-    f.add(length, text=f.add(inner, value=n).out.value)
-    problems = f.check()
-    assert codes(problems) == ["DF0308 length.text", "DF0308 length_2.text"]
-    assert [(one.expected, one.found) for one in problems] == [("str", "int")] * 2
 
 
 def test_a_pack_may_offer_it() -> None:

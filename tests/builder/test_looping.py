@@ -96,15 +96,6 @@ def pick(n: int) -> Any:
     return {0: "low", 1: "high", 2: None}.get(n, "other")
 
 
-def test_a_branch_may_be_named() -> None:
-    built = Flow()
-    branch = built.when(1, lambda n: n > 3, name="is_big")
-    exits = built.switch(1, pick, KINDS, name="sizes")
-    assert (repr(branch.yes), repr(exits["low"])) == ("'is_big.yes'", "'sizes.low'")
-    built.when(1, lambda n: n > 3, name="is_big")
-    assert codes(built.check()) == ["DF0202 is_big"]
-
-
 def test_an_unknown_case_of_a_switch_is_refused() -> None:
     exits: Any = Flow().switch(1, pick, KINDS)
     with pytest.raises(NameUnknown, match="DF0219") as caught:

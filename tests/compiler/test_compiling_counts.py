@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow import Config, Flow, flow
+from dataflow import Flow
 from dataflow.core.discovery import offers
 from tests.behaviour.nodes import inc
 from tests.nodes.formats.cagent.workflows import flow_of
@@ -61,28 +61,6 @@ def test_the_work_grows_with_the_nodes_and_the_loops_that_each_of_them_is_in(edg
     """Twice as many nodes, each of them in twice as many loops, which each of their values leaves."""
     compiling(edges, 2)
     assert compiling(edges, 60) < 4.2 * compiling(edges, 30)
-
-
-class Times(Config):
-    times: int = 1
-
-
-def test_a_flow_is_wired_once_for_a_config_however_many_flows_are_around_it() -> None:
-    wired: list[int] = []
-
-    @flow
-    def counted(f: Flow, x: int, *, config: Times = Times()) -> int:  # noqa: B008 - frozen
-        wired.append(config.times)
-        return f.add(inc, x=x).out
-
-    around = Flow("inmost")
-    around.output("out", around.add(counted, x=around.input("x", int), config=Times(times=3)).out)
-    for number in range(4):
-        outer = Flow(f"outer{number}")
-        outer.output("out", outer.add(around, x=outer.input("x", int)).out)
-        around = outer
-    around.compile()
-    assert wired == [3]
 
 
 def test_only_the_folder_that_has_changed_is_read_again(

@@ -234,16 +234,3 @@ def test_joins_combine_two_conversations() -> None:
         f = Flow()
         f.add(chat, join(*two(f, f.context("main"), f.input("text", str))))
         assert f.check() == []
-
-
-async def pick_later(contexts: list[ExecutionContext]) -> ExecutionContext:
-    return contexts[0]
-
-
-def test_how_is_a_policy_or_a_plain_function() -> None:
-    hows: list[Any] = ["first", pick_later]
-    for how in hows:
-        f = Flow()
-        f.add(chat, merge_contexts(f.context("main"), how=how))
-        (problem,) = f.check()
-        assert "chat.context.how: " in str(problem)

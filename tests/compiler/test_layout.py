@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import EventKind, Flow, each, merge
+from dataflow import Flow, merge
 from tests.compiler.typed_nodes import inc
 
 
@@ -70,26 +68,3 @@ async def test_an_iteration_waits_for_values_from_outside_that_it_reads_at_its_e
                     wire(it, n, step, outside.out)
                 flow.output("last", it.result(step.out))
             assert (await flow.run())["last"] == last
-
-
-def settings() -> Flow:
-    with Flow("inner") as inner:
-        inner.add(inc, n=1)
-    with Flow("f") as flow:
-        flow.add(inner.using(keep=False))
-        flow.add(inc, n=each([1], max_concurrency=2, on_error="skip"))
-    return flow
-
-
-async def test_settings_without_an_effect_are_reported_once_in_event_log_and_result(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with caplog.at_level(logging.WARNING, logger="dataflow"):
-        async with settings().start() as run:
-            events = [event async for event in run.events()]
-            result = await run
-    (text,) = result.warnings
-    assert "keep of the flow of node 'inner'" in text
-    assert [record.getMessage() for record in caplog.records] == [text]
-    warnings = [event for event in events if event.kind is EventKind.WARNING]
-    assert [dict(event.data) for event in warnings] == [{"code": "without_effect", "text": text}]

@@ -52,24 +52,6 @@ def test_a_next_value_has_the_type_of_the_first() -> None:
         assert found_of(flow.check()) == problems
 
 
-def test_all_values_of_a_port_are_a_list_of_its_type() -> None:
-    flow = Flow()
-    with flow.loop(limit=2) as outer:
-        carry = outer.carry(0)
-        with flow.loop(limit=2) as inner:
-            step = flow.add(typed.text, t="")
-        carry.next(carry.out)
-    flow.add(typed.total, numbers=outer.all(carry.out))
-    flow.add(typed.total, numbers=outer.all(step.out))
-    flow.add(typed.total, numbers=outer.result(inner.all(step.out)))
-    flow.add(typed.total, numbers=outer.all(inner.all(step.out)))
-    assert found_of(flow.check()) == [
-        ("DF0308 total_2.numbers", "list[int]", "list[str]"),
-        ("DF0308 total_3.numbers", "list[int]", "list[str]"),
-        ("DF0308 total_4.numbers", "list[int]", "list[list[str]]"),
-    ]
-
-
 async def below(x: int) -> Maybe[int]:
     return x if x < 5 else SKIP
 
@@ -144,22 +126,6 @@ async def test_a_port_in_a_loop_can_be_pulled() -> None:
     assert tally.paths == ["inc[0]", "inc[1]"]
 
 
-def test_a_node_of_a_loop_and_one_inside_the_flow_that_names_it_have_two_paths() -> None:
-    for function, problems in ((inc, ["DF0314 inc"]), (below, [])):
-        inner = Flow("inner")
-        inner.input("x", int)
-        inner.output("out", inner.add(inc).out)  # type: ignore[call-arg]
-        inner.connect("$in.x", "inc.x")
-        f = Flow("f")
-        f.input("x", int)
-        f.add(inner)
-        f.add(function)  # type: ignore[call-arg]
-        f.connect("$in.x", "inner.x")
-        f.connect("inner", f"{function.__name__}.x")
-        f.connect(function.__name__, "inner.x", feedback=True)
-        assert codes(f.check()) == problems
-
-
 def counting() -> tuple[Flow, Any]:
     """Count up to five, round by round; return the flow and the port that a round counts with."""
     f = Flow("counting")
@@ -224,13 +190,3 @@ def test_a_map_that_is_read_in_a_loop_and_beside_it_is_reported_once() -> None:
     f.output("items", collect(item.out))
     f.output("squares", collect(outside.out))
     assert codes(f.check()) == ["DF0325 add"]
-
-
-def test_a_list_of_a_map_beside_a_loop_is_gone_over_in_each_round() -> None:
-    f, step = counting()
-    outside = f.add(square, x=each(f.input("xs", list[int])))
-    item = f.add(add, x=each(collect(outside.out)))  # type: ignore[call-arg]  # `connect` wires the port
-    f.connect("inc", "add.y", each_round=True)
-    come_back(f, step.out)
-    f.output("items", collect(item.out))
-    assert f.run_sync(n=3, xs=[1, 2])["items"] == [6, 9]

@@ -9,7 +9,6 @@ import pytest
 from dataflow import Diagnostic, Flow, RunFailed, collect, each, node
 from dataflow.compiler.addresses import address_of, form_of, scopes_of
 from dataflow.core.events import EventKind
-from dataflow_control import approval
 from tests.compiler.typed_nodes import add, inc, total
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import sample
@@ -109,19 +108,6 @@ async def test_a_node_of_a_map_differs_from_those_of_the_flow_it_is_named_after(
         result = await mapped(inner, after).run(list=[1])
         assert result["out"] == [3]
         assert sorted(result.states) == sorted(["sub", "sub[0]", f"sub[0]/{inner}", f"sub[0]/{after}"])
-
-
-def test_loops_and_asks_in_the_map_differ_too() -> None:
-    f = Flow("f")
-    step = f.add(sub("again"), n=each(f.input("list", list[int])))
-    with f.loop(name="again", limit=2) as rounds:
-        number = rounds.carry(step.out.out)
-        number.next(f.add(inc, n=number.out).out)
-    f.output("out", collect(number.final))
-    way = f.add(approval, value=each(f.input("other", list[int])))
-    f.output("why", collect(f.ask(str, "Why not?", show=way.out.reject).out))
-    problems = f.check()
-    assert codes(problems) == ["DF0314 again", "DF0314 ask"]
 
 
 async def later(n: int = 0, m: int = 0) -> int:

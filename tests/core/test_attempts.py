@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, get_args
-
-from hypothesis import given
-from hypothesis import strategies as st
+from typing import Any
 
 from dataflow import ArgumentInvalid, NodeTimeout, Retry
 from dataflow.core.attempts import Bounds, wait_before_next
-from dataflow.core.policy import Backoff
 from dataflow.diagnostics.conversations import NOTHING_TO_MERGE
 
 
@@ -91,23 +87,6 @@ def test_no_attempt_begins_before_the_error_allows_it() -> None:
     for retry_after, expected in times:
         assert waits(Retry(2, backoff="exponential"), Busy(retry_after)) == expected
         assert waits(Retry(2, backoff="exponential", on=("busy",)), Busy(retry_after)) == expected
-
-
-@given(
-    st.floats(min_value=0, max_value=1e8),
-    st.sampled_from(get_args(Backoff)),
-    st.floats(min_value=1e-3, max_value=1e3),
-    st.booleans(),
-    st.integers(1, 100),
-    st.floats(0, 1),
-)
-def test_the_wait_is_the_longer_of_the_two(
-    retry_after: float, backoff: Backoff, first: float, jitter: bool, attempt: int, chance: float
-) -> None:
-    retry = Retry(100, backoff=backoff, first=first, jitter=jitter)
-    own = wait_before_next(retry, attempt, Busy(), lambda: chance)
-    assert own is not None
-    assert wait_before_next(retry, attempt, Busy(retry_after), lambda: chance) == max(own, retry_after)
 
 
 def test_what_lasts_is_repeated_only_where_it_is_named() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from typing import Any, Final
 
 import pytest
@@ -32,12 +32,6 @@ def result(call: str) -> Message:
 
 
 SYSTEM: Final = Message("system", "s")
-#: The two histories of B18.
-H: Final = [
-    SYSTEM, Message("user", "u1"), asks("", "t1", "t2"), result("t1"), result("t2"),
-    Message("assistant", "a1"), Message("user", "u2"), asks("", "t3"), result("t3"),
-    Message("assistant", "a2"), Message("user", "u3"),
-]  # fmt: skip
 L: Final = [
     SYSTEM, Message("user", "u"), asks("", "t1"), result("t1"), asks("", "t2"), result("t2"), asks("", "t3"),
     result("t3"),
@@ -121,12 +115,6 @@ def test_calls_and_results_that_do_not_match_are_refused() -> None:
             context.trimmed(100)
 
 
-def test_each_call_with_its_result_in_any_order_is_right() -> None:
-    for messages in (H, L, [asks("", "t1", "t2"), result("t2"), result("t1")]):
-        ExecutionContext("c", message_history=messages).check()
-    ExecutionContext("c", message_history=[asks("", "t1"), result("t1")] * 2).check()
-
-
 def test_less_or_more_than_a_turn_is_refused() -> None:
     for messages, position, code in NO_TURNS:
         with pytest.raises(ConversationInvalid) as caught:
@@ -151,14 +139,6 @@ def test_a_very_long_conversation_is_trimmed_and_goes_on_without_being_copied() 
         context = context.append(Message("user", str(number)), Message("assistant", "a")).trimmed(20, one)
     assert len(context.message_history) == 40_000
     assert len(context.messages) == 20
-
-
-def test_a_history_that_is_given_anew_is_sent_whole() -> None:
-    context = ExecutionContext("c", message_history=[Message("user", "long" * 50), Message("user", "short")])
-    short = context.trimmed(10)
-    assert [message.content for message in short.messages] == ["short"]
-    anew = replace(short, message_history=[Message("user", "first"), Message("user", "second")])
-    assert [message.content for message in anew.messages] == ["first", "second"]
 
 
 roles = st.sampled_from(["user", "assistant"])
@@ -236,15 +216,6 @@ def test_appending_makes_a_new_context_that_shares_the_old_history() -> None:
     longer = start.append(YES)
     assert (start.message_history, longer.message_history) == ((HELLO,), (HELLO, YES))
     assert history_of(longer).last.before is history_of(start).last
-
-
-def test_a_context_keeps_none_of_what_it_was_made_of() -> None:
-    messages, variables = [HELLO], {"names": ["a"]}
-    context = ExecutionContext("main", message_history=messages, variables=variables)
-    messages.append(YES)
-    variables["names"].append("b")
-    assert context.message_history == (HELLO,)
-    assert context.variables == {"names": ["a"]}
 
 
 def test_a_context_and_its_variables_cannot_be_changed() -> None:

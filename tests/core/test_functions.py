@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from dataflow import ArgumentInvalid, PackError
-from dataflow.core.config import FunctionReference
 from dataflow.core.functions import (
     check_function,
     import_function,
@@ -35,10 +33,6 @@ class Holder:
 
 def outer(value: int = 2, /) -> int:
     return value
-
-
-class Model(BaseModel):
-    predicate: FunctionReference
 
 
 def test_a_function_is_imported_by_its_name() -> None:
@@ -114,18 +108,6 @@ def test_a_function_of_something_else_is_refused() -> None:
     with pytest.raises(ArgumentInvalid) as caught:
         check_function(wrapper, "old", "new")  # the parameters of the wrapper count
     assert caught.value.diagnostics[0].expected == "a plain function of the old and the new"
-
-
-def test_a_function_in_a_config_is_written_by_its_name_if_it_has_one() -> None:
-    cases: list[tuple[object, str | None]] = [
-        (outer, f"{__name__}:outer"),
-        ("module:function", "module:function"),
-        (min, "builtins:min"),
-        (lambda _: 1, None),
-    ]
-    assert [Model(predicate=given).model_dump()["predicate"] for given, _ in cases] == [
-        written for _, written in cases
-    ]
 
 
 def test_what_has_a_meaning_in_paths_is_encoded() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, FlowInvalid, Maybe, Port, Ports, Signal
+from dataflow import Config, FlowInvalid, Port, Ports, Signal
 from dataflow.core.nodetype import NodeType, derive
-from dataflow.core.ports import MISSING, InPort, OutPort, PortKind
+from dataflow.core.ports import MISSING, OutPort, PortKind
 from dataflow.core.signature import Shape
 from tests.support.codes import codes
 
@@ -114,23 +114,6 @@ def test_a_config_that_does_not_fit_is_a_problem() -> None:
 
 def configured(ports: Callable[[Any], Any], function: Callable[..., Any] = opened) -> NodeType:
     return derive(function, ports=ports).configured(Style())
-
-
-def test_inputs_follow_from_the_config() -> None:
-    made = configured(
-        lambda _style: Ports(
-            inputs={"a": int, "b": Port(Maybe[str], default="x"), "c": Port(Signal, many=True)}
-        )
-    )
-    assert made.inputs == {
-        "first": InPort("first", int, PortKind.DATA, 0),
-        "rest": InPort("rest", int, PortKind.DATA, (), many=True),
-        "a": InPort("a", int, PortKind.DATA),
-        "b": InPort("b", str, PortKind.DATA, "x"),
-        "c": InPort("c", Signal, PortKind.SIGNAL, many=True),
-    }
-    assert made.outputs == {"out": OutPort("out", Any, PortKind.DATA)}
-    assert made.shape is Shape.SINGLE
 
 
 def test_outputs_follow_from_the_config() -> None:

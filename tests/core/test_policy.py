@@ -17,13 +17,6 @@ async def decide(item: object) -> str:
     return "a"
 
 
-def test_a_limit_is_itself_only() -> None:
-    slots, starts = Limit(2), Limit(per_second=0.5)
-    assert (slots.slots, slots.per_second) == (2, None)
-    assert (starts.slots, starts.per_second) == (None, 0.5)
-    assert Limit(2) != slots
-
-
 def with_each(of: Any, name: str, *values: Any) -> list[Callable[[], object]]:
     """Return a call for each of the values of an argument."""
     return [partial(of, **{name: value}) for value in values]
@@ -89,11 +82,3 @@ def test_a_policy_is_made_of_the_settings_given() -> None:
         ({"enabled": False}, Policy(enabled=False)),
     ]
     assert [policy_of(**given) for given, _ in cases] == [policy for _, policy in cases]
-
-
-def test_settings_that_are_given_override_the_base() -> None:
-    base = Policy(timeout=1.0)
-    assert Policy().over(base) is base
-    assert Policy(timeout=None).over(base) == Policy(timeout=None)
-    assert Policy(memo="off").over(base) == Policy(timeout=1.0, memo="off")
-    assert Policy(default=None).over(Policy(default=1)) == Policy(default=None)

@@ -62,14 +62,6 @@ def test_a_function_that_returns_a_node_output_is_raw() -> None:
         assert set(derive(function).inputs) == {"context"}
 
 
-def test_the_ports_follow_from_the_config() -> None:
-    made = derive(whole, ports=named).configured(Names(names=("a", "b")))
-    assert list(made.inputs) == ["context", "a", "b"]
-    assert list(made.outputs) == ["context", "text", "rest"]
-    assert made.outputs["rest"].conditional
-    assert made.shape is Shape.RAW
-
-
 def test_parameters_and_ports_of_other_names_are_refused() -> None:
     functions: dict[Callable[..., Any], list[str]] = {
         odd_names: ["DF0409 odd_names"] * 3,

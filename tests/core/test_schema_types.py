@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
-from pathlib import Path
+from datetime import date
 from types import NoneType
 from typing import Any, Final, Literal
-from uuid import UUID
 
 import pytest
 
 from dataflow.core.config import type_of_schema
 from dataflow.errors import ArgumentInvalid, ValueMismatch
 from dataflow.types.agreement import agrees
-from dataflow.types.validation import check_json, check_value, json_schema
+from dataflow.types.validation import check_json, check_value
 from tests.support.codes import codes
 
 TYPES: Final[list[tuple[Any, object]]] = [
@@ -114,12 +112,3 @@ def test_limits_are_checked_and_do_not_matter_for_agreement() -> None:
             with pytest.raises(ValueMismatch):
                 check(wrong, kind)
         assert agrees(kind, type_of_schema({key: schema[key] for key in schema.keys() & {"type", "items"}}))
-
-
-def test_the_schema_of_these_types_gives_them_back() -> None:
-    kinds: list[object] = [
-        *(str, int, float, bool, NoneType, Any, list[int], dict[str, int], dict[str, Any], list[Any]),
-        *(int | None, int | str, Literal["a", 1], tuple[int, str], list[tuple[str, int]]),
-        *(date, datetime, time, timedelta, UUID, Path, bytes),
-    ]
-    assert [type_of_schema(json_schema(kind)) for kind in kinds] == kinds

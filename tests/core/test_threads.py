@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 import anyio
-import pytest
 
 from dataflow import Flow, this_firing, threaded
 from dataflow.core.threads import call_in_thread
@@ -13,16 +12,6 @@ from dataflow.core.threads import call_in_thread
 
 def add(a: int, b: int = 1, *, c: int = 0) -> int:
     return a + b + c
-
-
-@pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(3), KeyboardInterrupt()])
-async def test_an_error_is_raised_to_who_waits(error: BaseException) -> None:
-    def broken() -> None:
-        raise error
-
-    with pytest.raises(type(error)) as caught:
-        await call_in_thread(broken)
-    assert caught.value is error
 
 
 def test_a_loop_that_ended_does_not_disturb_the_thread() -> None:

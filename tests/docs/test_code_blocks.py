@@ -62,10 +62,6 @@ def test_blocks_have_a_known_language() -> None:
     assert [(place, block.language) for place, block in EVERY_BLOCK if block.language not in known] == []
 
 
-def test_blocks_of_data_are_files() -> None:
-    assert [place for place, block in EVERY_BLOCK if block.language in DATA and not block.file] == []
-
-
 def is_used(file: str, blocks: list[Block]) -> bool:
     """Tell whether a program, a command or another file names a file, its top folder or a function in it."""
     top, slash, _ = file.partition("/")

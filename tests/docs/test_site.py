@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from tests.docs.pages import FENCE, PAGES, ROOT
-from tests.docs.site import ENTRY, LLMS, html_of, navigation, told_files
+from tests.docs.site import LLMS, html_of, navigation, told_files
 
 PAGES_OF_DOCS: Final = {name: path for name, path in PAGES.items() if path != ROOT / "README.md"}
 HOW_TO: Final = {name: path for name, path in PAGES.items() if name.startswith("how-to/")}
@@ -22,25 +22,11 @@ def test_the_navigation_has_every_page_once() -> None:
     assert sorted(navigation()) == sorted(PAGES_OF_DOCS)
 
 
-def test_the_list_of_decisions_has_every_decision() -> None:
-    listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", PAGES["decisions/README.md"].read_text(encoding="utf-8"))
-    assert [f"decisions/{page}" for page in listed] == [
-        page for page in sorted(PAGES) if page.startswith("decisions/0")
-    ]
-
-
 def test_llms_txt_tells_the_pages_of_the_navigation() -> None:
     """The pages of the reference have their text only in HTML."""
     pages = [page for page in navigation() if not page.startswith("decisions/0")]
     files = [html_of(page) if page.startswith("reference/") else page for page in pages]
     assert sorted(told_files()) == sorted(files)
-
-
-def test_llms_txt_has_a_title_and_a_summary_then_lists_of_links() -> None:
-    assert re.match(r"# .+\n\n(> .+\n)+\n", LLMS.read_text(encoding="utf-8"))
-    _, *sections = LLMS.read_text(encoding="utf-8").split("\n## ")
-    lines = [line for section in sections for line in section.split("\n")[1:] if line.startswith("- ")]
-    assert not [line for line in lines if not ENTRY.fullmatch(line)]
 
 
 def test_pages_on_tasks_are_short() -> None:

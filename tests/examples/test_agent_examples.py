@@ -30,10 +30,6 @@ def printed(folder: Path, *command: str, answer: str = "", **variables: str) -> 
     return done.stdout.splitlines()
 
 
-def test_without_a_key_a_script_answers_the_chat(tmp_path: Path) -> None:
-    assert printed(tmp_path, "chat.py", "rain")[-1] == "good: True, because: the cat"
-
-
 def test_with_a_key_the_provider_is_asked_by_the_chat(tmp_path: Path) -> None:
     with serving() as server:
         lines = printed(tmp_path, "chat.py", "rain", OPENAI_API_KEY=KEY, OPENAI_API_BASE=server.url)

@@ -83,13 +83,6 @@ async def test_at_the_limit_the_last_text_stands_with_a_warning(tmp_path: Path) 
     assert warning.startswith("DF0834 refine: ended at its limit of 5 rounds")
 
 
-async def test_an_empty_file_gives_an_empty_digest(tmp_path: Path) -> None:
-    page, to = tmp_path / "empty.txt", tmp_path / "to"
-    page.touch()
-    result = await Flow.load(DOCUMENT).run(path=str(page), to=str(to))
-    assert (result.status, result["digest"], to.read_text()) == ("completed", "", "")
-
-
 def called(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], capture_output=True, encoding="utf-8", check=False)
 

@@ -13,7 +13,6 @@ from tests.examples.digest_properties import (
     GOLDENS,
     Golden,
     digest_nodes,
-    misplaced,
     plain_loop,
     problems_of,
 )
@@ -85,13 +84,6 @@ async def test_the_title_is_the_text_of_a_top_level_heading(subtests: pytest.Sub
             assert (await split(f"{line}\n\nText.")).title == title
 
 
-async def test_plain_paragraphs_are_grouped_into_sections_of_some_size() -> None:
-    paragraphs = [f"Paragraph {number} " + "and so on " * 30 + "ends." for number in range(10)]
-    chunks = (await split("\n\n".join(paragraphs))).chunks
-    assert [chunk.count("Paragraph") for chunk in chunks] == [3, 3, 3, 1]
-    assert "\n\n".join(chunks) == "\n\n".join(paragraphs)
-
-
 @given(DOCUMENTS)
 @example("## A\n\r```\nB.")
 @example("A\n- \r\r\n")
@@ -144,18 +136,6 @@ async def test_a_budget_without_a_sentence_is_refused() -> None:
             await summarise("Text.", keep)
 
 
-@given(DOCUMENTS, st.integers(1, 4))
-@example("Foo bar. 東京。Bar foo.", 2)
-@example("A cat. Was? 日本日本。but cats.", 2)
-@example("Sent.\n    ---\nfoo bar. Baz.", 2)
-@example("Well. ``` foo\n\nLast.", 3)
-@example("Look. # five is open.\n\nLast.", 3)
-async def test_every_sentence_of_a_summary_is_a_slice_of_the_text(text: str, keep: int) -> None:
-    summary = await summarise(text, keep)
-    assert not misplaced(summary, text)
-    assert all(sentence in text for sentence in sentences_of(summary))
-
-
 async def test_parts_that_are_not_empty_are_joined_in_order_below_the_title() -> None:
     assert await join("Title", ["One.", "", "## Two\n\nB.", "\n"]) == "# Title\n\nOne.\n\n## Two\n\nB."
     assert await join("", ["One.", "Two."]) == "One.\n\nTwo."
@@ -169,19 +149,6 @@ async def test_a_text_is_graded_by_its_characters_and_the_budget_halved() -> Non
     assert short == [True, True, True, False]
     assert (await grade("日本🙂", 3, 1)).short  # characters and not bytes
     assert [(await grade("", 0, keep)).keep for keep in (8, 5, 2, 1)] == [4, 2, 1, 1]
-
-
-async def test_text_in_any_script_survives() -> None:
-    scripts = [
-        "I\u0307stanbul e\u0301te\u0301.",
-        "日本語です。",
-        "עברית.",
-        "हिन्दी पाठ।",
-        "👩‍👩‍👧 family.",
-        "\u202bعربي\u202c؟",
-    ]
-    source = "# Tőrös\n\n" + " ".join(scripts)
-    assert await plain_loop(source, 2000) == ([source], False)
 
 
 @given(DOCUMENTS, st.integers(0, 120), st.integers(1, 4))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import signal
 import subprocess
 import sys
 from types import ModuleType
@@ -56,16 +55,6 @@ def played(*arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]
     return subprocess.run(command, input=lines, capture_output=True, encoding="utf-8", check=True)
 
 
-def started() -> subprocess.Popen[str]:
-    """Start the example on pipes, and read until it waits for a line."""
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
-    assert process.stdout is not None
-    while "nodes were stale" not in process.stdout.readline():
-        pass
-    return process
-
-
 def counts_in(text: str) -> list[tuple[int, int, int]]:
     return [(int(stale), int(called), int(stood)) for stale, called, stood in COUNTS.findall(text)]
 
@@ -98,14 +87,6 @@ def test_what_is_no_change_is_told_and_changes_nothing() -> None:
         "DF0821 input 'wind': the flow does not have this input; available: battery, price, sun",
     ]
     assert counts_in(done.stdout) == [(200, 200, 0), (2, 2, 0)]
-
-
-def test_a_signal_ends_it_while_it_waits_for_a_line() -> None:
-    with started() as process:
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == 130
-        assert process.stderr is not None
-        assert process.stderr.read() == ""
 
 
 async def compare(changes: list[tuple[str, int]]) -> None:

@@ -45,13 +45,6 @@ def test_it_pauses_in_one_process_and_ends_in_another(folder: Path) -> None:
     assert (folder / "release.txt").read_text("utf-8") == "News."
 
 
-def test_what_is_rejected_is_not_released(folder: Path) -> None:
-    dataflow("run", str(EXAMPLE), "--input", "draft=draft.txt")
-    resumed = dataflow("resume", run_in_the_store()["run"], "review/ask=reject")
-    assert resumed.returncode == 0
-    assert not (folder / "release.txt").exists()
-
-
 def test_it_ends_in_another_process_after_a_kill(folder: Path) -> None:
     slow = folder / "release.yaml"
     slow.write_text(EXAMPLE.read_text("utf-8").replace("  review:", SLOW), "utf-8")

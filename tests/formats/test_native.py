@@ -48,11 +48,6 @@ def source(text: str) -> Any:
     return load_yaml(f"outputs:\n  out: {text}").block.outputs["out"]
 
 
-def test_a_document_without_a_name_is_called_as_its_file() -> None:
-    assert load("dataflow: 1", "flows/two.flow.yaml", nest).name == "two.flow"
-    assert load("dataflow: 1", "", nest).name == "flow"
-
-
 SOURCES: Final[dict[str, Source]] = {
     "a": Reference("a"),
     "a.b": Reference("a", "b"),

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from dataflow import Flow, FlowInvalid
-from dataflow.formats.native.writer import dump_yaml
-from dataflow.formats.reader import read
 from tests.support.codes import located
 
 NODES = """
@@ -72,19 +69,6 @@ outputs: {o: in_place, y: in_place.y}
     result = await loaded.run()
     assert result.outputs == {"o": 4, "y": 5}
     assert list(result.states) == ["by_file", "in_place", "by_file/odd", "in_place/inc"]
-
-
-def test_a_loaded_flow_is_written_and_read_again_the_same(folder: Path) -> None:
-    nodes = """
-nodes:
-  by_file: {flow: ./sub.yaml, values: {x: 3}, policy: {on_error: skip, errors: collect}, meta: {a: 1}}
-  in_place: {flow: {dataflow: 1, name: inner, using: {errors: continue}}, after: [by_file]}
-outputs: {o: by_file.y}
-"""
-    loaded = load(folder, nodes)
-    assert loaded.to_dict()["nodes"] == read(nodes, "nodes.yaml")[0]["nodes"]
-    (folder / "again.yaml").write_text(dump_yaml(loaded.wiring), "utf-8")
-    assert json.dumps(Flow.load(folder / "again.yaml").to_dict()) == json.dumps(loaded.to_dict())
 
 
 def test_problems_of_a_subflow_have_their_locations(folder: Path) -> None:

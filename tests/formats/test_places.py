@@ -127,10 +127,3 @@ def test_a_config_that_names_no_ports_is_the_only_problem_of_its_node(tmp_path: 
     ):  # fmt: skip
         node = f"{{type: control.template, config: {config}, values: {{x: 1, z: 2}}}}"
         assert len(check(tmp_path, f"nodes: {{a: {node}}}\noutputs: {{o: a}}")) == 1
-
-
-def test_problems_are_in_the_order_of_the_text(tmp_path: Path) -> None:
-    text = "outputs: {o: a.x, p: b}\nnodes:\n  a: {type: own.text}\n  c: {type: own.no}\n"
-    places = [position(problem) for problem in check(tmp_path, text)]
-    assert places == sorted(places)
-    assert len(places) == 4

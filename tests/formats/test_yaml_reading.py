@@ -142,13 +142,6 @@ def test_an_alias_is_a_separate_copy() -> None:
     assert value("[&x 1, *x, &x [&x 2, *x], *x]") == [1, 1, [2, 2], [2, 2]]
 
 
-def test_aliases_do_not_expand_without_end() -> None:
-    lines = ["a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
-    assert refusal("\n".join(lines)).code == "DF0115"
-    assert refusal(f"a: &a {'x' * 100_000}\nb: [{', '.join(['*a'] * 101)}]").code == "DF0115"
-
-
 TEXT = """\
 name: flow
 nodes:

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dataflow import Flow, Paused, RunFailed, collect, each, node
+from dataflow import Flow, Paused, collect, each, node
 from dataflow.live.session import Live
 from dataflow.scheduler.frames import Frame
 from tests.live.steps import turns
@@ -94,28 +94,6 @@ async def test_an_ask_in_a_map_is_open_for_the_items_that_show_something_else() 
             assert [ask.id for ask in session.asks] == open_
             await session.answer({id: f"{id} of {xs}" for id in open_})
         assert await session.get("y") == ["q[0] of [1, 2]", "q[1] of [1, 3]"]
-
-
-async def test_a_flow_node_that_took_too_long_has_failed_until_it_is_given_something_else() -> None:
-    calls: list[int] = []
-
-    async def call(x: int) -> int:
-        calls.append(x)
-        if x == 1:
-            await anyio.sleep_forever()
-        return x
-
-    with Flow("inside") as inside:
-        inside.output("z", inside.add(call, x=inside.input("x", int)).out)
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inside.with_(timeout=0.5), x=flow.input("x", int)).out.z)
-    async with flow.live(x=1) as session:
-        for _ in range(2):
-            with pytest.raises(RunFailed):
-                await session.get("y")
-        await session.update(x=2)
-        assert await session.get("y") == 2
-    assert calls == [1, 2]
 
 
 async def test_other_code_for_nodes_in_a_map_and_in_a_loop() -> None:

@@ -28,18 +28,6 @@ def through(gate: Gate, **settings: Any) -> Flow:
     return flow
 
 
-async def test_what_the_update_does_not_reach_goes_on() -> None:
-    gate = Gate(lambda x: x in (1, 7))
-    async with through(gate).live(x=1, y=7) as session, asking(session, "gated", "beside") as got:
-        await turns()
-        await session.update(x=2)
-        await turns()
-        assert got == [2]
-        gate.open()
-    assert got == [2, 7]
-    assert sorted(gate.calls) == [1, 2, 7]
-
-
 def effect_of(gate: Gate, *, fails: bool, **settings: Any) -> Any:
     async def effect(x: int) -> int:
         await gate.passed(x)
@@ -61,17 +49,6 @@ async def test_an_effect_is_not_cut_short_and_is_reused_for_the_same_inputs() ->
             gate.open()
         assert gate.calls == gate.ended == [1]
         assert ("ValueError: 1" in got[0]) if fails else (got == [1])
-
-
-async def test_an_effect_runs_again_after_its_end_if_its_inputs_have_changed() -> None:
-    gate = Gate(lambda x: x == 1)
-    async with through(gate, effect=True).live(x=1) as session, asking(session, "gated") as got:
-        await gate.reached()
-        await session.update(x=2)
-        await turns()
-        assert gate.calls == [1]
-        gate.open()
-    assert (got, gate.ended) == ([2], [1, 2])
 
 
 async def test_an_effect_that_changes_its_own_input_ends_first() -> None:
@@ -149,29 +126,6 @@ async def test_a_thread_that_was_given_up_gives_its_slot_back() -> None:
         await turns()
         go_on.set()
         assert await session.get("y") == 2
-
-
-async def test_a_thread_may_return_after_the_session() -> None:
-    begun, go_on, returned = threading.Event(), threading.Event(), threading.Event()
-
-    def block(x: int) -> int:
-        begun.set()
-        go_on.wait()
-        returned.set()
-        return x
-
-    async with (
-        one_node(threaded(block)).using(max_concurrency=1).live(x=1) as session,
-        anyio.create_task_group() as group,
-    ):
-        group.start_soon(session.get, "y")
-        while not begun.is_set():
-            await turns(1)
-        group.cancel_scope.cancel()
-    go_on.set()
-    while not returned.is_set():
-        await turns(1)
-    await turns()
 
 
 async def test_the_result_of_a_replaced_function_is_not_that_of_the_new_one() -> None:

@@ -43,28 +43,6 @@ async def test_a_reader_that_gives_up_stops_nothing() -> None:
         assert gate.calls == [1]
 
 
-async def test_a_node_may_ask_and_change_what_it_does_not_depend_on() -> None:
-    found: list[Live] = []
-
-    async def ten(x: int) -> int:
-        return 10 * x
-
-    async def asks(x: int) -> int:
-        await found[0].update(other=x)
-        return x + int(await found[0].get("ten.out"))
-
-    with Flow("f") as flow:
-        x = flow.input("x", int)
-        flow.input("other", int, 0)
-        flow.add(ten, x=x)
-        flow.output("y", flow.add(asks, x=x).out)
-    async with flow.live(x=1) as session:
-        found.append(session)
-        assert await session.get("y") == 11
-        await session.update(x=2)
-        assert await session.get("y") == 22
-
-
 def racing(gate: Gate) -> Flow:
     async def fast(x: int) -> int:
         return x

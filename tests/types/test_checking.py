@@ -6,9 +6,8 @@ from __future__ import annotations
 import collections
 import collections.abc as abc
 import datetime as dt
-import inspect
 import math
-from typing import Annotated, Any, Literal, LiteralString, NewType, get_args, get_origin
+from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
 import pytest
 from annotated_types import Gt, MinLen
@@ -52,10 +51,6 @@ def positive(value: int) -> int:
     return value
 
 
-def squares() -> abc.Iterator[int]:
-    yield 1
-
-
 async def pieces() -> abc.AsyncIterator[int]:
     yield 1
 
@@ -63,7 +58,6 @@ async def pieces() -> abc.AsyncIterator[int]:
 JOHN = ex.Person("John")
 CALLS = len
 NUMBERS = iter([1])
-TODAY = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
 SELF: list[Any] = []
 SELF.append(SELF)
 CHAIN: dict[str, Any] = {"value": 1}
@@ -72,67 +66,42 @@ CHAIN["rest"] = CHAIN
 #: Types with values that have them.
 RIGHT: list[tuple[object, list[object]]] = [
     (Any, [object()]),
-    (object, [object()]),
-    (inspect.Parameter.empty, [object()]),
     (int, [1, True, 0]),
-    (None, [None]),
-    (int | None, [None]),
     (int | str, [1]),
-    (int | float, [1]),
     (float, [1.5, math.nan]),
     (float | None, [math.inf]),
     (str, ["", ex.Text("a")]),
-    (LiteralString, ["a"]),
     (Literal[1, 2], [1]),
     (Literal[ex.Color.RED], [ex.Color.RED]),
-    (ex.Color, [ex.Color.RED]),
-    (dt.date, [TODAY]),
     (list[int], [[], [1, True]]),
     (list[float], [[1], [1, 1.5]]),
-    (list, [[1, "a"]]),
-    (list[Any], [[1, "a"]]),
     (list[str], [ex.Words(["a"])]),
     (ex.Words, [ex.Words([1])]),
     (ex.Shelf[int], [ex.Shelf([1])]),
     (list[list[int]], [[[1], []]]),
-    (list[int | None], [[1, None]]),
     (list[ex.Movie], [[{"title": "a"}]]),
-    (list[ex.Named], [[JOHN]]),
-    (list[ex.Item], [[1]]),
     (abc.Sequence[int], [[1], collections.deque([1]), b"ab", range(3), (1, 2)]),
-    (abc.Iterable[int], [[1]]),
     (set[int], [{1}]),
-    (abc.Set[int], [frozenset({1})]),
-    (collections.deque[int], [collections.deque([1])]),
     (abc.Sequence[str], ["ab"]),
     (dict[str, float], [{"a": 1}]),
     (abc.Mapping[str, int], [{"a": 1}, collections.Counter("a")]),
     (abc.Iterable[str], [{"a": 1}, NUMBERS]),
-    (dict, [{"a": 1}]),
-    (collections.Counter[str], [collections.Counter("a")]),
     (tuple[int, str], [(1, "a")]),
     (tuple[int, ...], [(1, 2)]),
-    (tuple, [(1, "a")]),
-    (tuple[()], [()]),
     (tuple[int, *ex.Items], [(1, "a")]),
     (abc.Iterator[str], [NUMBERS]),
-    (abc.Generator[int, None, None], [squares()]),
     (abc.AsyncIterator[int], [pieces()]),
     (abc.Callable[[str], int], [CALLS]),
     (abc.ItemsView[str, str], [{"a": 1}.items()]),
     (abc.Mapping[str, str], [collections.UserDict(a=1)]),
     (ex.Box[int], [ex.Box()]),
-    (ex.Person, [JOHN]),
     (ex.Point, [ex.Point(1, 2)]),
     (tuple[int, int], [ex.Point(1, 2)]),
-    (ex.Pair[str], [ex.Pair("a", 1)]),
     (ex.Model, [ex.Model(x=1)]),
     (ex.GenericModel[str], [ex.GenericModel[int](x=1)]),
     (type[int], [int, bool]),
     (type[Any], [int]),
-    (type, [int]),
     (ex.Named, [JOHN]),
-    (ex.Calls, [len]),
     (ex.Hashes, [1]),
     (ex.Movie, [{"title": "a"}, {"title": "a", "year": 1, "stars": 5}]),
     (ex.Unresolved, [{"value": object()}]),
@@ -148,7 +117,6 @@ RIGHT: list[tuple[object, list[object]]] = [
     (PastDate, [dt.date(2000, 1, 1)]),
     ("str", [1]),
     (ex.Item, [1]),
-    (5, [1]),
     (Undecided("undecided", (), {}), [1]),
 ]
 
@@ -157,30 +125,20 @@ WRONG: list[tuple[object, object, str]] = [
     ("1", int, "int <- str '1'"),
     (1.0, int, "int <- float 1.0"),
     ("1.0", float, "float <- str '1.0'"),
-    (1, bool, "bool <- int 1"),
-    (1, str, "str <- int 1"),
     (b"a", str, "str <- bytes b'a'"),
-    (0, None, "None <- int 0"),
-    (None, int, "int <- None"),
     ("", int | None, "int | None <- str ''"),
     (object(), int, "int <- object"),
     (Wordless(), int, "int <- Wordless"),
     (10**400, float, "float (in its range) <- int 1000000"),
-    (10**5000, str, "str <- int"),
     ("x" * 999, int, "int <- str 'xxxx"),
     (True, Literal[1], "Literal[1] <- bool True"),
-    ("c", Literal["a", "b"], "Literal['a', 'b'] <- str 'c'"),
     ("red", ex.Color, "Color <- str 'red'"),
     ((1,), list[int], "list[int] <- tuple (1,)"),
-    ([1], tuple[int], "tuple[int] <- list [1]"),
-    ([1], set[int], "set[int] <- list [1]"),
     ([1, "a"], list[int], "[1] int <- str 'a'"),
-    ([1, "a"], list[float], "[1] float <- str 'a'"),
     (ex.Shelf(["a"]), ex.Shelf[int], "[0] int <- str 'a'"),
     ([[1], ["a"]], list[list[int]], "[1][0] int <- str 'a'"),
     ("a", abc.Sequence[int], "[0] int <- str 'a'"),
     ({"a"}, set[int], "[?] int <- str 'a'"),
-    ({"a": "b"}, dict[str, int], ".a int <- str 'b'"),
     ({"a b": "b"}, dict[str, int], "['a b'] int <- str 'b'"),
     ({1: 2}, dict[str, int], ".keys() str <- int 1"),
     ({1: 2}, abc.Iterable[str], "[?] str <- int 1"),
@@ -188,14 +146,11 @@ WRONG: list[tuple[object, object, str]] = [
     ((1, 2), tuple[int, str], "[1] str <- int 2"),
     ((1, 2), tuple[int], "tuple[int] <- tuple (1, 2)"),
     ((1, "a"), tuple[int, ...], "[1] int <- str 'a'"),
-    (ex.Point(1, 2), tuple[int, str], "[1] str <- int 2"),
     (["a"], list[int] | None, "[0] int <- str 'a'"),
     (["a"], list[int] | list[bool], "list[int] | list[bool] <- list ['a']"),
     (-1, Annotated[int, Gt(0)] | None, "int (greater than 0) <- int -1"),
     ({"x": 1}, ex.Model, "Model <- dict {'x': 1}"),
-    ({"name": "John"}, ex.Person, "Person <- dict {'name': 'John'}"),
     ((1, 2), ex.Point, "Point <- tuple (1, 2)"),
-    (str, type[int], "type[int] <- type <class 'str'>"),
     (5, abc.Callable[[], int], "Callable[[], int] <- int 5"),
     ([1], abc.Iterator[int], "Iterator[int] <- list [1]"),
     (ex.Box(), ex.Named, "Named <- Box"),
@@ -204,9 +159,7 @@ WRONG: list[tuple[object, object, str]] = [
     ({"title": 1}, ex.Movie, ".title str <- int 1"),
     ([("title", "a")], ex.Movie, "Movie <- list [('title', 'a')]"),
     ({"value": 1, "rest": {"value": 2}}, ex.Chain, ".rest.rest Chain | None <- nothing"),
-    ("a", ex.UserId, "int <- str 'a'"),
     ([1, ["a"]], ex.Ints, "[1][0] int | list[Ints] <- str 'a'"),
-    (-1, Annotated[int, Gt(0)], "int (greater than 0) <- int -1"),
     ([1, -1], list[Annotated[int, Field(gt=0)]], "[1] int (greater than 0) <- int -1"),
     (-1, Annotated[int, AfterValidator(positive)], "int (value error, not above"),
     (dt.date(9000, 1, 1), PastDate, "PastDate (date should be in the past) <- date"),
@@ -238,24 +191,12 @@ def test_an_int_for_a_float_becomes_a_float() -> None:
             assert (type(result), result) == (float, number)
 
 
-def test_an_int_stays_one_where_an_int_may_come() -> None:
-    for expected in (float | int, ex.Floats | int, complex | int, float | object, float | ex.Item):
-        assert type(check_value(1, expected)) is int
-
-
 def test_a_value_nested_deeper_than_the_stack_is_not_followed_to_its_end() -> None:
     deep: list[Any] = []
     for _ in range(10_000):
         deep = [deep]
     assert check_value(deep, ex.Ints) is deep
     assert check_value(deep, ex.Nest[int]) is deep
-
-
-def test_a_wide_value_that_refers_to_itself_is_looked_at_once() -> None:
-    twice: list[Any] = []
-    for _ in range(30):
-        twice = [twice, twice]
-    assert check_value(twice, ex.Ints) is twice
 
 
 async def whole(n: int) -> int:
@@ -310,27 +251,6 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 TYPES = st.recursive(LEAVES, containers, max_leaves=4)
-VALUES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary()),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3), st.tuples(inner, inner)
-    ),
-    max_leaves=8,
-)
-
-
-@given(VALUES)
-def test_every_value_is_of_its_own_type(value: object) -> None:
-    assert check_value(value, type(value)) is value
-
-
-@given(VALUES, TYPES)
-def test_a_check_gives_the_value_itself_its_float_or_a_mismatch(value: object, expected: object) -> None:
-    try:
-        result = check_value(value, expected)
-    except ValueMismatch:
-        return
-    assert result is value or (isinstance(value, int) and result == float(value))
 
 
 def widened(kind: Any) -> Any:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import collections.abc as abc
 import datetime as dt
-import json
-import typing
 import uuid
 from dataclasses import dataclass
-from decimal import Decimal
-from pathlib import Path
-from typing import Annotated, Any, ForwardRef, Literal
+from typing import Annotated, Any
 
 import pytest
 from annotated_types import Gt, MinLen
-from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, field_validator
 
@@ -57,27 +52,17 @@ for _ in range(100_000):
 
 RIGHT: list[tuple[object, object, object]] = [
     (0, int, 0),
-    (False, bool, False),
-    ("", str, ""),
     (None, int | None, None),
     (1, float, 1.0),
-    (10**30, int, 10**30),
     (float("inf"), float, float("inf")),
     ([1, 2], tuple[int, ...], (1, 2)),
     ([1, "a"], tuple[int, str], (1, "a")),
     ([1, 1], set[int], {1}),
-    ([1, 1], frozenset[int], frozenset({1})),
-    ([], list[int], []),
-    ({}, dict[str, int], {}),
     ({"1": 2}, dict[int, int], {1: 2}),
     ("2024-01-01", dt.date, dt.date(2024, 1, 1)),
     ("00000000-0000-0000-0000-000000000001", uuid.UUID, uuid.UUID(int=1)),
-    ("1.5", Decimal, Decimal("1.5")),
-    ("a/b", Path, Path("a/b")),
     ("red", ex.Color, ex.Color.RED),
-    ("a", Literal["a"], "a"),
     ({"name": "tea"}, Order, Order(name="tea")),
-    ([{"name": "tea"}], list[Order], [Order(name="tea")]),
     ({"name": "John"}, ex.Person, ex.Person("John")),
     ([1, 2], ex.Point, ex.Point(1, 2)),
     ({"title": "a"}, ex.Movie, {"title": "a"}),
@@ -86,14 +71,12 @@ RIGHT: list[tuple[object, object, object]] = [
     (5, Annotated[int, ["cannot be hashed"]], 5),
     # iterables arrive as lists, at any depth
     ([1], abc.Iterable[int], [1]),
-    ([1], typing.Iterable, [1]),
     ([1], abc.Iterable[int] | None, [1]),
     ([1], Annotated[abc.Iterable[int], MinLen(1)], [1]),
     ({"a": [[1]]}, dict[str, list[abc.Iterable[int]]], {"a": [[1]]}),
     ([[1]], tuple[abc.Iterable[int], ...], ([1],)),
     # what pydantic has no adapter for is checked as it is
     (1, "str", 1),
-    (1, ForwardRef("str"), 1),
     (1, ex.Item, 1),
     ([1], list["Nowhere"], [1]),  # type: ignore[name-defined]  # noqa: F821 - what is tested
     # what pydantic cannot read is checked as it is
@@ -107,10 +90,6 @@ WRONG: list[tuple[object, object, str]] = [
     ("1", int, "int <- str '1'"),
     (1.0, int, "int <- float 1.0"),
     (True, int, "int <- bool True"),
-    ("1", float, "float <- str '1'"),
-    (1, str, "str <- int 1"),
-    ("b", Literal["a"], "Literal['a'] <- str 'b'"),
-    ("green", ex.Color, "Color <- str 'green'"),
     ("soon", dt.date, "date <- str 'soon'"),
     ("q", int | float, "int | float <- str 'q'"),
     ([1, "a"], list[int], "[1] a valid integer <- str 'a'"),
@@ -126,10 +105,8 @@ WRONG: list[tuple[object, object, str]] = [
     ([-1], list[Annotated[int, Gt(0)]], "[0] greater than 0 <- int -1"),
     ([], Annotated[list[int], MinLen(1)], "list[int] (list should have at least 1 item"),
     ({"watched": {}}, Holder, "Holder <- dict {'watched': {}}"),
-    ({}, Watched, "Watched <- dict {}"),
     ({}, ex.Named, "Named <- dict {}"),
     ([1], abc.Iterator[int], "Iterator[int] <- list [1]"),
-    ([1], abc.Generator[int, None, None], "Generator[int, None, None] <- list [1]"),
     ([1, "2"], abc.Iterable[int], "[1] a valid integer <- str '2'"),
     (dt.date(2024, 1, 1), dt.date, "date as JSON <- date datetime.date(2024, 1, 1)"),
     ({1}, set[int], "set[int] as JSON <- set {1}"),
@@ -157,15 +134,6 @@ JSON = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)),
     max_leaves=8,
 )
-
-
-@given(JSON, st.sampled_from([int, list[float], dict[str, str], set[int], tuple[int, ...], Order, ex.Color]))
-def test_what_json_gives_can_be_written_as_json_again(value: object, expected: Any) -> None:
-    try:
-        result = check_json(value, expected)
-    except ValueMismatch:
-        return
-    assert check_json(json.loads(json.dumps(value)), expected) == result
 
 
 def test_a_type_has_a_json_schema_or_an_empty_one() -> None:
