@@ -16,10 +16,6 @@ class Style(Config):
     words: int = 10
 
 
-async def shorten(text: str, style: Style, *more: str, limit: int = 3) -> str:
-    return f"{text}-{style.words}-{''.join(more)}-{limit}"
-
-
 def test_a_marker_is_not_a_constant() -> None:
     for marker in (SKIP, MISSING):
         built: Any = Flow()
@@ -39,19 +35,6 @@ def test_the_default_of_an_input_is_checked() -> None:
     built.input("c", Any, SKIP)
     assert built.inputs["a"].default == 3.0
     assert codes(built.check()) == ["DF0601 inputs.b.default", "DF0601 inputs.c.default"]
-
-
-async def test_arguments_are_ports_expressions_or_constants() -> None:
-    with Flow() as built:
-        text = built.input("text", str)
-        built.output("positional", built.add(shorten, text, Style(words=1), "a", text).out)
-        built.output("keywords", built.add(shorten, text=merge(text, "x"), style=Style(words=2), limit=5).out)
-        built.output("default", built.add(shorten, "x").out)  # type: ignore[call-arg]  # the config has a default
-    assert dict((await built.run(text="t")).outputs) == {
-        "positional": "t-1-at-3",
-        "keywords": "t-2--5",
-        "default": "x-10--3",
-    }
 
 
 @flow

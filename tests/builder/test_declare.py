@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, Node, PortMisuse, Retry, node, threaded
-from dataflow.core.policy import Policy
+from dataflow import Config, Flow, PortMisuse, node, threaded
 
 
 class Style(Config):
@@ -34,32 +33,6 @@ def double(x: int) -> int:
 
 async def plain(x: int, y: float = 1) -> float:
     return x + y
-
-
-def test_settings_are_kept() -> None:
-    made: Node[..., Any] = node(
-        name="other",
-        version="2",
-        retries=2,
-        timeout=1.5,
-        deadline=None,
-        memo="run",
-        on_error="skip",
-        default=0,
-        limit="web",
-        effect=True,
-    )(plain)
-    assert (made.name, made.type.id, made.type.version) == ("other", f"{__name__}:plain", "2")
-    assert made.type.policy == Policy(
-        retry=Retry(2),
-        timeout=1.5,
-        deadline=None,
-        memo="run",
-        on_error="skip",
-        default=0,
-        limit="web",
-        effect=True,
-    )
 
 
 def test_an_invalid_setting_is_refused_where_it_is_made() -> None:

@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 import pytest
 
 from dataflow import Flow, PortMisuse, merge
-from dataflow.builder.sources import ports_within
 from tests.behaviour.flow_parts import split
 from tests.support.codes import codes
 
@@ -30,11 +29,6 @@ async def count(doc: str) -> Counts:
 
 def port() -> Any:
     return Flow("f").add(split, doc="text").out.title
-
-
-def itself(items: list[Any]) -> list[Any]:
-    items.append(items)
-    return items
 
 
 def misuse(use: Callable[[Any], object], found: Any) -> PortMisuse:
@@ -85,21 +79,3 @@ def test_the_keys_of_a_typed_dict_are_ports() -> None:
     whole: Any = flow.add(count, doc="text").out
     with pytest.raises(PortMisuse):
         whole[0]
-
-
-def test_a_list_with_ports_in_it_is_recognised() -> None:
-    found = port()
-    with_ports: list[object] = [
-        [found],
-        ("a", found),
-        {"a": found},
-        {found},
-        frozenset({found}),
-        [[{"a": (found,)}]],
-        found,
-        [merge(found, found)],
-        [Flow().when(found, bool)],
-    ]
-    without: list[object] = [itself([1]), ["a"], {}, "text"]
-    assert [ports_within(one) for one in with_ports] == [True] * len(with_ports)
-    assert [ports_within(one) for one in without] == [False] * len(without)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from dataflow import Flow
-from dataflow.core.discovery import offers
 from tests.behaviour.nodes import inc
 from tests.nodes.formats.cagent.workflows import flow_of
 from tests.support.calls import calls_in
-from tests.support.installed import install
 
 #: Makes the feedback edges of a chain, each with its source and its head, of the nodes and their number.
 Edges = Callable[[int, int], list[tuple[int, int]]]
@@ -61,24 +57,6 @@ def test_the_work_grows_with_the_nodes_and_the_loops_that_each_of_them_is_in(edg
     """Twice as many nodes, each of them in twice as many loops, which each of their values leaves."""
     compiling(edges, 2)
     assert compiling(edges, 60) < 4.2 * compiling(edges, 30)
-
-
-def test_only_the_folder_that_has_changed_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    full, other = tmp_path / "full", tmp_path / "other"
-    for place in (full, other):
-        place.mkdir()
-        monkeypatch.syspath_prepend(str(place))
-    for number in range(40):
-        install(full, f"distribution{number}", f"pack{number} = made_up_packs:good\n")
-
-    def reading(changed: Path, at: int) -> int:
-        os.utime(changed, ns=(at, at))  # a change that no clock is too coarse for
-        return calls_in(offers)
-
-    reading(full, 1)
-    assert 4 * reading(other, 2) < reading(full, 3)
 
 
 def test_an_earlier_output_that_a_step_of_cagent_is_told_takes_few_calls() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.examples.digest_properties import (
-    GOLDENS,
-    Golden,
     digest_nodes,
     plain_loop,
     problems_of,
@@ -144,13 +141,6 @@ async def test_parts_that_are_not_empty_are_joined_in_order_below_the_title() ->
     assert await join("", ["", ""]) == ""
 
 
-async def test_a_text_is_graded_by_its_characters_and_the_budget_halved() -> None:
-    short = [(await grade("x" * length, 10, 8)).short for length in (0, 9, 10, 11)]
-    assert short == [True, True, True, False]
-    assert (await grade("日本🙂", 3, 1)).short  # characters and not bytes
-    assert [(await grade("", 0, keep)).keep for keep in (8, 5, 2, 1)] == [4, 2, 1, 1]
-
-
 @given(DOCUMENTS, st.integers(0, 120), st.integers(1, 4))
 @example("T\n=\nFoo", 0, 2)
 @example("# ## #\n\nFoo.\n\n# Bar\n\nBaz.", 0, 2)
@@ -163,34 +153,6 @@ async def test_no_round_adds_moves_or_merges_anything(source: str, target: int, 
         assert not problems_of(after, source, len(after), ended_by_limit=False)
         assert ink(after) <= ink(before)
         assert all(sentence in source for sentence in sentences_of(after))
-
-
-def test_a_wrong_digest_is_found_out() -> None:
-    source = "One. Two. Three. Four. Five. Six."
-    wrong = {
-        source: "33 characters, over the target of 30",
-        "Two.\n\nOne.": "out of order: 'One.'",
-        "One. Seven.": "not in the source: 'Seven.'",
-        "One. One.": "out of order: 'One.'",
-        "# Title\n\nOne.": "the title 'Title' is not in the source",
-    }
-    found = {digest: problems_of(digest, source, 30, ended_by_limit=False) for digest in wrong}
-    assert found == {digest: [problem] for digest, problem in wrong.items()}
-    assert len(problems_of("One.", " \n", 30, ended_by_limit=False)) == 2
-    assert problems_of("One.", "One.", 30, ended_by_limit=True) == [
-        "went on to the limit though it was short enough"
-    ]
-
-
-@pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
-async def test_a_golden_text_has_the_digest_beside_it_and_its_sections_survive(golden: Golden) -> None:
-    outcome = await plain_loop(golden.source, golden.target)
-    assert not problems_of(outcome.digest, golden.source, golden.target, outcome.ended_by_limit)
-    assert len(outcome.texts) == golden.rounds >= 2
-    assert outcome.digest == golden.digest
-    headings = [line for line in golden.source.split("\n") if re.match(r"##+ ", line)]
-    for text in outcome.texts:
-        assert [line for line in text.split("\n") if re.match(r"##+ ", line)] == headings
 
 
 #: Texts that would be long without an end, or of nothing but marks, with what may stand at their end.

@@ -73,13 +73,6 @@ def test_a_script_shows_what_each_change_has_called() -> None:
     assert "2.3 kWh bought, 8.2 kWh sold; the day costs 0.26 euros, 4.62 saved" in day
 
 
-def test_lines_in_a_pipe_are_changes_up_to_q() -> None:
-    done = played(lines="price 33\nsun = 0\nq\nsun=100\n")
-    assert [called for _, called, _ in counts_in(done.stdout)] == [200, 2, 110]
-    assert "price        33 cents a kWh" in done.stdout
-    assert done.stderr == ""
-
-
 def test_what_is_no_change_is_told_and_changes_nothing() -> None:
     done = played("--script", "price=x wind=3 price=33")
     assert done.stderr.splitlines() == [

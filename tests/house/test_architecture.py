@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
-import networkx as nx
 import pytest
 
 import dataflow
@@ -39,17 +38,6 @@ TYPES_UPWARD: Final = {
     ("dataflow.scheduler.scheduler", "dataflow.memo.lookup"),
 }
 MOST_UPWARD: Final = 7
-#: Modules of a package that are in a cycle if type-only imports count. The lists may only shrink.
-TYPE_CYCLES: Final = {
-    "dataflow.builder": "blocks sources",
-    "dataflow.core": "nodetype wiring",
-    "dataflow.runtime": "attempts call engine run start tasks workers",
-    "dataflow.scheduler": (
-        "admission arguments arrivals asks demand failures firing_rule frames loops maps outcomes reports "
-        "scheduler scopes timers"
-    ),
-    "dataflow.secrets": "known masking",
-}
 #: Libraries that act, or look at the world.
 ACTING: Final = {
     "anyio", "asyncio", "io", "os", "pathlib", "random", "socket", "sqlite3", "subprocess", "threading",
@@ -60,8 +48,6 @@ SCHEDULER_ACTS: Final = {
     "dataflow.scheduler.admission": {"threading"},
     "dataflow.scheduler.scheduler": {"time"},
 }
-#: Modules that import one of ours by a string: a store that is asked for by name.
-BY_STRING: Final = {"dataflow.stores.store"}
 #: Folders of tests that are not about one package: rules, random flows, packs, sources and pages.
 OTHER_ROOMS: Final = {
     "behaviour", "benchmarks", "docs", "examples", "faults", "house", "messages", "mutation", "nodes",
@@ -150,40 +136,6 @@ def test_type_only_imports_obey_the_layers_but_for_those_listed() -> None:
     found = {pair for module in ENGINE.values() for pair in upward(module, for_types=True)}
     assert found == TYPES_UPWARD
     assert len(found) <= MOST_UPWARD
-
-
-def cycles_in(names: Iterable[str], *, for_types: bool) -> set[str]:
-    """Return the modules that are in a cycle of imports among these modules."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    inside = set(names)
-    for name in inside:
-        graph.add_edges_from(
-            (name, target) for target, _ in targets_of(EVERY[name], for_types=for_types) if target in inside
-        )
-    return {name for part in nx.strongly_connected_components(graph) if len(part) > 1 for name in part}
-
-
-def test_type_only_imports_make_no_cycle_in_a_package_but_those_listed() -> None:
-    packages: dict[str, list[str]] = {}
-    for name in EVERY:
-        packages.setdefault(name.rpartition(".")[0], []).append(name)
-    found = {
-        package: " ".join(sorted(name.rpartition(".")[2] for name in cycles_in(names, for_types=True)))
-        for package, names in packages.items()
-    }
-    assert {package: names for package, names in found.items() if names} == TYPE_CYCLES
-
-
-def names_a_module(module: Module) -> bool:
-    """Return whether a string argument of a call is the name of one of our modules."""
-    arguments = (one for call in ast.walk(module.tree()) if isinstance(call, ast.Call) for one in call.args)
-    strings = {str(one.value) for one in arguments if isinstance(one, ast.Constant)}
-    return any(text.partition(":")[0] in EVERY.keys() - {"dataflow"} for text in strings)
-
-
-def test_modules_are_imported_by_string_only_where_listed() -> None:
-    """Such imports would bypass the layers."""
-    assert {name for name, module in ENGINE.items() if names_a_module(module)} == BY_STRING
 
 
 def test_the_scheduler_decides_and_does_not_act() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from dataflow import DataflowError, Flow, Live, RunFailed
-from tests.live.steps import Gate, turns
+from dataflow import DataflowError, Flow, Live
+from tests.live.steps import turns
 
 
 async def slow_double(x: int) -> int:
@@ -28,30 +28,6 @@ def two() -> Flow:
     return flow
 
 
-async def test_what_has_settled_before_an_update_is_not_given_with_what_settles_after_it() -> None:
-    gate = Gate(closed=lambda x: x == 1)
-
-    async def late(x: int) -> int:
-        await gate.passed(x)
-        return x
-
-    with Flow("f") as flow:
-        x = flow.input("x", int)
-        flow.output("early", flow.add(negative, x).out)
-        flow.output("late", flow.add(late, x).out)
-    got: list[tuple[int, int]] = []
-
-    async def ask(session: Live) -> None:
-        got.append(await session.get("early", "late"))
-
-    async with flow.live(x=1) as session, anyio.create_task_group() as tasks:
-        tasks.start_soon(ask, session)
-        await gate.reached()
-        assert await session.get("early") == -1
-        await session.update(x=2)
-    assert got == [(-2, 2)]
-
-
 async def test_an_update_to_an_equal_value_begins_no_revision_and_other_code_does() -> None:
     begun: list[int] = []
 
@@ -69,28 +45,6 @@ async def test_an_update_to_an_equal_value_begins_no_revision_and_other_code_doe
         await turns()
         assert begun == [2]
         tasks.cancel_scope.cancel()
-
-
-async def test_who_watches_what_has_failed_waits_for_the_next_revision() -> None:
-    seen: list[object] = []
-
-    async def follow(session: Live) -> None:
-        while True:
-            try:
-                async for value in session.watch("negative"):
-                    seen.append(value)  # noqa: PERF401 - what comes before the failure counts
-            except RunFailed:
-                seen.append("failed")
-                seen.append(await session.revised())
-
-    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
-        tasks.start_soon(follow, session)
-        for x in (3, 5):
-            await anyio.wait_all_tasks_blocked()
-            await session.update(x=x)
-        await anyio.wait_all_tasks_blocked()
-        tasks.cancel_scope.cancel()
-    assert seen == [-1, "failed", 3, -5]
 
 
 async def test_waiting_for_a_revision_of_a_session_that_ends_is_an_error() -> None:

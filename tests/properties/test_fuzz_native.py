@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from dataflow import FormatError
-from tests.properties.fuzz_native import TooSlowError, examine, files_of, fuzz
-from tests.properties.mutating import corpus, spoilt
+from tests.properties.fuzz_native import TooSlowError, corpus, examine, files_of, fuzz, spoilt
 
 ENOUGH = 300
 ENOUGH_OF_A_FORMAT = 40
