@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from dataflow import Diagnostic, Flow, node
-from tests.builder import wired_by_a_helper
-from tests.builder.wired_by_a_helper import inc, made, typed
+from tests.compiler.typed_nodes import inc
 
 
-def marked(where: Callable[..., Any] | ModuleType, mark: str) -> str:
+def marked(where: Callable[..., Any], mark: str) -> str:
     """Return the file and the line that ends with a mark."""
     lines, first = inspect.getsourcelines(where)
     [index] = [index for index, line in enumerate(lines) if line.rstrip().endswith(f"# {mark}")]
-    return f"{inspect.getsourcefile(where)}:{max(first, 1) + index}"
+    return f"{inspect.getsourcefile(where)}:{first + index}"
 
 
 def found(problems: Any) -> dict[str, str]:
@@ -57,14 +55,3 @@ def test_a_problem_is_at_the_call_that_made_the_part() -> None:
     file, line = marked(wired, "taken").rsplit(":", 1)
     assert problems.pop("DF0202 inc") == f"{file}:{int(line) - 1}"  # the line where the call begins
     assert problems == {place: marked(wired, mark) for place, mark in at.items()}
-
-
-def test_a_problem_of_a_subflow_is_in_the_file_that_builds_it() -> None:
-    f = Flow()
-    f.add(made())
-    f.add(typed, n=1)
-    assert found(f.check()) == {
-        "DF0601 inner/inc.n": marked(wired_by_a_helper, "type: ignore[arg-type]  # an argument"),
-        "DF0601 typed/inputs.m.default": marked(wired_by_a_helper, "the definition"),
-        "DF0308 typed/inc.n": marked(wired_by_a_helper, "type: ignore[arg-type]  # a port"),
-    }

@@ -11,7 +11,6 @@ from dataflow import (
     ExecutionContext,
     Failure,
     Flow,
-    Maybe,
     NodeOutput,
     Port,
     Ports,
@@ -27,10 +26,6 @@ from dataflow import (
 
 
 async def chat(context: ExecutionContext, text: str = "") -> ExecutionContext:
-    return context
-
-
-async def maybe_chat(context: ExecutionContext, text: str) -> Maybe[ExecutionContext]:
     return context
 
 
@@ -56,11 +51,6 @@ async def listed(contexts: list[ExecutionContext]) -> int:
 
 async def text_of(text: str) -> str:
     return text
-
-
-@node(ports=lambda _: Ports({"texts": Port(ExecutionContext, many=True, default=())}))
-async def raw(inputs: Mapping[str, Any]) -> NodeOutput:
-    return NodeOutput()
 
 
 def named(name: str, function: Any = quiet) -> Any:
@@ -125,11 +115,6 @@ def an_error_from_behind_the_other_exit(f: Flow, main: Any, text: Any) -> None:
     both(f, main, f.add(talk, failed.out).out, exits.no)
 
 
-def into_a_raw_node(f: Flow, main: Any, text: Any) -> None:
-    f.add(raw, texts=main)
-    f.connect("main", "raw.texts")
-
-
 def two(f: Flow, main: Any, text: Any) -> tuple[Any, Any]:
     return f.add(named("a"), main, text).out, f.add(named("b"), main, text).out
 
@@ -147,13 +132,11 @@ REFUSED: list[tuple[Wire, str, str, str]] = [
         lambda f, main, text: both(f, main, f.when(text, bool).yes, f.when(text, bool).no),
         "last.context", "a.out", "b.out",
     ),
-    (lambda f, main, _text: both(f, main, "", "", maybe_chat), "last.context", "a.out", "b.out"),
     (exits("yes", "no", chat), "last.context", "a.out", "b.out"),
     (what_several_rounds_leave, "last.context", "loop.a", "loop.b"),
     (an_error_from_behind_the_other_exit, "last.context", "a.out", "b.out"),
     (lambda *given: given[0].add(named("last", many), *two(*given)), "last.contexts", "a.out", "b.out"),
     (lambda *given: given[0].add(listed, gather(*two(*given))), "listed.contexts", "a.out", "b.out"),
-    (into_a_raw_node, "raw.texts", "main.out", "main.out"),
 ]  # fmt: skip
 
 
@@ -171,28 +154,11 @@ def test_two_conversations_that_could_meet_are_refused() -> None:
         assert dict(problem.details) == {"first": first, "second": second}
 
 
-def three_cases_far_behind(f: Flow, main: Any, text: Any) -> None:
-    cases = f.switch(text, str, ["1", "2", "3"])
-    ends = []
-    for case in ("1", "2", "3"):
-        deep = f.add(named(f"text{case}", text_of), cases[case])
-        ends.append(f.add(named(f"chat{case}", chat), f.add(named(f"first{case}"), main, deep.out).out).out)
-    into_chat(f, *ends)
-
-
 def a_merge_behind_an_exit(f: Flow, main: Any, text: Any) -> None:
     exits = f.when(text, bool)
     a, b = f.add(named("a"), main, exits.yes), f.add(named("b"), main, exits.yes)
     merged = f.add(named("m", chat), merge(a.out, b.out))
     into_chat(f, merged.out, f.add(named("c"), main, exits.no).out)
-
-
-def by_order_alone(f: Flow, main: Any, text: Any) -> None:
-    exits = f.when(text, bool)
-    told = f.add(text_of, exits.yes)
-    a, b = f.add(named("a", chat), main), f.add(named("b"), main, exits.no)
-    f.after(a, told.done)
-    into_chat(f, a.out, b.out)
 
 
 def a_node_and_what_handles_its_failure(f: Flow, main: Any, text: Any) -> None:
@@ -215,9 +181,7 @@ def test_conversations_that_never_meet_are_accepted() -> None:
     accepted: list[Wire] = [
         exits("yes", "no"),
         forked("a1", "b1"),
-        three_cases_far_behind,
         a_merge_behind_an_exit,
-        by_order_alone,
         a_node_and_what_handles_its_failure,
         inside_a_loop,
         lambda f, main, _text: f.add(many, main),

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dataflow import Flow, Node, collect, each, fallback, gather, merge, node, race, threaded
-from dataflow.compiler.plan import QuickCall, ScopePlan
+from dataflow import Flow, Node, each, fallback, gather, merge, node, race, threaded
+from dataflow.compiler.plan import ScopePlan
 from tests.support import quick_nodes as q
 
 Wire = Callable[[Flow], object]
@@ -111,23 +111,6 @@ def test_the_returned_value_of_most_nodes_is_the_value_of_the_only_port() -> Non
     assert ends == dict.fromkeys(QUICK | ENDS, True) | dict.fromkeys(INSPECTED, False)
 
 
-def test_nodes_in_a_loop_and_in_a_map_are_quick_as_any_other() -> None:
-    for wire in (looped, mapped):
-        assert isinstance(q.quick_of(q.body_of(q.plan_of(wire)), "inc"), QuickCall)
-    assert q.end_of(q.body_of(q.plan_of(looped)), "inc").calls == ()
-    assert q.end_of(q.body_of(q.plan_of(mapped)), "inc").is_collected
-
-
-def looped(f: Flow) -> None:
-    with f.loop(limit=2) as it:
-        v = it.carry(0)
-        v.next(f.add(q.inc, x=v.out).out)
-
-
-def mapped(f: Flow) -> None:
-    f.output("o", collect(f.add(q.inc, x=each(f.input("xs", list[int]))).out))
-
-
 def arguments(plan: ScopePlan, id: str, values: dict[str, object]) -> list[object]:
     """Return what a node is called with, if these nodes gave these values."""
     slots = list(plan.initial)
@@ -190,19 +173,6 @@ def test_values_with_other_readers_than_calls_are_inspected() -> None:
     for kind, read in INSPECTED_READS.items():
         found[kind] = q.calls_of(q.plan_of(partial(lambda read, f: read(f, fanned_out(f).out), read)), "one")
     assert found == dict.fromkeys(INSPECTED_READS)
-
-
-def test_a_value_that_only_a_map_collects_needs_no_inspection() -> None:
-    end = q.end_of(q.body_of(q.plan_of(mapped)), "inc")
-    assert (end.is_collected, end.calls) == (True, None)
-
-    def wire(f: Flow) -> None:
-        first = f.add(q.inc, x=each(f.input("xs", list[int])))
-        f.output("o", collect(first.out))
-        f.output("p", collect(f.add(q.inc, x=first.out).out))
-
-    end = q.end_of(q.body_of(q.plan_of(wire)), "inc")
-    assert (end.is_collected, end.calls) == (False, None)
 
 
 def test_a_node_with_another_port_that_is_read_has_no_single_slot() -> None:

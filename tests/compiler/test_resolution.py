@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from dataflow import Flow, FlowInvalid, PackError
-from dataflow.builder.builtin import IF, SWITCH
-from dataflow.core.functions import NamedFunction, import_function
+from dataflow.core.functions import import_function
 from dataflow.core.nodetype import NodeType, derive, opaque_type
-from dataflow.core.policy import EachOptions
 from dataflow.core.wiring import (
     Block,
     Carried,
@@ -34,7 +32,6 @@ from dataflow.core.wiring import (
 )  # fmt: skip
 from dataflow.diagnostics.diagnostic import Kind
 from tests.compiler.typed_nodes import add, inc
-from tests.support.codes import codes
 
 NOWHERE = Kind("DF9999", "is not there")
 TYPES: Mapping[str, Callable[..., Any]] = {"t.inc": inc, "t.add": add}
@@ -121,30 +118,3 @@ async def test_a_flow_that_was_not_inspected_can_be_checked_but_not_run() -> Non
     assert flow.check() == []
     with pytest.raises(FlowInvalid, match="DF0317"):
         await flow.run()
-
-
-def test_functions_that_documents_name_are_looked_up() -> None:
-    def none_found(name: str) -> Any:
-        raise PackError(name, NOWHERE())
-
-    test = LoopTest("until", Reference("$carry", "x"), NamedFunction("m:test"))
-    loop = LoopBlock("l", carries={"x": Carried(ONE, Reference("$carry", "x"))}, test=test)
-    nodes: list[Placed] = [
-        PlacedNode("when", type=IF, config={"predicate": "m:predicate"}, inputs={"value": ONE}),
-        PlacedNode(
-            "switch",
-            type=SWITCH,
-            config={"pick": "m:pick", "cases": ["a"]},
-            config_is_json=True,
-            inputs={"value": ONE},
-        ),
-        MapBlock("m", over={"x": LIST}, options=EachOptions(NamedFunction("m:key"))),
-        loop,
-    ]
-    wiring = Wiring("f", block=block(*nodes))
-    assert Flow.from_wiring(wiring, find, lambda _name: None).check() == []
-    assert Flow.from_wiring(wiring, find, lambda _name: str).check() == []
-    assert codes(Flow.from_wiring(wiring, find, none_found).check()) == [
-        "DF9999 when.config.predicate: m:predicate", "DF9999 switch.config.pick: m:pick",
-        "DF9999 m.key: m:key", "DF9999 l.until: m:test",
-    ]  # fmt: skip

@@ -127,20 +127,6 @@ async def test_the_first_sentences_with_the_most_frequent_words_are_kept(subtest
             assert await summarise(text, keep) == summary
 
 
-async def test_a_budget_without_a_sentence_is_refused() -> None:
-    for keep in (0, -1):
-        with pytest.raises(ValueError, match=f"keep must be at least 1, found {keep}"):
-            await summarise("Text.", keep)
-
-
-async def test_parts_that_are_not_empty_are_joined_in_order_below_the_title() -> None:
-    assert await join("Title", ["One.", "", "## Two\n\nB.", "\n"]) == "# Title\n\nOne.\n\n## Two\n\nB."
-    assert await join("", ["One.", "Two."]) == "One.\n\nTwo."
-    assert await join("", ["A\r\nb.", "C."]) == "A\r\nb.\r\n\r\nC."
-    assert await join("", []) == ""
-    assert await join("", ["", ""]) == ""
-
-
 @given(DOCUMENTS, st.integers(0, 120), st.integers(1, 4))
 @example("T\n=\nFoo", 0, 2)
 @example("# ## #\n\nFoo.\n\n# Bar\n\nBaz.", 0, 2)
@@ -153,21 +139,3 @@ async def test_no_round_adds_moves_or_merges_anything(source: str, target: int, 
         assert not problems_of(after, source, len(after), ended_by_limit=False)
         assert ink(after) <= ink(before)
         assert all(sentence in source for sentence in sentences_of(after))
-
-
-#: Texts that would be long without an end, or of nothing but marks, with what may stand at their end.
-HOSTILE = (
-    "word ", "x", "\n", ".", ".....a", ".))))", "\t ", "# a\n", "#", "```\n", "~~~`", "a\n---\n", "-", "|a\n",
-    "- a\n", "a\n\n", "Aa. ", "a. ", '"A.', "日。", "！」",
-)  # fmt: skip
-TAILS = ("", "x", "\n", ". X")
-
-
-@pytest.mark.parametrize("tail", TAILS)
-async def test_a_hostile_text_ends_with_a_right_digest(tail: str, subtests: pytest.Subtests) -> None:
-    """A quadratic step would take minutes for a text of this size, and the test's time runs out."""
-    for unit in HOSTILE:
-        with subtests.test(unit):
-            source = unit * (200_000 // len(unit)) + tail
-            outcome = await plain_loop(source, 2000)
-            assert not problems_of(outcome.digest, source, 2000, outcome.ended_by_limit)

@@ -15,8 +15,8 @@ from typing import Final
 
 import pytest
 
-from dataflow import Flow, NodeState
-from tests.typing import examples_core, examples_durable
+from dataflow import NodeState
+from tests.typing import examples_core
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "tests" / "typing"
@@ -127,22 +127,3 @@ def in_a_process(folder: Path, code: str) -> str:
 def test_example_5_pauses_in_one_process_and_is_resumed_in_another(tmp_path: Path) -> None:
     run_id = in_a_process(tmp_path, "print(anyio.run(examples.process_one))")
     assert in_a_process(tmp_path, f"anyio.run(examples.process_two, {run_id!r})") == "completed"
-
-
-async def test_the_example_of_a_talk_ends_with_bye() -> None:
-    result = await examples_durable.conversation.run()
-    for number, line in enumerate(["hello", "go on", "bye"]):
-        assert [ask.id for ask in result.asks] == [f"talk[{number}]/ask"]
-        result = await examples_durable.conversation.resume(result, {f"talk[{number}]/ask": line})
-    assert dict(result.outputs) == {"minutes": "hello\ngo on\nbye"}
-
-
-async def test_example_8_is_a_pack_of_nodes_that_run() -> None:
-    found = [examples_core.pack.find(name).id for name in ("ocr", "screenshot")]
-    assert found == ["shots.ocr", "shots.screenshot"]
-    with Flow("scan") as scan:
-        shot = scan.add(examples_core.screenshot, window="main")
-        scan.output("text", scan.add(examples_core.ocr, image=shot.out.png).out)
-        scan.output("error", shot.out.error)
-    result = await scan.run()
-    assert dict(result.outputs) == {"text": ""}

@@ -271,38 +271,3 @@ async def test_a_list_of_a_map_that_fails_is_no_value_though_all_items_have_give
         await gate.reached()
         gate.open()
     assert "ValueError" in got[0]
-
-
-async def test_a_watch_does_not_fail_with_what_is_over_when_it_hears_of_it() -> None:
-    """Who waits for the next revision then would miss the one that has begun."""
-
-    async def invert(x: int) -> float:
-        return 1 / x
-
-    seen: list[float] = []
-
-    async def watch(session: Live) -> None:
-        while True:
-            try:
-                async for value in session.watch("y"):
-                    seen.append(value)  # noqa: PERF401 - what came before it ends counts
-            except RunFailed:
-                await session.revised()
-
-    async def repair(session: Live, x: int) -> None:
-        with pytest.raises(RunFailed):
-            await session.get("y")
-        await session.update(x=x)
-
-    async with one_node(invert).live(x=1) as session, anyio.create_task_group() as group:
-        for x in range(1, 11):
-            await session.update(x=0)
-            async with anyio.create_task_group() as both:
-                both.start_soon(repair, session, x)
-                await turns(x % 3)
-                if x == 1:
-                    group.start_soon(watch, session)
-            await session.get("y")
-            await turns()
-            assert seen[-1] == 1 / x
-        group.cancel_scope.cancel()
