@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.timing import MOST_PLAYS, Work, exponent, seconds, times_as_long
-
-
-def test_growth_is_an_exponent() -> None:
-    exponents = {(2.0, 2.0): 1.0, (2.0, 20.0): 2.0, (2.0, 0.2): 0.0}
-    found = {costs: exponent((1_000, 10_000), costs) for costs in exponents}
-    assert found == pytest.approx(exponents)
+from benchmarks.timing import MOST_PLAYS, Work, seconds, times_as_long
 
 
 def noting(done: list[str], name: str, result: object = None, expected: object = None) -> Work:

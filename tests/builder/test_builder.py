@@ -107,3 +107,14 @@ def test_an_edge_that_cannot_be_is_a_problem() -> None:
         built.add(summarise, style="s")  # type: ignore[call-arg]
         built.connect(source, target, **options)
         assert [one for one in codes(built.check()) if "DF0301" not in one] == [problem]
+
+
+def test_inputs_and_outputs_may_be_declared_inside_a_loop() -> None:
+    built = Flow()
+    with built.loop(limit=1) as it:
+        carry = it.carry(built.input("n", int))
+        carry.next(built.add(inc, x=carry.out).out)
+        built.output("began", carry.out)
+    assert built.check() == []
+    assert list(built.inputs) == ["n"]
+    assert list(built.wiring.block.outputs) == ["began"]

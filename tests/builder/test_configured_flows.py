@@ -69,12 +69,6 @@ async def test_each_node_has_the_flow_of_its_own_config() -> None:
     ]
 
 
-async def test_it_is_called_like_the_function() -> None:
-    assert await counting(1) == 2
-    assert await counting(1, Steps(count=4)) == 5
-    assert await needing(1, config=Needed(count=2)) == 3
-
-
 def test_a_missing_or_wrong_config_is_a_problem_where_it_is_placed() -> None:
     assert codes(needing.check()) == ["DF0221 needing"]
     f: Any = Flow()

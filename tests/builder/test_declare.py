@@ -43,6 +43,7 @@ def test_an_invalid_setting_is_refused_where_it_is_made() -> None:
 
 
 def test_the_inputs_are_described_as_json_schema() -> None:
+    assert repr(shorten) == "<node shorten>"
     assert node(plain).json_schema() == {
         "type": "object",
         "properties": {"x": {"type": "integer"}, "y": {"type": "number"}},

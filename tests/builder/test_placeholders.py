@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable
 from typing import Any, TypedDict
@@ -9,6 +10,7 @@ from typing import Any, TypedDict
 import pytest
 
 from dataflow import Flow, PortMisuse, merge
+from dataflow.builder.sources import PortRef
 from tests.behaviour.flow_parts import split
 from tests.support.codes import codes
 
@@ -79,3 +81,8 @@ def test_the_keys_of_a_typed_dict_are_ports() -> None:
     whole: Any = flow.add(count, doc="text").out
     with pytest.raises(PortMisuse):
         whole[0]
+
+
+def test_a_port_can_be_copied_with_the_flow_and_has_no_private_attributes() -> None:
+    assert isinstance(copy.copy(port()), PortRef)
+    assert not any(hasattr(found, "_private") for found in (port(), merge("a", "b")))

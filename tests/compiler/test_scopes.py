@@ -162,8 +162,7 @@ def test_all_nodes_of_a_cycle_are_reported() -> None:
         assert (problem.code, problem.details) == ("DF0316", (("nodes", cycle),))
 
 
-def test_nodes_behind_a_cycle_are_not_part_of_it_and_others_are_checked() -> None:
-    flow = Flow()
-    by_name(*BACK_AND_FORTH, ("later_2", "later_3.n"))(flow)
-    flow.output("y", flow.add(inc, n="x").out)  # type: ignore[arg-type]
-    assert codes(flow.check()) == ["DF0316 later", "DF0601 inc.n"]
+async def test_a_collected_item_is_the_item() -> None:
+    with Flow() as flow:
+        flow.output("y", collect(each(flow.input("xs", list[int]))))
+    assert (await flow.run(xs=[1, 2]))["y"] == [1, 2]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
-import weakref
 from collections.abc import Callable
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
@@ -60,20 +58,6 @@ def test_what_is_not_a_node_function_is_refused_with_all_its_problems() -> None:
     with pytest.raises(FlowInvalid) as caught:
         derive(max, call=max)
     assert codes(caught.value) == ["DF0405 max"]
-
-
-def test_a_function_is_let_go_with_the_flow_that_used_it() -> None:
-    def used_once() -> weakref.ref[Callable[..., Any]]:
-        async def local(x: int) -> int:
-            return x
-
-        with Flow() as flow:
-            flow.add(local, x=1)
-        return weakref.ref(local)
-
-    gone = used_once()
-    gc.collect()
-    assert gone() is None
 
 
 async def test_an_opaque_type_is_known_by_its_id_only_and_never_called() -> None:

@@ -14,8 +14,6 @@ from tests.docs.pages import FENCE, PAGES, ROOT
 from tests.docs.site import LLMS, html_of, navigation, told_files
 
 PAGES_OF_DOCS: Final = {name: path for name, path in PAGES.items() if path != ROOT / "README.md"}
-HOW_TO: Final = {name: path for name, path in PAGES.items() if name.startswith("how-to/")}
-LINES_OF_A_TASK: Final = 300
 
 
 def test_the_navigation_has_every_page_once() -> None:
@@ -27,11 +25,6 @@ def test_llms_txt_tells_the_pages_of_the_navigation() -> None:
     pages = [page for page in navigation() if not page.startswith("decisions/0")]
     files = [html_of(page) if page.startswith("reference/") else page for page in pages]
     assert sorted(told_files()) == sorted(files)
-
-
-def test_pages_on_tasks_are_short() -> None:
-    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in HOW_TO.items()}
-    assert {name: lines for name, lines in lengths.items() if lines > LINES_OF_A_TASK} == {}
 
 
 def pairs_of_lines() -> Iterator[tuple[str, str, str]]:

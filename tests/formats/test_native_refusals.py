@@ -236,3 +236,8 @@ def test_invisible_characters_in_names_are_escaped(tmp_path: Path) -> None:
     assert "1:80" in unknown
     for draw in (outline, mermaid, dot):
         assert r"a \x1b[2J\u202e\u2028" in draw(flow.wiring).replace("\\\\", "\\")
+
+
+def test_a_file_with_a_name_too_long_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "flow.yaml").write_text(USES.replace("./own.py", f"./{'x' * 300}.py"))
+    assert "DF0142" in str(file_refusal(tmp_path / "flow.yaml"))

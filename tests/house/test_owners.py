@@ -195,7 +195,18 @@ def foreign_in(module: Module) -> set[tuple[str, str, str]]:
             owner = owner_of(holder, attribute)
             if owner is not None and module.name != OWNED[owner].module:
                 found.add((owner, attribute, module.name.removeprefix("dataflow.")))
-    return found
+    return found | subclasses_in(module)
+
+
+def subclasses_in(module: Module) -> set[tuple[str, str, str]]:
+    """Return what subclasses in other modules assign to themselves."""
+    return {
+        (base.id, attribute, module.name.removeprefix("dataflow."))
+        for found in classes_in(module.tree())
+        for base in found.bases
+        if isinstance(base, ast.Name) and base.id in OWNED and module.name != OWNED[base.id].module
+        for attribute in attributes_of(found) & ATTRIBUTES[base.id]
+    }
 
 
 def test_state_is_changed_only_by_its_owner_but_for_what_is_listed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from dataflow import DataflowError, Flow, Live
+from dataflow import DataflowError, Flow, Live, RunFailed
 from tests.live.steps import turns
 
 
@@ -57,3 +57,25 @@ async def test_waiting_for_a_revision_of_a_session_that_ends_is_an_error() -> No
         async with two().live(x=1) as session:
             tasks.start_soon(wait, session)
             await anyio.wait_all_tasks_blocked()
+
+
+async def test_who_watches_what_has_failed_waits_for_the_next_revision() -> None:
+    seen: list[object] = []
+
+    async def follow(session: Live) -> None:
+        while True:
+            try:
+                async for value in session.watch("negative"):
+                    seen.append(value)  # noqa: PERF401 - what comes before the failure counts
+            except RunFailed:
+                seen.append("failed")
+                seen.append(await session.revised())
+
+    async with two().live(x=1) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, session)
+        for x in (3, 5):
+            await anyio.wait_all_tasks_blocked()
+            await session.update(x=x)
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    assert seen == [-1, "failed", 3, -5]

@@ -51,24 +51,6 @@ async def test_an_update_that_does_not_fit_changes_nothing() -> None:
             assert (await session.get("o"), session.counts.revision) == (2, before.revision)
 
 
-async def test_a_reader_that_changes_its_value_changes_nobody_elses() -> None:
-    async def made(x: int) -> list[int]:
-        return [x]
-
-    async def changing(xs: list[int]) -> int:
-        xs.append(9)
-        return len(xs)
-
-    with Flow("f") as flow:
-        flow.output("y", flow.add(changing, xs=flow.add(made, x=flow.input("x", int)).out).out)
-    async with flow.live(x=1) as session:
-        assert await session.get("y") == 2
-        assert await session.get("made.out") == [1]
-        for x in (2, 1):
-            await session.update(x=x)
-            assert await session.get("y") == 2
-
-
 async def test_a_cutoff_lets_a_value_stand_that_has_no_digest() -> None:
     calls: list[str] = []
 
