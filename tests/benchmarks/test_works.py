@@ -11,8 +11,6 @@ import pytest
 from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping, memo
 from benchmarks.flows import run_shape
 from benchmarks.functions import suspending
-from benchmarks.limits import by_hand, gathered
-from benchmarks.prototype_works import prototype_of
 from benchmarks.question import Way, WorkOf
 from benchmarks.shapes import fan_out as fan_out_shape
 from benchmarks.timing import Work, run_on, sleep_on
@@ -45,18 +43,6 @@ def test_a_flow_and_every_other_way_come_to_the_result(name: str) -> None:
 
 async def test_nodes_that_suspend_come_to_the_result(anyio_backend: str) -> None:
     await run_shape(fan_out_shape(20), suspending(sleep_on(anyio_backend))).play()
-
-
-def test_nodes_that_suspend_come_to_the_result_in_other_ways_too() -> None:
-    shape, function = fan_out_shape(20), suspending(sleep_on("asyncio"))
-    for work in (
-        by_hand(shape, function),
-        gathered(function, 20),
-        prototype_of(shape, function),
-        prototype_of(shape, function, limit=3),
-        prototype_of(shape, listen=True),
-    ):
-        run_on("asyncio", Work.play, work)
 
 
 def test_what_sessions_are_compared_with_comes_to_the_result_too() -> None:

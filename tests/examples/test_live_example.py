@@ -73,15 +73,6 @@ def test_a_script_shows_what_each_change_has_called() -> None:
     assert "2.3 kWh bought, 8.2 kWh sold; the day costs 0.26 euros, 4.62 saved" in day
 
 
-def test_what_is_no_change_is_told_and_changes_nothing() -> None:
-    done = played("--script", "price=x wind=3 price=33")
-    assert done.stderr.splitlines() == [
-        "expected a change such as `sun 80` or `sun=80`, found 'price=x'",
-        "DF0821 input 'wind': the flow does not have this input; available: battery, price, sun",
-    ]
-    assert counts_in(done.stdout) == [(200, 200, 0), (2, 2, 0)]
-
-
 async def compare(changes: list[tuple[str, int]]) -> None:
     inputs: dict[str, int] = {}
     async with EXAMPLE.house.live() as session:

@@ -30,7 +30,6 @@ from dataflow.stores.sqlite import SqliteStore
 from dataflow.values.classes import class_name, classes_of
 from dataflow.values.reader import Reader
 from dataflow_agent import scripted, tools
-from dataflow_agent.toolkit.functions import is_same_tool
 from dataflow_control import read_text
 from tests.stored_names import BROKEN, CASES, DOCUMENTS, FOLDER, desk_at, store_at
 from tests.support.installed import install
@@ -355,11 +354,3 @@ def test_an_invalid_public_name_is_refused(modules: Modules, name: str, code: st
         name_of_function(package.tool)
     with pytest.raises(PackError, match=f"{code} appkg:"):
         class_name(package.Size)
-
-
-def test_a_toolbox_has_the_public_names_of_functions() -> None:
-    assert [source.references for source in tools(read_text, read).sources] == [  # type: ignore[union-attr]
-        ("control:read_text", "tests.stored_names:read")
-    ]
-    assert is_same_tool("dataflow_control.files:read_text", "control:read_text")
-    assert not is_same_tool("dataflow_control.files:write_text", "control:read_text")
