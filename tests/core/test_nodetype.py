@@ -95,7 +95,11 @@ async def listed(values: list[T]) -> list[T]:
 
 
 def test_the_result_passes_on_the_one_required_input_of_its_variable() -> None:
-    sources = {passing: "value", annotated: "value", **dict.fromkeys((optional, either, last, listed))}
+    sources: dict[Any, str | None] = {
+        passing: "value",
+        annotated: "value",
+        **dict.fromkeys((optional, either, last, listed)),
+    }
     assert {function: derive(function).outputs["out"].same_as for function in sources} == sources
 
 
