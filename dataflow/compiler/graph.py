@@ -44,7 +44,7 @@ __all__ = [
     "Steps",
     "Terminal",
     "Vertex",
-    "is_constant",
+    "is_given",
     "names_scope",
 ]
 
@@ -228,14 +228,6 @@ class Input:
     read_at: Spot | None = None  # of a loop variable of feedback edges: the port that reads it
 
 
-def is_constant(given: Input) -> bool:
-    """Return whether only constants lead to a port."""
-    for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
-        if not isinstance(wire.owner, Constant):
-            return False
-    return True
-
-
 @dataclass(slots=True)
 class JoinAction:
     """Join several sources. With `how` they are contexts, which are merged into one (S10.4)."""
@@ -356,6 +348,20 @@ class Vertex:
     def fires_in(self) -> Scope:
         assert self.scope is not None, f"the scope of {self.id!r} is known by now"
         return self.scope
+
+
+def is_given(given: Input, scope: Scope) -> bool:
+    """Return whether nothing leads to a port of a scope that a branch in it may skip.
+
+    So it is with constants, with the inputs, items and loop variables of the scope, with values of a scope
+    around it, and with a conversation.
+    """
+    if given.port is not None and given.port.kind is PortKind.CONTEXT:
+        return True
+    for wire in given.wires:  # noqa: SIM110 - of every port: a generator takes twice as long
+        if isinstance(wire.owner, Vertex) and wire.owner.scope is scope:
+            return False
+    return True
 
 
 def names_scope(vertex: Vertex, opener: Vertex | None) -> bool:

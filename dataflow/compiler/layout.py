@@ -15,7 +15,7 @@ from dataflow.compiler.graph import (
     LoopAction,
     MapAction,
     Vertex,
-    is_constant,
+    is_given,
     names_scope,
 )
 from dataflow.compiler.plan import (
@@ -115,7 +115,7 @@ def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
         port.takes_failure,
         port.kind is PortKind.SIGNAL,
         port.lazy,
-        is_constant(given),
+        is_given(given, scope),
     )
 
 
@@ -131,7 +131,7 @@ def _open_feed(slots: Slots, vertex: Vertex, given: Input, read: list[int], labe
         many=True,
         required=given.required,
         is_signal=given.name == AFTER,
-        is_constant=isinstance(action, CallAction) and is_constant(given),
+        is_given=is_given(given, vertex.fires_in),
     )
 
 

@@ -54,7 +54,7 @@ class Feed:
     takes_failure: bool = False
     is_signal: bool = False
     is_lazy: bool = False  # pulled only when the node will fire (S8.3)
-    is_constant: bool = False  # of a node: no edge leads to it
+    is_given: bool = False  # its values come from outside of the scope, or are conversations
 
 
 @dataclass(slots=True, eq=False)  # never changed; a frozen one takes twice as long to make

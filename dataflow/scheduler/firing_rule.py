@@ -69,7 +69,7 @@ class Skipped:
 
     port: str
     cause: Skip
-    live: tuple[str, ...]  # ports that have a value in spite of that
+    live: tuple[str, ...]  # ports that another node of the scope gave a value in spite of that
     dead: tuple[str, ...]  # without ports that take failures: for these no value is the normal case
 
 
@@ -100,7 +100,7 @@ def decide(feeds: Sequence[Feed], values: Sequence[Any]) -> Decision:
         alive = [label for label, token in zip(feed.labels, tokens, strict=True) if type(token) is not Skip]
         if alive:
             has_value = True
-            live += [] if feed.is_constant else [feed.port]
+            live += [] if feed.is_given else [feed.port]
             if len(alive) > 1 and not feed.many and conflict is None:
                 conflict = Conflict(feed.port, tuple(alive))
         elif tokens and (feed.required or any(token is not NO_EDGE for token in tokens)):

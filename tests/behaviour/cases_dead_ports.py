@@ -127,9 +127,6 @@ def of_skip(why: Why, reader: Reader, came: Any) -> Case:
     return Case(
         id=f"{reader}: {why}", rule="S4.3", flow=partial(read, why, reader),
         outputs={} if came is None else {"o": came}, states={"off": "skipped", **states}, others="done",
-        warnings=tuple(f"DF0835 last[{n}]:" for n in (0, 1))
-        if reader == "broadcast"
-        else (),
     )  # fmt: skip
 
 

@@ -212,7 +212,6 @@ MAPS: Final = (
         id="items beside a dead outer port", rule="S4.3", flow=beside_a_dead_port,
         inputs={"xs": [1, 2]}, outputs={"o": []}, runs={"nothing": 1},
         states={"add[0]": "skipped", "add[1]": "skipped"}, others="done",
-        warnings=("DF0835 add[0]:", "DF0835 add[1]:"),
         why={"add[1]": ("add[1]: port 'y'", "nothing: port 'out' not emitted")},
     ),
     Case(
