@@ -24,8 +24,10 @@ def plain_number(value: Any) -> bool | int | float | complex | None:
     kind: Any = type(value)
     if kind in _OTHERS:
         return None
-    if isinstance(value, Integral) and kind.__name__ != _SPAN:
-        return None if isinstance(value, int) else index(value)
+    if issubclass(kind, int):
+        return None
+    if issubclass(kind, Integral) and kind.__name__ != _SPAN:
+        return index(value)
     if not callable(getattr(kind, "item", None)) or getattr(value, "shape", None) != ():
         return None
     number = value.item()

@@ -54,7 +54,7 @@ _conceal: Callable[[Any], Any] | None = None
 
 def conceal(value: T) -> T:
     """Return a text, or another value, with the known secrets of the process masked (S12.4)."""
-    return value if _conceal is None else _conceal(value)  # type: ignore[no-any-return]  # a T of a T
+    return value if _conceal is None else _conceal(value)
 
 
 def conceal_with(function: Callable[[Any], Any]) -> None:
@@ -114,7 +114,7 @@ def short_repr(value: object, most: int = LONGEST_PART) -> str:
     """Return the repr of a value with secrets masked; of a large one the first items, and how many it has."""
     text = shortened(_Brief().repr(conceal(value)), most)  # before it is cut, as in `shortened`
     has_more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MOST_ITEMS
-    return f"{text} ({len(value):,} items)" if has_more else text  # type: ignore[arg-type]  # as just checked
+    return f"{text} ({len(value):,} items)" if has_more else text
 
 
 def _left_out(count: int) -> str:

@@ -37,6 +37,7 @@ def make_known(values: Iterable[tuple[str, Any]]) -> None:
     """
     todo = list(values)
     for name, value in todo:  # grows while it is walked
+        parts: Iterable[tuple[str, Any]]
         if isinstance(value, BaseModel):
             parts = vars(value).items()
         elif isinstance(value, dict):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -99,7 +99,7 @@ def _load(module: object) -> None:
         for kind in _guarded(library, _OWN.get(library, tuple)):
             _add(kind)
         for entry in _offered().get(library, ()):
-            _guarded(f"{entry.name} = {entry.value}", lambda entry=entry: entry.load()() or ())
+            _guarded(f"{entry.name} = {entry.value}", partial(_registered_by, entry))
 
 
 def _guarded(what: str, load: Callable[[], Iterable[Kind]]) -> Iterable[Kind]:
@@ -109,6 +109,12 @@ def _guarded(what: str, load: Callable[[], Iterable[Kind]]) -> Iterable[Kind]:
     except Exception as error:  # noqa: BLE001 - foreign code may raise anything
         LOG.warning("the codecs of %s cannot be loaded: %s", what, line_of_error(error))
         return ()
+
+
+def _registered_by(entry: metadata.EntryPoint) -> Iterable[Kind]:
+    """Call the function of an entry point, which registers its codecs itself."""
+    entry.load()()
+    return ()
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from dataflow import Flow, Memo, collect, each, node, process_memo
+from dataflow.core.policy import Reach
 from dataflow.stores import Store
 from dataflow.values import projects
 
@@ -199,7 +200,11 @@ async def echo(x: Any) -> Any:
 
 
 async def test_a_memo_that_never_hits_is_a_warning_once_for_each_node() -> None:
-    values: list[tuple[str, Any]] = [("process", object()), ("process", Exception()), ("store", Exception())]
+    values: list[tuple[Reach, Any]] = [
+        ("process", object()),
+        ("process", Exception()),
+        ("store", Exception()),
+    ]
     for reach, value in values:
         with Flow("never") as flow:
             step = flow.add(node(memo=reach)(echo), x=each(flow.input("xs", list[Any])))
@@ -213,7 +218,8 @@ async def giving(x: int) -> Any:
 
 
 async def test_an_outcome_that_cannot_be_kept_is_a_warning() -> None:
-    for reach in ("process", "store"):
+    reaches: list[Reach] = ["process", "store"]
+    for reach in reaches:
         with Flow("never") as flow:
             flow.output("out", flow.add(node(memo=reach)(giving), x=3).out)
         result = await flow.using(memo=Store.memory() if reach == "store" else None).run()

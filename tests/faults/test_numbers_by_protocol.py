@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type, return-value"
 """F-C17, F-C21: a number or bool by protocol is one where a port, a branch or a loop wants one."""
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ def fork(
 ) -> None:
     """Create a new run from a stored one, with changes, and execute it.
 
-    Dependents of a change and nodes that had not settled run; all other values are reused. The stored run is
-    not changed. Exit codes and output are those of `dataflow run`.
+    Dependents of a change and nodes that had not settled run; other values are reused. Exit codes and output
+    are those of `dataflow run`.
     """
     options = Options(
         as_json=as_json or events,
@@ -99,9 +99,8 @@ def fork(
             forked = _forked(flow, place, source, changes or [], cast("Edited", edited))
             known = forked.id
             tell(f"run {forked.id} is a fork of {source.id}")
-            code = session.execute(
-                flow.name, plan, flow.resuming(forked.id), partial(read_past, place, forked)
-            )
+            resumed, past = flow.resuming(forked.id), partial(read_past, place, forked)
+            code = session.execute(flow.name, plan, resumed, past)
         except Refused as refused:
             session.tell_refused(refused, known)
             raise
