@@ -113,8 +113,9 @@ class _Brief(Repr):
 def short_repr(value: object, most: int = LONGEST_PART) -> str:
     """Return the repr of a value with secrets masked; of a large one the first items, and how many it has."""
     text = shortened(_Brief().repr(conceal(value)), most)  # before it is cut, as in `shortened`
-    has_more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MOST_ITEMS
-    return f"{text} ({len(value):,} items)" if has_more else text
+    if isinstance(value, (list, tuple, dict, set, frozenset)) and len(value) > MOST_ITEMS:
+        return f"{text} ({len(value):,} items)"
+    return text
 
 
 def _left_out(count: int) -> str:

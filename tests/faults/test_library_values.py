@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -207,7 +208,10 @@ async def test_a_memo_knows_arrays_and_frames() -> None:
     with Flow("sizes") as flow:
         flow.output("out", flow.add(size, values=flow.input("values", object)).out)
     frame = {"a": [1, 2]}
-    for make in (lambda: np.arange(3), lambda: pd.DataFrame(frame), lambda: pl.DataFrame(frame)):
+    makes: list[Callable[[], object]] = [
+        lambda: np.arange(3), lambda: pd.DataFrame(frame), lambda: pl.DataFrame(frame)
+    ]  # fmt: skip
+    for make in makes:
         results = [await flow.run(values=make()) for _ in range(2)]
         assert [result.warnings for result in results] == [(), ()]
     assert len(CALLS) == 3

@@ -298,26 +298,28 @@ def shares_of(block: Block) -> dict[object, str]:
     return shares | dict(zip(several, free, strict=False))
 
 
-def _sources_in(block: Block) -> Iterator[Source]:
-    """Yield each source in a block and in those inside it, and those that it combines."""
+def _whole_sources_in(block: Block) -> Iterator[Source | Many]:
+    """Yield what each port in a block and in those inside it reads."""
     blocks: list[Block] = [block]
-    todo: list[Source | Many] = []
     for inner in blocks:  # grows during the iteration
         for placed in inner.nodes.values():
             match placed:
                 case PlacedNode(inputs=inputs):
-                    todo += inputs.values()
+                    yield from inputs.values()
                 case LoopBlock(carries=carries, test=test, body=body):
-                    todo += [
-                        one for carried in carries.values() for one in (carried.first, carried.next) if one
-                    ]
-                    todo += [] if test is None else [test.source]
+                    yield from (one for carry in carries.values() for one in (carry.first, carry.next) if one)
+                    yield from () if test is None else (test.source,)
                     blocks.append(body)
                 case MapBlock(over=over, body=body):
-                    todo += over.values()
+                    yield from over.values()
                     blocks.append(body)
-        todo += inner.outputs.values()
-    for source in todo:  # grows likewise
+        yield from inner.outputs.values()
+
+
+def _sources_in(block: Block) -> Iterator[Source]:
+    """Yield each source in a block and in those inside it, and those that it combines."""
+    todo = [*_whole_sources_in(block)]
+    for source in todo:  # grows during the iteration
         match source:
             case Many(sources) | Merge(sources) | Gather(sources) | Race(sources) | Every(sources):
                 todo += sources
@@ -325,7 +327,9 @@ def _sources_in(block: Block) -> Iterator[Source]:
                 todo += sources
             case Fallback(first, default):
                 todo += (first, default)
-            case Each(inner) | Collect(inner) | All(inner):
-                todo.append(inner)
+            case Each(read) | Collect(read) | All(read):
+                todo.append(read)
+            case Reference() | Literally():
+                pass
         if not isinstance(source, Many):
             yield source
