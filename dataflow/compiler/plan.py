@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from dataflow.compiler.graph import Join
 from dataflow.core.states import UNSETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import Literal
 
-    from dataflow.compiler.graph import CallAction, Join
+    from dataflow.compiler.graph import CallAction
     from dataflow.core.attempts import Bounds
     from dataflow.core.context import MergeFunction
     from dataflow.core.nodetype import NodeType
@@ -36,6 +37,7 @@ __all__ = [
     "Uses",
     "links_of",
     "nested_plan",
+    "second_source",
     "uses_of",
 ]
 
@@ -320,7 +322,7 @@ class Uses:
     makers: Mapping[int, int]  # slot -> its producer; imported slots have none
     readers: Mapping[int, tuple[int, ...]]  # slot -> nodes that read it, themselves or inside
     reads: tuple[tuple[int, ...], ...]  # by node: the slots it reads, itself or inside
-    needs: tuple[tuple[int, ...], ...]  # likewise, without slots that only lazy ports read
+    needs: tuple[tuple[int, ...], ...]  # likewise, without slots that are read only if they are pulled
     held: frozenset[int]  # slots that the opener of the scope instance reads
     demanded: frozenset[int]  # nodes that run without being pulled (S6.1, S8.1)
     eventually: frozenset[int]  # those, and nodes that only a next iteration needs
@@ -338,7 +340,7 @@ class Links:
 
     @property
     def has_lazy(self) -> bool:
-        """Whether something is read only by lazy ports."""
+        """Whether something may be read only if it is pulled."""
         return self.reads is not self.needs
 
 
@@ -373,10 +375,7 @@ def uses_of(plan: ScopePlan, now: Iterable[int], later: Iterable[int] = ()) -> U
     """
     makers = {slot: node.index for node in plan.nodes for slot in node.outputs.values()}
     reads = [dict.fromkeys(slot for feed in node.feeds for slot in feed.slots) for node in plan.nodes]
-    needs = [
-        dict.fromkeys(slot for feed in node.feeds if not feed.is_lazy for slot in feed.slots)
-        for node in plan.nodes
-    ]
+    needs = [dict.fromkeys(_needed(node)) for node in plan.nodes]
     for slot, inner in plan.exports.items():
         for owner, own in inner:
             reads[owner][slot] = None
@@ -396,6 +395,20 @@ def uses_of(plan: ScopePlan, now: Iterable[int], later: Iterable[int] = ()) -> U
         eventually=eventually,
         imported=frozenset(imports & held.union(*(needs[index] for index in eventually))),
     )
+
+
+def second_source(node: PlanNode) -> int | None:
+    """Return the slot that a fallback reads only if its first source is a skip; None for any other node."""
+    action = node.action
+    is_fallback = isinstance(action, JoinOf) and action.mode is Join.FALLBACK
+    return node.feeds[0].slots[1] if is_fallback else None
+
+
+def _needed(node: PlanNode) -> Iterable[int]:
+    """Return the slots that a node reads in any case."""
+    if second_source(node) is not None:
+        return node.feeds[0].slots[:1]
+    return [slot for feed in node.feeds if not feed.is_lazy for slot in feed.slots]
 
 
 def _imported(owner: PlanNode) -> frozenset[int]:

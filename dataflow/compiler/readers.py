@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.copies import own_copy
 from dataflow.compiler.graph import CallAction, Join, JoinAction, Scope, ScopeKind
-from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf, QuickCall, QuickEnd, uses_of
+from dataflow.compiler.plan import (
+    Call,
+    FlowOf,
+    JoinOf,
+    LoopOf,
+    MapOf,
+    QuickCall,
+    QuickEnd,
+    second_source,
+    uses_of,
+)
 from dataflow.core.ports import MISSING
 from dataflow.core.states import UNSETTLED
 
@@ -24,7 +34,7 @@ CALLS: Final = (Call, FlowOf)  # actions with settings
 
 def connect(slots: Slots, outputs: Iterable[int]) -> None:
     """Connect the nodes of all scopes of a flow whose outputs read these slots of the root."""
-    has_lazy = any(isinstance(action, CallAction) and action.has_lazy for action in slots.actions)
+    has_lazy = any(map(_is_lazy, slots.actions)) or any(map(_has_lazy_fallback, slots.plans.values()))
     if has_lazy or any(map(_is_race, slots.actions)):
         for scope, plan in reversed(slots.plans.items()):  # inner scopes come after those around them
             plan.uses = uses_of(plan, *_read_by_owner(slots, scope, plan, outputs))
@@ -41,6 +51,16 @@ def connect(slots: Slots, outputs: Iterable[int]) -> None:
         _share(slots, scope, plan, () if loop is None else loop.shown.values())
         _hold(plan, loop, outputs if scope.kind is ScopeKind.ROOT else ())
         _find_quick_calls(plan)
+
+
+def _is_lazy(action: object) -> bool:
+    return isinstance(action, CallAction) and action.has_lazy
+
+
+def _has_lazy_fallback(plan: ScopePlan) -> bool:
+    """Return whether a fallback of a scope may pull a node for its second source (S5.3)."""
+    seconds = {slot for node in plan.nodes if (slot := second_source(node)) is not None}
+    return any(plan.initial[slot] is UNSETTLED for slot in seconds.difference(plan.parameters.values()))
 
 
 def _is_race(action: object) -> bool:
@@ -107,7 +127,7 @@ def _awaited(plan: ScopePlan, node: PlanNode, *, lazy: bool) -> Collection[int]:
 
 
 def _defer(plan: ScopePlan) -> None:
-    """Defer the nodes that only lazy ports need until they are pulled (S8.3)."""
+    """Defer the nodes that only lazy ports and fallbacks need until they are pulled (S8.3)."""
     assert plan.uses is not None, "it is computed before"
     off = plan.uses.eventually.intersection(_disabled(plan))  # they do not wait for an iteration
     plan.deferred = frozenset(range(len(plan.nodes))) - plan.uses.demanded - off

@@ -72,10 +72,12 @@ class Pulling:
         """Have the undemanded nodes run that these values come from."""
         live = self.scheduler.live
         others = None if live is None else live.freshness.pulled
-        for where, index in list(_behind(frame, slots, others)):
+        asked = list(_behind(frame, slots, others))
+        for where, index in asked:  # all of them first, as one that settles now may demand further ones
             where.undemanded.discard(index)
             where.unsettled += 1
             where.waits[index] -= 1
+        for where, index in asked:
             node = where.plan.nodes[index]
             if node.policy is not None and not node.policy.is_enabled:
                 self.scheduler.releasing.disabled(where, node)

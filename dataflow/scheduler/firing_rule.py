@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataflow.compiler.graph import Join
-from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
+from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf, second_source
 from dataflow.core.context import POLICIES, merge_live
 from dataflow.core.events import EventKind
 from dataflow.core.ports import DONE as DONE_PORT
@@ -273,13 +273,20 @@ class Releasing:
             return
         match first_live(node.feeds[0].slots, frame.values):
             case None:
-                return
+                self._pull_second(frame, node)
             case Skip() as cause:
                 skip = Skip(frame.path_of(node), "none of its sources has a value", cause)
                 self.settle_all(frame, node, skip, SKIPPED)
             case slot:
                 self.scheduler.put(frame, node.outputs["out"], self.scheduler.take(frame, slot))
                 self.scheduler.finish(frame, node, DONE)
+
+    def _pull_second(self, frame: Frame, node: PlanNode) -> None:
+        """Demand the second source of a fallback once the first is a skip."""
+        second = second_source(node)
+        is_first_skipped = type(frame.values[node.feeds[0].slots[0]]) is Skip
+        if second is not None and is_first_skipped and frame.plan.uses is not None:
+            self.scheduler.pulling.demand(frame, [second])
 
     def _skip(self, frame: Frame, node: PlanNode, skipped: Skipped) -> None:
         path = frame.path_of(node)

@@ -153,6 +153,11 @@ def _reads(source: Any, read: Read) -> Iterator[Read]:
     elif source is not None and not isinstance(source, ConstantSource):
         if isinstance(source, MergeSource | FallbackSource | RaceSource):
             read = replace(read, early=True, race=source if isinstance(source, RaceSource) else read.race)
+        if isinstance(source, FallbackSource):  # the second is asked for only if the first is a skip
+            first, second = source.fallback
+            yield from _reads(first, read)
+            yield from _reads(second, replace(read, port=replace(read.port, lazy=True)))
+            return
         for name in _JOINS:
             yield from _reads(getattr(source, name, None), read)
 
@@ -195,6 +200,13 @@ def demanded(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool =
         return [id for id in block.nodes if id not in lazy]
     later = _later(block, reads, waits=True)
     return [id for id, node in block.nodes.items() if id not in (later if is_enabled(node) else lazy)]
+
+
+def switched_off(block: BlockPart, reads: Mapping[str, list[Read]], next_too: bool = False) -> list[str]:
+    """List the nodes that are switched off and of which a frame demands what they read."""
+    waits = not next_too and isinstance(block, LoopPart) and block.until is not None
+    later = _later(block, reads, waits=waits)
+    return [id for id, node in block.nodes.items() if not is_enabled(node) and id not in later]
 
 
 def behind(block: BlockPart, reads: Mapping[str, list[Read]], sources: list[Any]) -> set[str]:

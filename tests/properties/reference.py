@@ -51,6 +51,7 @@ from tests.properties.document_reading import (
     reads_of,
     signature_of,
     sources_of,
+    switched_off,
 )
 
 
@@ -217,7 +218,8 @@ class Reference:
             case MergeSource(merge=parts):
                 return _first(self._tokens(frame, "merge", parts))
             case FallbackSource(fallback=parts):
-                return _first(self._tokens(frame, "fallback", parts))
+                token = self.token(frame, parts[0])  # the other is asked for only if this is a skip
+                return _first(self._tokens(frame, "fallback", parts)) if is_skip(token) else token
             case RaceSource(race=parts):
                 return self._race(frame, source, self._tokens(frame, "race", parts))
             case EverySource(every=parts):  # in the lists of a map alone
@@ -277,8 +279,16 @@ class Reference:
                 self._demand(frame, id)
         return frame.firings[id]
 
+    def look(self, frame: Frame, id: str) -> None:
+        """Settle the joins that a node reads: one that is switched off, or skipped, does not look at them."""
+        ports = inputs_of(frame.block.nodes[id], self.functions)
+        for port, sources in sources_of(frame.block, id).items():
+            for source in () if ports[port].lazy else sources:
+                self.token(frame, source)
+
     def _demand(self, frame: Frame, id: str) -> None:
         """Fire what a node reads, in its frame or one around it."""
+        self.look(frame, id)
         for node, reads in self.reads(frame.block).items():
             home: Frame | None = frame
             while home is not None and node not in home.block.nodes:
@@ -290,6 +300,7 @@ class Reference:
         if not is_enabled(node):
             return Firing("skipped", rest=joined([], frame.path_of(id)))
         try:
+            self.look(frame, id)
             given = self._given(frame, id, node)
             if isinstance(given, Dead):
                 return Firing("not_run" if is_error(given) else "skipped", rest=given)
@@ -397,8 +408,11 @@ class Reference:
 
 def ended(reference: Reference, frame: Frame) -> dict[str, Any]:
     """Fire what a frame demands, and return its outputs."""
-    for node in reference.demanded(frame.block):
+    block = frame.block
+    for node in reference.demanded(block):
         reference.fire(frame, node)
+    for node in switched_off(block, reference.reads(block)):
+        reference.look(frame, node)
     sources = {n: s.all if isinstance(s, AllSource) else s for n, s in frame.block.outputs.items()}
     return {name: reference.token(frame, source) for name, source in sources.items()}
 
@@ -518,6 +532,8 @@ def _following(reference: Reference, frame: Frame, loop: LoopPart) -> dict[str, 
     """Return what the next round begins with; all that only it needs runs now."""
     for node in demanded(loop, reference.reads(loop), next_too=True):
         reference.fire(frame, node)
+    for node in switched_off(loop, reference.reads(loop), next_too=True):
+        reference.look(frame, node)
     return {name: reference.token(frame, carry.next) for name, carry in loop.carry.items()}
 
 
