@@ -82,5 +82,5 @@ def test_a_long_output_is_shortened_on_a_terminal_only() -> None:
     assert output_text("out", long, shorten=False).count("\n") == 1000
     *lines, note = output_text("out", long, shorten=True).splitlines()
     assert lines == ["out:", *(f"  line {number}\\x1b" for number in range(20))]
-    assert note == "  ... (9,889 characters; a pipe or --json gives them all)"
+    assert note == "  ... (9,889 characters; --full or --json gives them all)"
     assert len(output_text("out", "x" * 10_000, shorten=True)) < 2_200
