@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from unittest.mock import patch
 
 import anyio
 
-from dataflow import ExecutionContext, Flow, Image, Message, Secret, ToolCall, merged_context
+from dataflow import ExecutionContext, Flow, Image, Message, Secret, ToolCall, Tools, merged_context
 from dataflow_agent import (
     Agent,
     AgentConfig,
@@ -46,6 +47,7 @@ from dataflow_agent.models.providers.litellm import (
     check_event_loop,
     check_options,
     check_provider,
+    key_of,
     missing_key,
     translated,
 )
@@ -200,6 +202,7 @@ MODELS: Final = [
     Row(
         "no part", lambda: arguments_of(ModelRequest("a/b", (Message("user", [Image("image/png", b""), 3]),)))
     ),
+    Row("no secret", lambda: key_of(replace(ASKING, options=Options(key=Secret("NO_SUCH_KEY"))))),
     Row("a call of a tool", chatting(ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),)))),
     Row("no JSON", chatting("yes", answer=int)),
     Row("does not fit", chatting('{"answer": "3"}', answer=int)),
@@ -258,6 +261,7 @@ def having(given: Any, flow: Flow) -> None:
 TOOLING: Final = [
     Row("a lambda", describing(lambda: 1)),
     Row("no function", describing(3)),
+    Row("tools of another kind", describing(Tools())),
     Row("takes a conversation", describing(agent_tools.with_context)),
     Row("any number of values", describing(agent_tools.with_many)),
     Row("a raw node", describing(agent_tools.raw)),
@@ -364,6 +368,7 @@ TOOL_SERVERS: Final = [
     Row("an address without a protocol", lambda: mcp(url="127.0.0.1:8765/mcp")),
     Row("an address without a host", lambda: mcp(url="http:///mcp")),
     Row("an address with a user", lambda: mcp(url="http://me:sk-12@here/mcp")),
+    Row("an address with a mark in its password", lambda: mcp(url="http://me:sk/12@here/mcp")),
     Row("an address in place of a command", lambda: mcp("https://here/mcp?key=sk-12")),
     Row("an address that is none", lambda: mcp(url="http://[::1")),
     Row(

@@ -17,7 +17,19 @@ from dataflow import (
     Store,
     ToolCall,
 )
-from dataflow_agent import Agent, Chat, ModelRequest, RateLimited, ScriptedAnswer, chat, scripted, tools
+from dataflow_agent import (
+    Agent,
+    AgentConfig,
+    Chat,
+    ModelAnswer,
+    ModelRequest,
+    RateLimited,
+    ScriptedAnswer,
+    agent,
+    chat,
+    scripted,
+    tools,
+)
 from tests.nodes.agent.agent_tools import ENTERED, add, calling, fails, meet, results, room, said, slow, where
 
 lead = Agent("lead", model="openai/gpt", system="Lead.")
@@ -159,3 +171,13 @@ async def test_a_fork_with_another_model_asks_it_from_the_first_turn_on() -> Non
     with scripted("second") as script:
         forked = await flow.fork(result.run_id, changes={"lead.config.model": "openai/other"})
     assert (forked["text"], [request.model for request in script.requests]) == ("second", ["openai/other"])
+
+
+async def test_calls_without_ids_are_told_apart_and_a_conversation_goes_on_in_a_direct_call() -> None:
+    calls = tuple(ToolCall("same", "add", f'{{"a": {number}, "b": 0}}') for number in range(2))
+    with scripted(ModelAnswer("", calls, finish_reason="tool_calls"), "done", "again"):
+        context = (await room(lead, BOX).run())["context"]
+        longer = await agent("more", context=context, config=AgentConfig(model="openai/gpt"))
+    history = longer.context.message_history
+    assert [one.tool_call_id for one in history if one.role == "tool"] == ["call_1", "call_2"]
+    assert [one.content for one in history[-2:]] == ["more", "again"]

@@ -17,11 +17,24 @@ from dataflow import (
     NodeState,
     Result,
     RunFailed,
+    ToolCall,
     merge_contexts,
     node,
     this_firing,
 )
-from dataflow_agent import Agent, ModelRequest, ScriptedAnswer, ScriptEnded, ScriptFailed, scripted, tools
+from dataflow_agent import (
+    Agent,
+    AgentConfig,
+    ModelRequest,
+    ScriptedAnswer,
+    ScriptEnded,
+    ScriptFailed,
+    scripted,
+    tools,
+)
+from dataflow_agent.approvals import Decided
+from dataflow_agent.steps import make
+from dataflow_agent.turns import Turn
 from tests.nodes.agent import agent_tools
 from tests.nodes.agent.agent_tools import calling, results, room
 
@@ -386,3 +399,13 @@ async def test_subagents_are_settings_in_a_document_and_survive_being_written(tm
             with scripted(nested()) as script:
                 assert (await one.run())["text"] == "So it is."
             assert [said.content for said in script.requests[0].messages] == [*system, "hi"]
+
+
+async def test_what_is_decided_is_made_of_the_tool_that_was_shown_alone() -> None:
+    given = {"turn": Turn(()), "tools": FILES, "answer": "allow", "about": Decided("elsewhere:write")}
+    for name, text in (
+        ("write", "write is another tool by now; it was not called"),
+        ("fly", "no tool has the name"),
+    ):
+        made = await make({**given, "call": ToolCall("c", name, '{"path": "a"}')}, AgentConfig())
+        assert str(made.outputs["result"].message.content).startswith(f"error: {text}")

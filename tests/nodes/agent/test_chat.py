@@ -193,6 +193,7 @@ async def test_an_answer_is_a_value_of_its_type_whose_schema_the_model_is_given(
     with scripted(Verdict(is_approved=True), [Verdict(is_approved=True).model_dump()]) as script:
         await asking(Verdict).run()
         await asking(list[Verdict]).run()
+    assert asking(SCHEMA).to_dict()["nodes"]["chat"]["config"]["answer"] == SCHEMA
     plain, listed = (request.schema or {} for request in script.requests)
     assert plain == json_schema(Verdict)
     assert [request.is_wrapped for request in script.requests] == [False, True]

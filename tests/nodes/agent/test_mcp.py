@@ -181,27 +181,6 @@ class TestOffers:
         with pytest.raises(FlowInvalid, match="DF2207"):
             await offer(Offer(functions=functions, servers=[server], tools=["ecko"]))
 
-    async def test_a_document_has_servers(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setenv("MY_KEY", KEY)
-        server = {"command": [sys.executable, SERVER], "env": {"KEY": "MY_KEY"}, "deny": ["die"]}
-        nodes = {
-            "box": {"type": "agent.tools", "config": {"servers": [server], "tools": ["echo", "variable"]}},
-            "lead": {
-                "type": "agent.agent",
-                "config": {"model": "openai/gpt"},
-                "inputs": {"tools": "box.tools"},
-                "values": {"prompt": "hi"},
-            },
-        }
-        outputs = {"names": "box.tool_names", "text": "lead.text"}
-        file = tmp_path / "desk.yaml"
-        file.write_text(json.dumps({"dataflow": 1, "nodes": nodes, "outputs": outputs}))
-        flow = Flow.load(file)
-        assert KEY not in json.dumps(flow.to_dict())
-        with scripted(calling(("echo", {"text": "hi"})), "done"):
-            result = await flow.run()
-        assert (result["names"], result["text"]) == (["echo", "variable"], "done")
-
 
 @ON_ASYNCIO
 async def test_three_that_were_opened_in_three_tasks_are_closed_from_others_in_another_order() -> None:
@@ -436,10 +415,6 @@ async def called(box: Tools, tool: str, **arguments: Any) -> tuple[str, list[Ima
     return result["text"], result["images"]
 
 
-class Others(Tools):
-    """Tools that are no toolbox."""
-
-
 @ON_ASYNCIO
 async def test_the_node_gives_texts_and_images_and_fails_for_an_error() -> None:
     text, images = await called(serve(), "picture")
@@ -449,5 +424,3 @@ async def test_the_node_gives_texts_and_images_and_fails_for_an_error() -> None:
         await called(serve(), "fails")
     assert isinstance(caught.value.__cause__, ToolFailed)
     assert (caught.value.__cause__.server, caught.value.__cause__.tool) == ("served", "fails")
-    with pytest.raises(RunFailed, match="DF2201"):
-        await called(Others(), "echo")

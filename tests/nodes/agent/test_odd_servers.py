@@ -24,7 +24,6 @@ from dataflow_agent import (
     sessions,
     tools,
 )
-from dataflow_agent.toolkit.policies import Verdict
 from tests.nodes.agent.agent_tools import calling, results, room, told_of
 from tests.nodes.agent.far_server import TOKEN, FarServer, serving_far
 from tests.nodes.agent.serving import ON_ASYNCIO, call, children, end_of, is_there, odd, serve, until
@@ -92,29 +91,6 @@ async def test_no_piece_of_a_secret_is_shown(caplog: pytest.LogCaptureFixture) -
             assert len(shown) > 1
             assert not [text for text in (told, *shown) for line in secret.splitlines() if line[:4] in text]
             assert "[secret:" in told
-
-
-@ON_ASYNCIO
-class TestDescriptions:
-    """Two descriptions of one server, which share its session."""
-
-    async def test_each_has_its_name_its_policy_and_its_deadline(self) -> None:
-        short, long = odd(name="short", deadline=3), odd(name="long", ask=["pid"], allow=["*"])
-        for first, other in ((short, long), (long, short)):
-            async with sessions(short, long):
-                assert await call(first, "pid") == await call(other, "pid")
-                told = str(await call(short, "naps", seconds=4.5))
-                assert told.startswith("error: tool 'naps' of server 'short': has not answered within 3 s")
-                assert await call(long, "naps", seconds=3.5) == "done"
-                assert str(await call(long, "is_full")).startswith("error: tool 'is_full' of server 'long'")
-                for box, verdict in ((short, Verdict.ALLOW), (long, Verdict.ASK)):
-                    tool = (await listed(box)).tool("pid")
-                    assert tool is not None
-                    assert tool.at_server is not None
-                    assert tool.at_server.server == box.servers[0]
-                    assert tool.verdict({}) is verdict
-                names = (await listed(tools(short, long))).names
-                assert {"short_pid", "long_pid"} <= {*names}
 
 
 def pid_of_a_flow() -> str:

@@ -222,6 +222,7 @@ async def test_values_and_parts_are_filled_in_as_they_are_or_told() -> None:
     assert await filled("{{ $steps.a.output }}{{ $steps.b.output }}", a=odd, b="B") == f"{odd}B"
     text = "{{ PREVIOUS_OUTPUT }} {{previous_output}} {{ x }} {% if a %} { $steps.a.output } {{}"
     assert await filled(text) == text
+    assert await filled(" \n", previous="before") == "before"
     cases: list[Any] = [
         ({"k": [1, None]}, '{"k": [1, null]}'), ([1], "[1]"), (3, "3"), (True, "True"), (None, "None"),
         ("", ""),
@@ -291,7 +292,11 @@ dataflow: 1
 inputs: {budget: {type: integer, default: 1}}
 nodes:
   main: {type: agent.context, config: {system: S, variables: {a: 1}}}
-  rules: {type: agent.inject_messages, config: {pin: rules}, inputs: {context: main}, values: {user: rule}}
+  rules:
+    type: agent.inject_messages
+    config: {pin: rules}
+    inputs: {context: main}
+    values: {user: rule, assistant: so}
   both:
     type: agent.merge_contexts
     config: {how: append, branches: [left, right]}
@@ -306,7 +311,7 @@ async def test_the_types_are_for_documents_too(tmp_path: Path) -> None:
     file.write_text(TALK, encoding="utf-8")
     flow = Flow.load(file)
     made = (await flow.run())["context"]
-    assert (sent(made), made.system_instructions, made.variables) == (["rule"], "S", {"a": 1})
+    assert (sent(made), made.system_instructions, made.variables) == (["rule", "so"], "S", {"a": 1})
     file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
     assert Flow.load(file).to_dict() == flow.to_dict()
 

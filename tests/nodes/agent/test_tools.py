@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataflow import ToolCall
-from dataflow_agent import Toolbox, tools
+from dataflow_agent import Toolbox, mcp, tools
 from dataflow_agent.servers.results import Content
 from dataflow_agent.toolkit.policies import Policy, Verdict, verdict
 from dataflow_agent.toolkit.toolboxes import Functions, Tool, parts_of
@@ -66,6 +66,8 @@ def test_functions_have_the_policy_that_they_were_given_with_and_what_is_denied_
     assert box == Toolbox((Functions((f"{MODULE}:add", f"{MODULE}:weather", f"{MODULE}:blocking")),))
     assert box.names == ("add", "weather", "blocking")
     assert tools() == Toolbox()
+    served = tools(mcp("npx", "-y", "@org/server-files", "."), add)
+    assert (served.names, served.servers[0].label) == (("add",), "server-files")
 
 
 def decisions(tool: Tool | None) -> list[Verdict]:

@@ -65,6 +65,7 @@ MISTAKES: Final = (
     ("control.user_input, config: {kind: string}", "kind"),
     ("control.approval, config: {expires: 1.0e+12}, inputs: {value: {value: 1}}", "expires"),
     ("control.approval, values: {value: 1}, config: {expires: 1, default: perhaps}", "default"),
+    ("control.approval, values: {value: 1}, config: {default: true}", "default"),
     ("control.approval", "a.value"),
 )
 

@@ -106,6 +106,7 @@ async def test_joining_puts_together_what_splitting_took_apart(text: str, separa
 async def test_the_lines_of_a_text_are_found_with_any_end(parts: list[str], end: str, ends: bool) -> None:
     text = end.join(parts) + end if ends or not parts[-1] else end.join(parts)
     assert await played(split_lines, text=text) == parts
+    assert await split_lines("") == []
 
 
 @given(texts, st.text(st.sampled_from("ab,"), min_size=1, max_size=2), texts)

@@ -86,6 +86,8 @@ async def test_a_log_without_a_message_writes_its_value(caplog: pytest.LogCaptur
         ("a\n\x1b[31mline", "a\\n\\x1b[31mline"),
         ([1, 2.5, ("a\n",), {3, 1}, Shade.DARK, b"a"], "[1, 2.5, ('a\\n',), set(1, 3), Shade.DARK, b'a']"),
         (Spot(1, "hidden"), "Spot(line=1)"),
+        (Spot.__new__(Spot), "<a value that raised AttributeError>"),
+        ([object()], "[<object>]"),
         (Pair([1], date(2026, 1, 2)), "Pair(one=[1], other=2026-01-02)"),
         ({10**5_000: Decimal("1.50")}, "{<a long integer>: 1.50}"),
         (ITSELF, "[[[[[[[[...]]]]]]]]"),
@@ -118,6 +120,7 @@ async def test_a_log_writes_its_message_at_its_level_else_its_value_on_one_line(
         with caplog.at_level(logging.DEBUG, "dataflow.control"):
             config = Log(level=level, message=Template("found {{ value }}"))
             assert typed(await played(log, config, value=[1])) == typed([1])
+            assert await played(delay, Delay(seconds=0), value=False) is False
         (alone, flowing) = [record for record in caplog.records if record.name == "dataflow.control"]
         assert alone.getMessage() == flowing.getMessage() == "found [1]"
         assert alone.levelname == level.upper()

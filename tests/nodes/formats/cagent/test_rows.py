@@ -30,6 +30,7 @@ def condition(read: str, **ways: str) -> str:
 
 
 AB: Final = f"workflow: {listed('a x', 'b y')}"
+ODD: Final = '{id: "a b", type: agent, name: x}'
 ABC: Final = f"workflow: {listed('a x', 'b y', 'c z')}"
 TAKEN: Final = condition("v.output%s", true=listed("yes y"), false=listed("no z"))
 GATE: Final = f"workflow: {listed('v x', TAKEN, 'last x')}"
@@ -79,6 +80,7 @@ ROWS: Final = [
     Row("CA03", AB, last=block("[a (agent: x)]: X")),
     Row("CA04", "workflow: [{id: a, type: agent, name: x}]", last="P"),
     Row("CA05", ABC, last=block("[a (agent: x)]: X", "[b (agent: y)]: Y")),
+    Row("CA05", f"workflow: {listed(ODD, 'b y')}", last=block("[a b (agent: x)]: X")),
     Row("CA06", ABC, {"x": ""}, last=block("[b (agent: y)]: Y")),
     Row("CA07", TWICE, {"x": ["1", "2"]}, outputs={"x": "1", "x_2": "2", "y": "Y"}, last=block(*NAMED)),
     gate("CA08", ".ok", '{"ok":true}', "y"),

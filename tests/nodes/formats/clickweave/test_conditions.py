@@ -64,6 +64,7 @@ def test_nothing_is_empty_numbers_are_of_rust_and_what_is_no_text_is_searched_as
     assert all(held(value, "IsEmpty") for value in ("", [], {}, None, MISSING))
     assert not any(held(value, "IsEmpty") for value in (0, False, 0.0, " ", "0", [None], {"a": None}))
     assert held(0.1 + 0.2, "Equals", 0.3)
+    assert held(10**400, "GreaterThan", 1)
     assert not held(0.3001, "Equals", 0.3)
     numbers = ["1e3", "+5", ".5", "5.", "inf", "-Infinity", "NaN", "1E-2", "007"]
     others = ["", " 5", "5 ", "1_000", "0x1F", ".", "e5", "5e", "1,5", "٥", "+", "--5"]

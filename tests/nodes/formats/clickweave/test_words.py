@@ -179,3 +179,10 @@ def test_an_if_a_loop_and_a_retry_tell_what_has_become_of_them(tmp_path: Path) -
     (retry,) = payloads(events, "retry")
     assert retry["attempt"] == 1
     assert "no" in retry["error"]
+
+
+def test_a_switch_tells_the_case_that_it_has_taken(tmp_path: Path) -> None:
+    nodes = [node("s", "s", "Switch", cases=[{"name": "a", "condition": always}]), typing("t")]
+    (told_of,) = payloads(told(tmp_path, workflow(nodes, "s t SwitchCase a")), "branch_evaluated")
+    assert told_of["output_taken"] == "SwitchCase(a)"
+    assert [*ClickweaveWords(Flow.load(tmp_path / "flow.json").to_dict()).end({})] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -35,19 +34,6 @@ async def test_the_example_and_the_traced_flow_run_as_they_are_described() -> No
     played = await play(flow, "Hello", answer="Hi")
     assert said_in(played.requests[0]) == ["user:Hello"]
     assert played.result["responseNode"] == "Answer: Hi"
-
-
-async def test_a_route_leads_on_and_back_through_a_portal() -> None:
-    routes = {"talk": (["gpt-5", "gpt-4o"], ["u[1]"]), "look_up": (["gpt-5", "claude-sonnet-4-5"], [])}
-    for route, (models, asks) in routes.items():
-
-        def answer(request: ModelRequest, route: str = route) -> str:
-            is_routing = "routes:" in request.messages[0].content
-            return json.dumps({"answer": route}) if is_routing else "ok"
-
-        played = await play(Flow.load(GOLDEN / "routes.json"), "hi", answer=answer)
-        assert [request.model.partition("/")[2] for request in played.requests] == models
-        assert [ask.id for ask in played.result.asks] == asks
 
 
 KINDS: Final = ["manualInput", "newContext", "injectMessages", "userInput", "chat", "defaultContextStart"]

@@ -66,6 +66,13 @@ SELECTED: Final[list[tuple[dict[str, Any], list[str]]]] = [
 def test_tools_are_selected_by_name() -> None:
     found = [selected(Selected(**config), ["a", "mcp_x_y", "a"]) for config, _ in SELECTED]
     assert found == [names for _, names in SELECTED]
+    for config, offered in (
+        ({"tools": ["echo"]}, [["echo"], None]),
+        ({"mcpPlugins": {"far": False}}, [None]),
+    ):
+        flow = flow_of([node("t", "tools", **config)], servers="serve here; far=http://far/mcp")
+        servers = flow.to_dict()["nodes"]["t"]["config"]["servers"]
+        assert [one.get("allow") for one in servers] == offered
 
 
 async def test_a_conversation_passes_by_a_node_that_offers_tools() -> None:
