@@ -318,6 +318,7 @@ WIRING: Final = [
     Row("items that may be failures", wired(lambda f: f.add(join, parts=collect(f.add(fetch, url=each(['a'], on_error='collect')).out)))),
     Row("each over no list", wired(lambda f: f.add(inc, x=each(f.add(inc, x=1).out)))),
     Row("collect outside a map", wired(lambda f: f.add(join, parts=collect(f.add(fetch, url='a').out)))),
+    Row("two lists with one share", document("...\ninputs: {xs: {}, ys: {}}\nnodes: {a: {type: 'tests.behaviour.flow_parts:inc', inputs: {x: {each: $in.xs, share: s}}}, b: {type: 'tests.behaviour.flow_parts:inc', inputs: {x: {each: $in.ys, share: s}}}}")),
     Row("two maps", wired(two_maps)),
     Row("maps of unlike options", wired(unlike_maps)),
     Row("a signal into a data port", wired(lambda f: f.add(inc, x=f.add(inc, x=1).done))),

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from dataflow import Flow, Memo, ProcessMemo, Secret, digester, node
+from dataflow import Flow, Memo, ProcessMemo, Secret, digester, node, register_codec
 from dataflow.stores import Store, StoredOutcome
 from dataflow.stores.memory import MemoryOutcomes, MemoryStore
 from dataflow.values.classes import classes_of
@@ -174,6 +174,8 @@ DIGESTS: Final = [
     Row("what is in itself, and read", read(in_itself())),
     Row("a digester that gives the same", undigested(Same())),
     Row("a digester of no class", lambda: digester("numpy.ndarray", repr)),
+    Row("a codec of no class", lambda: register_codec("numpy.ndarray", str, int)),
+    Row("a codec of what is stored in another way", lambda: register_codec(dict, list, dict)),
     Row("a digester of what has one", lambda: digester(dict, repr)),
     Row("a digester that is no function", lambda: digester(Same, 5)),
 ]
