@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,6 +80,7 @@ class _Checker:
         self.graph = graph
         self.types = types
         self.sureness = sureness
+        self.may_have_secrets = "pydantic.types" in sys.modules
         self.fitting: dict[tuple[int, int, int], _Fitting] = {}  # by the ids of both types and of the kind
 
     def check(self, vertex: Vertex) -> None:
@@ -86,7 +88,7 @@ class _Checker:
             for given in vertex.inputs.values():
                 if given.port is not None:
                     self.check_input(vertex, given, given.port)
-            if vertex.action.config is not None:
+            if self.may_have_secrets and vertex.action.config is not None:
                 note_secrets({"config": vertex.action.config})
             if vertex.action.policy.default is not MISSING:
                 self.check_default(vertex, vertex.action)
@@ -127,7 +129,8 @@ class _Checker:
         except ValueMismatch as mismatch:
             self.graph.problem(mismatch.problem, where)
             return
-        note_secrets({port.name: constant.value})
+        if self.may_have_secrets and type(constant.value) is not str:
+            note_secrets({port.name: constant.value})
 
     def check_default(self, vertex: Vertex, action: CallAction) -> None:
         """Check the value that replaces the result of a failed node (S9.3)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["is_secret", "make_known"]
 
+#: Frequent types without secrets in them.
+_WITHOUT: Final = (str, int, float, bool, NoneType, FunctionType)
 #: The maximum number of parts of a value that are searched for secrets.
 MOST_PARTS: Final = 10_000
 
@@ -38,6 +41,8 @@ def make_known(values: Iterable[tuple[str, Any]]) -> None:
     todo = list(values)
     for name, value in todo:  # grows while it is walked
         parts: Iterable[tuple[str, Any]]
+        if type(value) in _WITHOUT:
+            continue
         if isinstance(value, BaseModel):
             parts = vars(value).items()
         elif isinstance(value, dict):
