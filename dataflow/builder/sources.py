@@ -321,6 +321,9 @@ def race(*xs: T) -> T:
 
 
 def fallback(x: T, default: D) -> T | D:
-    """Take the value unless it is a skip, else the default, which may be a port."""
+    """Take the value unless it is a skip, else the default.
+
+    A default that is a port is computed only then: nodes that nothing else needs do not run before.
+    """
     result: T | D = _expression("fallback", (x, default), lambda parts: Fallback(*parts))
     return result

@@ -193,7 +193,7 @@ class MergeContexts:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """The source unless it is a skip, else the default."""
+    """The source unless it is a skip, else the default, which is computed only then."""
 
     source: Source
     default: Source

@@ -241,7 +241,7 @@ class RaceSource(Part):
 
 
 class FallbackSource(Part):
-    """The first source unless it is a skip, else the second."""
+    """The first source unless it is a skip, else the second, which is computed only then."""
 
     fallback: Annotated[list[Source], Field(min_length=2, max_length=2)]
 
