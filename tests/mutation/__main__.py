@@ -21,7 +21,7 @@ from tests.mutation.mutants import Mutant, load, store
 
 ROOT: Final = Path(__file__).parents[2]
 #: The tests that are measured.
-ROOMS: Final = ("behaviour", "scheduler", "durable", "memo", "live", "runtime")
+ROOMS: Final = ("behaviour", "scheduler", "durable", "memo", "live", "runtime", "faults")
 EARLY: Final = (
     "-W",
     "ignore:Module already imported:pytest.PytestAssertRewriteWarning",
