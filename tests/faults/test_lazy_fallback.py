@@ -221,9 +221,11 @@ async def test_of_two_chats_the_second_is_called_only_when_the_first_fails(tmp_p
         one = flow.add(node(chat).with_(on_error="skip", name="one"), prompt="hi", config=Chat(model="a/one"))
         two = flow.add(node(chat).with_(name="two"), prompt="hi", config=Chat(model="a/two"))
         flow.output("text", fallback(one.out.text, two.out.text))
-    for at, (answers, text) in enumerate(
-        ((["fine"], "fine"), ([ScriptedAnswer(error="request_refused"), "instead"], "instead"))
-    ):
+    plays: tuple[tuple[list[Any], str], ...] = (
+        (["fine"], "fine"),
+        ([ScriptedAnswer(error="request_refused"), "instead"], "instead"),
+    )
+    for at, (answers, text) in enumerate(plays):
         with scripted(*answers) as script:
             result = await flow.using(store=Store.sqlite(tmp_path / "runs.db")).run()
         assert result["text"] == text
