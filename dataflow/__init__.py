@@ -18,6 +18,7 @@ _find, __dir__, __all__ = _attach(
     __name__,
     submod_attrs={
         "base.failure": ["Failure"],
+        "base.logs": ["SecretFilter"],
         "builder.blocks": ["Carry", "Loop", "When"],
         "builder.declare": ["Node", "node", "threaded"],
         "builder.sources": [

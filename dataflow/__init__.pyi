@@ -1,6 +1,7 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from .base.failure import Failure
+from .base.logs import SecretFilter
 from .builder.blocks import Carry, Loop, When
 from .builder.declare import Node, node, threaded
 from .builder.sources import Step, collect, each, fallback, gather, merge, merge_contexts, race
@@ -116,6 +117,7 @@ __all__ = [
     "RunFailed",
     "RunTaken",
     "Secret",
+    "SecretFilter",
     "SecretMissing",
     "Shared",
     "Signal",

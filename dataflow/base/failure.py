@@ -77,7 +77,7 @@ def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Fail
     trace = _from_user_code(error.__traceback__)
     message = text_of_error(error)
     text = _safe_text(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
-    return Failure(node, path, attempt, type(error).__name__, message, text)
+    return Failure(node, path, attempt, conceal(type(error).__name__), message, text)
 
 
 def text_of_error(error: BaseException) -> str:
@@ -87,8 +87,8 @@ def text_of_error(error: BaseException) -> str:
 
 def line_of_error(error: BaseException) -> str:
     """Return the class of an exception, and its text if it has one; never raises."""
-    text = text_of_error(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    text, name = text_of_error(error), conceal(type(error).__name__)
+    return f"{name}: {text}" if text else name
 
 
 def _safe_text(make: Callable[[], str]) -> str:

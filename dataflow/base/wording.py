@@ -7,7 +7,7 @@ import re
 from datetime import UTC
 from itertools import chain, islice
 from reprlib import Repr
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_CHOICES",
+    "MaskedRepr",
     "choices",
     "conceal",
     "conceal_with",
     "counted",
+    "has_secrets",
     "listed",
     "moment",
     "nearest",
@@ -48,16 +50,20 @@ _UNSEEN: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"(\d+):(\d+) ")
 
-T = TypeVar("T")
-_conceal: Callable[[Any], Any] | None = None
+_conceal: Callable[[str], str] | None = None
 
 
-def conceal(value: T) -> T:
-    """Return a text, or another value, with the known secrets of the process masked (S12.4)."""
-    return value if _conceal is None else _conceal(value)
+def conceal(text: str) -> str:
+    """Return a finished text with the known secrets of the process masked (S12.4)."""
+    return text if _conceal is None else _conceal(text)
 
 
-def conceal_with(function: Callable[[Any], Any]) -> None:
+def has_secrets() -> bool:
+    """Return whether a secret was revealed in this process."""
+    return _conceal is not None
+
+
+def conceal_with(function: Callable[[str], str]) -> None:
     """Set the function that masks secrets; called when the first secret of the process is revealed."""
     global _conceal  # noqa: PLW0603 - most processes know no secret, and import nothing for it
     _conceal = function
@@ -88,7 +94,27 @@ def shortened(text: str, most: int, *, in_clear: bool = False) -> str:
     return f"{text[:head]}{_left_out(len(text) - kept)}{text[len(text) - tail :]}"
 
 
-class _Brief(Repr):
+class MaskedRepr(Repr):
+    """The repr of a value in which secrets are masked before texts are cut: half of one is not found."""
+
+    def repr_str(self, x: str, level: int) -> str:
+        return super().repr_str(conceal(x), level)
+
+    def repr_instance(self, x: object, level: int) -> str:
+        return super().repr_instance(_Shown(x), level)
+
+
+class _Shown:
+    """Has the repr of a value, with secrets masked."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return conceal(repr(self._value))
+
+
+class _Brief(MaskedRepr):
     """The repr of a value without most of its items; dicts keep their order."""
 
     def __init__(self) -> None:
@@ -112,7 +138,7 @@ class _Brief(Repr):
 
 def short_repr(value: object, most: int = LONGEST_PART) -> str:
     """Return the repr of a value with secrets masked; of a large one the first items, and how many it has."""
-    text = shortened(_Brief().repr(conceal(value)), most)  # before it is cut, as in `shortened`
+    text = shortened(_Brief().repr(value), most)
     if isinstance(value, (list, tuple, dict, set, frozenset)) and len(value) > MOST_ITEMS:
         return f"{text} ({len(value):,} items)"
     return text

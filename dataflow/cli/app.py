@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from dataflow.base.logs import masked_handlers
 from dataflow.base.wording import visible
 from dataflow.cli.commands.asks import answer, asks
 from dataflow.cli.commands.check import check
@@ -108,7 +109,7 @@ def _app() -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line with these arguments, by default the process's; returns the exit code (S20)."""
-    with tolerant(), Interrupts(owns_process=arguments is None) as interrupts:
+    with tolerant(), masked_handlers(), Interrupts(owns_process=arguments is None) as interrupts:
         try:
             _app()(args=arguments, prog_name="dataflow", obj=interrupts)
         except SystemExit as ended:

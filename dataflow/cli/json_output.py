@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from dataflow.cli.output import write
+from dataflow.cli.output import write_line
 from dataflow.inspection.json_values import json_value
 from dataflow.secrets.known import redacted
 
@@ -28,7 +28,7 @@ def json_line(value: object, encoding: str | None) -> str:
 
 def write_json(out: TextIO | None, value: object) -> bool:
     """Write one object on a line; returns False if the reader has closed the stream."""
-    return write(out, json_line(value, out.encoding if out is not None else None))
+    return write_line(out, json_line(value, out.encoding if out is not None else None))
 
 
 def event_line(event: Event, encoding: str | None) -> str:

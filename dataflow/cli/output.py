@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from dataflow.base.failure import Interruption
-from dataflow.base.wording import visible
+from dataflow.base.wording import conceal, visible
 from dataflow.diagnostics.commands import FAILED, OUTPUT_UNWRITABLE
 from dataflow.errors import DataflowError
 
@@ -37,6 +37,7 @@ __all__ = [
     "tell",
     "tolerant",
     "write",
+    "write_line",
 ]
 
 MOST_REASON: Final = 200  # characters of the reason for the state of a firing
@@ -94,6 +95,11 @@ def _descriptor(stream: TextIO | None) -> int | None:
 
 
 def write(stream: TextIO | None, text: str) -> bool:
+    """Write a line with secrets masked, as `write_line` does."""
+    return write_line(stream, conceal(text))
+
+
+def write_line(stream: TextIO | None, text: str) -> bool:
     """Write a line and flush; returns False if the reader has closed the stream.
 
     Raises Refused if writing fails for another reason.
@@ -125,7 +131,7 @@ def shout(text: str) -> None:
     if descriptor is not None:
         encoding = sys.stderr.encoding or "utf-8"  # the replacement by the live tree has none
         with suppress(OSError):
-            os.write(descriptor, f"{text}\n".encode(encoding, "backslashreplace"))
+            os.write(descriptor, f"{conceal(text)}\n".encode(encoding, "backslashreplace"))
 
 
 def _give_up(stream: TextIO) -> None:
@@ -203,7 +209,7 @@ def problems_in(error: BaseException, where: str = "") -> list[Diagnostic]:
 
 def one_line(text: str, limit: int = 500) -> str:
     """Return a text on one line, shortened to `limit` characters."""
-    line = " ".join(visible(text[: 4 * limit]).split())
+    line = " ".join(visible(conceal(text)[: 4 * limit]).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import typer
 
+from dataflow.base.logs import mask_handlers
 from dataflow.cli.output import ExitCode, Interrupted, Refused, problems_in
 from dataflow.diagnostics.commands import (
     FLOW_MOVED,
@@ -189,6 +190,7 @@ def load(target: str, *, imports: bool) -> Flow:
     with refusing(target):
         flow = find_flow(target, imports=imports)
         _ = flow.wiring  # a @flow function is called now
+    mask_handlers()  # which what was imported may have added
     return flow
 
 

@@ -202,6 +202,8 @@ class Reporter:
     def make(self, kind: EventKind, path: str, data: Mapping[str, Any]) -> Event:
         """Return the next event, which is passed to the listeners later."""
         self.seq += 1
+        if self._redact is not None:
+            data = self._redact(data)
         return Event(self.seq, self.now(), self.run, kind, path, data)
 
     def give(self, event: Event | None) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from dataflow.base.logs import masked_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
@@ -23,7 +24,7 @@ __all__ = [
     "this_firing",
 ]
 
-LOG: Final = logging.getLogger("dataflow.current")
+LOG: Final = masked_logger("dataflow.current")
 T = TypeVar("T")
 
 

@@ -6,13 +6,13 @@ Used only for a name that is not found otherwise, since it imports every install
 from __future__ import annotations
 
 import importlib
-import logging
 import sys
 from collections import Counter
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.failure import Interruption
+from dataflow.base.logs import masked_logger
 from dataflow.core.discovery import (
     GROUP,
     OURS,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["current_name", "former_names", "generations", "listed_ids", "place_of"]
 
-LOG: Final = logging.getLogger("dataflow.former")
+LOG: Final = masked_logger("dataflow.former")
 #: Names of the engine in older stores and documents, by the module that was part of the name.
 FORMER: Final = {
     "dataflow.asks": "Ask Request",

@@ -32,8 +32,8 @@ SECRET_MISSING: Final = Kind(
 )
 SECRET_TOO_SHORT: Final = Kind(
     "DF1004",
-    "is too short to be masked reliably",
-    meaning="A short value cannot be masked reliably, since it also occurs in other text by chance.",
+    "is too short to be masked, and is written in clear",
+    meaning="A value of fewer than 8 characters also occurs in other text by chance, so it is not masked.",
     example='Secret("PIN", "1234").reveal()',
     cure="Use a longer secret, or pass the value as ordinary data if it is none.",
 )
@@ -50,4 +50,12 @@ SECRET_UNCHANGEABLE: Final = Kind(
     meaning="Secrets are immutable, since flows and caches refer to them by their names.",
     example='secret.name = "OTHER"',
     cure="Make another one.",
+)
+SECRET_TOO_COMMON: Final = Kind(
+    "DF1084",
+    "is too common to be masked, and is written in clear",
+    meaning="A value is not masked if it is a word or a number of fewer than 16 characters, has fewer than 4 "
+    "different characters, or is part of the paths of the process: it also occurs in other text.",
+    example='Secret("PASSWORD", "password").reveal()',
+    cure="Use a longer secret with letters and digits, or pass the value as ordinary data if it is none.",
 )

@@ -177,3 +177,11 @@ RECORD_DAMAGED: Final = Kind(
     example="dataflow runs show RUN   # after the file was changed by something else",
     cure="Restore the store from a backup, or start the run again.",
 )
+ANSWER_SECRET: Final = Kind(
+    "DF1184",
+    "the answer contains a secret",
+    hint="answer with the name of a secret if the ask takes one, or resume the run with the answer",
+    meaning="A pending answer is stored as it is given, so one with a known secret is refused.",
+    example='store.answer("run", Answer("ask", json.dumps(secret.reveal())))',
+    cure="Pass the answer to `flow.resume`, which stores it with marks, or let the ask take a `Secret`.",
+)

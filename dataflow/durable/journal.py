@@ -17,7 +17,6 @@ from dataflow.core.events import EventKind
 from dataflow.core.states import RunStatus
 from dataflow.diagnostics.stores import STORE_FAILED
 from dataflow.errors import StoreError, ValueRefused
-from dataflow.secrets.known import redacted
 from dataflow.stores.store import Batch, Record
 from dataflow.values.digests import NoDigest, digest
 from dataflow.values.writer import Writer
@@ -104,7 +103,7 @@ class JournalWriter:
 
     def began(self, data: Mapping[str, Any], time: datetime) -> None:
         """Report that the run has started; the store has added the run with this record."""
-        event = self._reporter.make(EventKind.RUN_STARTED, "", redacted(data))
+        event = self._reporter.make(EventKind.RUN_STARTED, "", data)
         self._committed = event.seq
         self._later(event._replace(time=time))
 
@@ -130,7 +129,7 @@ class JournalWriter:
         if self._held is not None:
             self._held.append((kind, path, data))
             return
-        event = self._reporter.make(kind, path, redacted(data))
+        event = self._reporter.make(kind, path, data)
         if kind not in PASSING:
             entry = self._entry(event, data)
             if entry is not None:
@@ -221,7 +220,7 @@ class JournalWriter:
 
     async def pause(self, data: Mapping[str, Any]) -> Sequence[Answer]:
         """Record that the run has paused, unless there are answers: then nothing is reported (S11.2)."""
-        event = self._reporter.make(EventKind.RUN_PAUSED, "", redacted(data))
+        event = self._reporter.make(EventKind.RUN_PAUSED, "", data)
         entry = self._entry(event, data)
         assert entry is not None, "names and numbers can be written"
         answers = await self.journal.pause(entry)

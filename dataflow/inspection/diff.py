@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from dataflow.base.logs import masked_logger
 from dataflow.base.wording import counted, visible
 from dataflow.compiler.addresses import address_of
 from dataflow.core.events import EventKind
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "DifferenceKind", "Differences", "compare_runs", "diff", "needs_flow"]
 
-LOG: Final = logging.getLogger("dataflow.diff")
+LOG: Final = masked_logger("dataflow.diff")
 _KEYS: Final = re.compile(r"\[([^\]]*)\]")  # of items and iterations
 ENDS: Final = frozenset({EventKind.NODE_FINISHED, EventKind.ASK_ANSWERED})
 

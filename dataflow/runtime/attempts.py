@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import logging
 from contextlib import nullcontext
 from functools import partial
 from math import inf
@@ -25,6 +24,7 @@ from dataflow.base.backend import (
     yield_once,
 )
 from dataflow.base.failure import is_interruption
+from dataflow.base.logs import masked_logger
 from dataflow.compiler.plan import Call
 from dataflow.core.states import READY, RUNNING
 from dataflow.diagnostics.runs import TASK_CANCELLED
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_SHELTER", "AttemptRunner", "Worker"]
 
-LOG: Final = logging.getLogger("dataflow.attempting")
+LOG: Final = masked_logger("dataflow.attempting")
 #: On trio the scope inside that of the worker, which shields the clean-up of a firing that is cut short.
 Shelter: TypeAlias = "anyio.CancelScope | nullcontext[None]"
 

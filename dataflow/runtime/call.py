@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import types
 from dataclasses import replace
 from functools import partial
@@ -10,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from dataflow.base.copies import own_copy
+from dataflow.base.logs import masked_logger
 from dataflow.compiler.addresses import address_of
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
@@ -44,7 +44,7 @@ __all__ = [
     "resumed",
 ]
 
-LOG: Final = logging.getLogger("dataflow.calling")
+LOG: Final = masked_logger("dataflow.calling")
 #: Given by a driver when a coroutine has returned.
 RETURNED: Final = object()
 #: How long, in seconds, one step of a node may block the event loop before a warning (S9.2).

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from dataflow.base.wording import moment
+from dataflow.base.wording import conceal, moment
 from dataflow.compiler.plan import JoinOf
 from dataflow.core.states import RELEASED, UNSETTLED, Errored, NodeState, Skip
 from dataflow.scheduler.timers import state_of
@@ -98,6 +98,10 @@ class Reason:
     place: str
     text: str
     causes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "place", conceal(self.place))  # names may be values, as of classes (S12.4)
+        object.__setattr__(self, "text", conceal(self.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from time import gmtime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import own_copy
+from dataflow.base.wording import conceal
 from dataflow.compiler.addresses import Addresses, address_of, name_of, released_error
 from dataflow.compiler.plan import Call, LoopOf
 from dataflow.core.events import EventKind, Stream
@@ -149,7 +150,7 @@ def outcome(engine: Engine) -> Result:
         engine.reporter.run,
         engine.status.value,  # type: ignore[arg-type]  # an ended run is not "running"
         _outputs(engine),
-        tuple(scheduler.warnings),
+        tuple(map(conceal, scheduler.warnings)),
         scheduler.asking.asks if is_paused else (),
         _plan=engine.plan,
         _root=scheduler.root,

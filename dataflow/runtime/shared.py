@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from functools import partial
@@ -12,6 +11,7 @@ import anyio
 
 from dataflow.base.backend import Nursery, cancellation_types, current_task, cut_short, new_event
 from dataflow.base.failure import text_of_error
+from dataflow.base.logs import masked_logger
 from dataflow.core.policy import CLEANUP
 from dataflow.diagnostics.runs import RESOURCE_FAILED, RESOURCES_CLOSED
 from dataflow.errors import DataflowError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shared", "sharing"]
 
-LOG: Final = logging.getLogger("dataflow.shared")
+LOG: Final = masked_logger("dataflow.shared")
 
 T = TypeVar("T")
 

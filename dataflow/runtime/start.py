@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -11,6 +10,7 @@ import anyio
 from dataflow.base.backend import threadsafe_call
 from dataflow.base.copies import own_copy
 from dataflow.base.failure import Failure
+from dataflow.base.logs import masked_logger
 from dataflow.core.events import EventKind, Reporter
 from dataflow.core.wiring import node_of_path
 from dataflow.diagnostics.runs import MEMO_WITHOUT_STORE, RUN_NOT_KEPT, RUN_OF_OTHER_FLOW, SETTINGS_UNUSED
@@ -43,7 +43,7 @@ __all__ = [
     "warn_of_settings",
 ]
 
-LOG: Final = logging.getLogger("dataflow.engine")
+LOG: Final = masked_logger("dataflow.engine")
 #: The failure of an attempt whose process ended.
 INTERRUPTED: Final = Failure("", "", 1, "Interrupted", "the process ended while it ran", "")
 

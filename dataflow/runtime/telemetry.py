@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 
 from dataflow.base.failure import Failure, text_of_error
+from dataflow.base.logs import masked_logger
 from dataflow.base.wording import LONGEST_PROBLEM, shortened
 from dataflow.compiler.plan import FlowOf, LoopOf, MapOf
 from dataflow.core.events import EventKind, Reporter
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TracedReporter"]
 
-LOG: Final = logging.getLogger("dataflow.telemetry")
+LOG: Final = masked_logger("dataflow.telemetry")
 #: The types of nodes that open scope instances, as attributes name them.
 OPENERS: Final[Mapping[type, str]] = {LoopOf: "loop", MapOf: "map", FlowOf: "flow"}
 
@@ -208,7 +208,7 @@ class TracedReporter(Reporter):
 
     def _note_failure(self, span: trace.Span, type: str, message: str) -> None:
         """Mark a span as failed; the message may be content."""
-        span.set_attribute("error.type", type)
+        span.set_attribute("error.type", redacted(type))
         text = f"{type}: {message}" if self.telemetry.content and message else type
         span.set_status(trace.StatusCode.ERROR, shortened(redacted(text), LONGEST_PROBLEM))
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import islice
 from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
-from dataflow.secrets.known import know
-from dataflow.secrets.secret import SHORTEST, redact_logs
+from dataflow.errors import SecretMissing
+from dataflow.secrets.secret import noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +36,7 @@ def is_secret(kind: type) -> bool:
 def make_known(values: Iterable[tuple[str, Any]]) -> None:
     """Make the secrets in named values known, so that they are masked wherever they leave, under these names.
 
-    Models, lists, tuples and dicts are searched. A value under 8 characters occurs anywhere by chance, and is
-    not masked.
+    Models, lists, tuples and dicts are searched.
     """
     todo = list(values)
     for name, value in todo:  # grows while it is walked
@@ -58,8 +58,9 @@ def make_known(values: Iterable[tuple[str, Any]]) -> None:
 
 def _know(name: str, value: object) -> None:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    if isinstance(text, str) and len(text) >= SHORTEST and know(_masked_as(name), text):
-        redact_logs()
+    if isinstance(text, str):
+        with suppress(SecretMissing):  # it is empty, or not text
+            noted(_masked_as(name), text)
 
 
 def _masked_as(name: str) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 import threading
 from base64 import b64encode, urlsafe_b64encode
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, quote_plus
 
 from dataflow.base.wording import conceal_with
+from dataflow.secrets.masking import Masking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "Secrets",
@@ -27,7 +28,10 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-S = TypeVar("S", str, bytes)
+#: The depth to which plain values are masked; deeper parts are left out, since they may have a secret.
+MOST_LEVELS: Final = 100
+TOO_DEEP: Final = "[nested too deep]"
+_PLAIN: Final = frozenset({list, tuple, dict})
 _MARK: Final = re.compile(r"\[secret:([A-Za-z_][\w.-]*)((?::[\w.-]+)*)\]", re.ASCII)
 # The characters that percent-encoders leave unescaped: quote_plus and form data, Python's quote, the
 # encodeURIComponent of browsers, encodeURI, and what RFC 3986 allows in a path and in a query.
@@ -44,41 +48,22 @@ _changing: Final = threading.Lock()
 _known: Secrets | None = None
 
 
-class Marked(NamedTuple):
-    """A string or bytes with secrets masked, and the span of each mask."""
-
-    value: Any
-    spans: list[list[int]]
-
-
-@dataclass(frozen=True, slots=True)
 class Secrets:
-    """The known secrets: their values, the mask of each encoding, and the patterns that find them."""
+    """The known secrets: the newest value by name, and the masking of all values in every encoding."""
 
-    values: Mapping[str, str]  # the newest value by name
-    marks: Mapping[str, str]  # the mask by encoded value
-    in_text: re.Pattern[str]
-    in_bytes: re.Pattern[bytes]
+    __slots__ = ("data", "text", "values")
 
-    def mark(self, text: str) -> Marked | None:
-        """Mask the secrets in a string; return None if there are none."""
-        if self.in_text.search(text) is None:
-            return None
-        return _marked(text, self.in_text.finditer(text), self.marks.__getitem__)
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.text: Masking[str] = Masking()
+        self.data: Masking[bytes] = Masking()
 
-    def mark_bytes(self, data: bytes) -> Marked | None:
-        """Mask the secrets in bytes; return None if there are none."""
-        if self.in_bytes.search(data) is None:
-            return None
-        return _marked(data, self.in_bytes.finditer(data), lambda form: self.marks[form.decode()].encode())
-
-    def without(self, text: str) -> str:
-        """Return a string with secrets masked."""
-        return self.in_text.sub(lambda found: self.marks[found[0]], text)
-
-    def bytes_without(self, data: bytes) -> bytes:
-        """Return bytes with secrets masked."""
-        return self.in_bytes.sub(lambda found: self.marks[found[0].decode()].encode(), data)
+    def add(self, name: str, value: str) -> None:
+        """Mask a value from now on."""
+        for form, encoding in _encoded(value).items():
+            mark = f"[secret:{name}:{encoding}]" if encoding else f"[secret:{name}]"
+            self.text.add(form, mark)
+            self.data.add(form.encode(), mark.encode())
 
 
 def known() -> Secrets | None:
@@ -91,26 +76,19 @@ def revealed(name: str) -> str | None:
     return None if _known is None else _known.values.get(name)
 
 
-def know(name: str, value: str) -> bool:
-    """Register a secret that is about to be revealed; return whether it is the first of the process."""
-    global _known  # noqa: PLW0603 - replaced as a whole, so that readers need no lock
+def know(name: str, value: str, *, is_masked: bool = True) -> bool:
+    """Register a secret that is about to be revealed; return whether this value was not its last one."""
+    global _known  # noqa: PLW0603 - most processes know no secret
     with _changing:
-        before = _known
-        if before is None:
-            conceal_with(redacted)
-        if before is not None and before.values.get(name) == value:
+        secrets = _known or Secrets()
+        if secrets.values.get(name) == value:
             return False
-        marks = dict(before.marks) if before else {}
-        for form, encoding in _encoded(value).items():
-            marks.setdefault(form, f"[secret:{name}:{encoding}]" if encoding else f"[secret:{name}]")
-        longest_first = sorted(marks, key=lambda form: (-len(form), form))
-        _known = Secrets(
-            {**(before.values if before else {}), name: value},
-            marks,
-            re.compile("|".join(map(re.escape, longest_first))),
-            re.compile(b"|".join(re.escape(form.encode()) for form in longest_first)),
-        )
-        return before is None
+        if is_masked:
+            secrets.add(name, value)
+        secrets.values[name] = value
+        _known = secrets
+        conceal_with(redacted)
+        return True
 
 
 def filled(marked: str, spans: Iterable[Iterable[int]], look_up: Callable[[str], str]) -> str:
@@ -150,32 +128,30 @@ def _filled(
 
 
 def redacted(value: T) -> T:
-    """Mask the known secrets in a value: return the value itself if it has none, else a masked copy.
+    """Mask the known secrets in a text, in bytes, or in the texts of plain lists, tuples and dicts.
 
-    Strings, bytes, the items of lists, tuples, dicts and sets, and the fields of other objects are searched.
-    An object that cannot be copied is replaced by its masked text.
+    What has none is returned itself, as is any other object: nothing of it is read.
     """
-    if _known is None:
+    return value if _known is None else _redacted(value, _known, MOST_LEVELS, {})
+
+
+def _redacted(value: Any, secrets: Secrets, levels: int, seen: dict[int, Any]) -> Any:
+    kind = type(value)
+    if kind is str:
+        return secrets.text.masked(value)
+    if kind is bytes:
+        return secrets.data.masked(value)
+    if kind not in _PLAIN or not value:
         return value
-    from dataflow.secrets.masking import Redaction  # most processes have no secret
-
-    clean: T = Redaction(_known).of(value)
-    return clean
-
-
-def _marked(value: S, found: Iterable[re.Match[S]], mark_of: Callable[[S], S]) -> Marked:
-    pieces: list[S] = []
-    spans: list[list[int]] = []
-    end = place = 0
-    for match in found:
-        before, mark = value[end : match.start()], mark_of(match[0])
-        place += len(before)
-        spans.append([place, place + len(mark)])
-        place += len(mark)
-        pieces += (before, mark)
-        end = match.end()
-    pieces.append(value[end:])
-    return Marked(type(value)().join(pieces), spans)
+    if not levels:
+        return TOO_DEEP
+    if id(value) not in seen:
+        seen[id(value)] = TOO_DEEP  # for a value that contains itself
+        held = [*value.items()] if kind is dict else [*value]  # another thread may change it meanwhile
+        parts = [_redacted(part, secrets, levels - 1, seen) for part in held]
+        is_clean = all(map(operator.is_, parts, held))
+        seen[id(value)] = value if is_clean else kind(parts)
+    return seen[id(value)]
 
 
 def _encoded(value: str) -> dict[str, str]:

@@ -1,12 +1,11 @@
-"""`Secret`, a value that is looked up by name and never written, and log records with secrets masked."""
+"""`Secret`, a value that is looked up by name and never written."""
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-import threading
-import traceback
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from dataflow.diagnostics.secrets import (
@@ -14,22 +13,25 @@ from dataflow.diagnostics.secrets import (
     SECRET_NAME_INVALID,
     SECRET_NOT_TEXT,
     SECRET_NOT_UTF8,
+    SECRET_TOO_COMMON,
     SECRET_TOO_SHORT,
     SECRET_UNCHANGEABLE,
 )
 from dataflow.errors import ArgumentInvalid, SecretMissing
-from dataflow.secrets.known import know, redacted, revealed
-from dataflow.secrets.masking import GUARDED
+from dataflow.secrets.known import know, revealed
+from dataflow.secrets.masking import SHORTEST
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
-__all__ = ["Secret", "look_up", "redact_logs"]
+    from dataflow.diagnostics.diagnostic import Kind
 
-#: The minimum length of a secret: shorter values occur in any text by chance.
-SHORTEST: Final = 8
+__all__ = ["Secret", "look_up", "noted"]
+
+#: A value of letters alone, or without letters, is masked from this length on: else it is a word or a number.
+LONGEST_WORD: Final = 16
+FEWEST_CHARACTERS: Final = 4
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_noting: Final = threading.Lock()  # a value is masked in logs before any caller has it
 
 
 class Secret:
@@ -37,13 +39,12 @@ class Secret:
 
     It can be a constant, an input, a field of a `Config`, and travel along edges. Only its name is ever
     written: it serializes to its name, and two of one name are equal. A value that `reveal` has returned is
-    masked as `[secret:NAME]` wherever the engine or a logger writes it.
+    masked as `[secret:NAME]` in what the engine writes, and in logs behind a `SecretFilter`.
     """
 
     __slots__ = ("_value", "name")
 
     takes_only_itself: ClassVar = True  # its schema is for JSON: no other Python value is converted
-    shows_only_its_name: ClassVar = True  # so masking does not inspect its fields
     name: str
     _value: str | None
 
@@ -56,11 +57,8 @@ class Secret:
         object.__setattr__(self, "_value", value)
 
     def reveal(self) -> str:
-        """Return the value; raises SecretMissing if there is none, or one under 8 characters."""
-        value = self._value
-        if value is None:
-            return look_up(self.name)
-        return _noted(self.name, value)
+        """Return the value, and warn of one too short or too common to be masked; raises SecretMissing."""
+        return noted(self.name, _found(self.name) if self._value is None else self._value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(str(SECRET_UNCHANGEABLE()))
@@ -111,24 +109,42 @@ def look_up(name: str) -> str:
 
     Raises SecretMissing.
     """
+    return noted(name, _found(name))
+
+
+def noted(name: str, value: str) -> str:
+    """Return the value of a secret, masked from now on; warns of one that cannot be masked by its text.
+
+    Raises SecretMissing for one that is empty or not text.
+    """
+    if not value:
+        raise SecretMissing(name, SECRET_MISSING())
+    if not _is_text(value):
+        raise SecretMissing(name, SECRET_NOT_UTF8())
+    weakness = _weakness(value)
+    if know(name, value, is_masked=weakness is None) and weakness is not None:
+        warnings.warn(str(weakness(f"secret {name!r}")), stacklevel=3)
+    return value
+
+
+def _found(name: str) -> str:
     value = os.environ.get(name)
     if value is None:
         value = revealed(name)
     if value is None:
         raise SecretMissing(name, SECRET_MISSING())
-    return _noted(name, value)
-
-
-def _noted(name: str, value: str) -> str:
-    if len(value) < SHORTEST:
-        expected, found = f"at least {SHORTEST} characters", str(len(value))
-        raise SecretMissing(name, SECRET_TOO_SHORT(expected=expected, found=found))
-    if not _is_text(value):
-        raise SecretMissing(name, SECRET_NOT_UTF8())
-    with _noting:
-        if know(name, value):
-            redact_logs()
     return value
+
+
+def _weakness(value: str) -> Kind | None:
+    """Return why a value cannot be masked: a short or common one is part of any text by chance."""
+    if len(value) < SHORTEST:
+        return SECRET_TOO_SHORT
+    is_word_or_number = value.isalpha() or not any(map(str.isalpha, value))
+    if (is_word_or_number and len(value) < LONGEST_WORD) or len(set(value)) < FEWEST_CHARACTERS:
+        return SECRET_TOO_COMMON
+    paths = (*sys.path, sys.executable, *map(os.environ.get, ("HOME", "PWD")))
+    return SECRET_TOO_COMMON if any(value in path for path in paths if path) else None
 
 
 def _is_text(value: str) -> bool:
@@ -141,38 +157,3 @@ def _is_text(value: str) -> bool:
 
 def _name_of(secret: Secret) -> str:
     return secret.name
-
-
-def redact_logs() -> None:
-    """Mask secrets in the message, arguments and exception of every log record created from now on."""
-    make = logging.getLogRecordFactory()
-
-    def make_redacted(*args: Any, **keywords: Any) -> logging.LogRecord:
-        record = make(*args, **keywords)
-        _redact(record)
-        return record
-
-    logging.setLogRecordFactory(make_redacted)
-
-
-def _redact(record: logging.LogRecord) -> None:
-    record.stack_info = redacted(record.stack_info)
-    _redact_exception(record)
-    message = None
-    with GUARDED:
-        message = record.getMessage()
-    msg, args, clean = redacted(record.msg), redacted(record.args), redacted(message)
-    if message is None:  # logging itself reports what is wrong when the record is written
-        record.msg, record.args = msg, args
-    elif not (msg is record.msg and args is record.args and clean is message):
-        record.msg, record.args = clean, None  # copies may format differently from the originals
-
-
-def _redact_exception(record: logging.LogRecord) -> None:
-    """Replace an exception whose text has a secret by the masked text; leave others unchanged."""
-    if not record.exc_info or record.exc_info[0] is None:
-        return
-    text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
-    clean = redacted(text)
-    if clean != text:
-        record.exc_info, record.exc_text = None, clean

@@ -23,6 +23,7 @@ from dataflow.stores.store import (
     already_answered,
     checked_blob,
     missing_run,
+    refuse_secrets,
 )
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class MemoryStore(Store):
 
     def answer(self, run: str, *answers: Answer) -> None:
         """Add pending answers, all or none; raises AnswerRefused for an ask that has one or is closed."""
+        refuse_secrets(answers)
         with self._guard:
             entry = self._entry(run)
             inbox = dict(entry.inbox)

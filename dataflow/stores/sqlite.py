@@ -51,6 +51,7 @@ from dataflow.stores.store import (
     StoredRun,
     checked_blob,
     missing_run,
+    refuse_secrets,
 )
 
 if TYPE_CHECKING:
@@ -205,6 +206,7 @@ class SqliteStore(Store):
 
     def answer(self, run: str, *answers: Answer) -> None:
         """Add pending answers, all or none; raises AnswerRefused for an ask that has one or is closed."""
+        refuse_secrets(answers)
         with self._writing(run) as connection:
             for answer in answers:
                 add_answer(run, answer, connection)

@@ -12,11 +12,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dataflow.diagnostics.stores import ANSWER_TOO_LATE, BLOB_MISSING, ENTRY_DAMAGED, RUN_MISSING
+from dataflow.base.wording import conceal
+from dataflow.diagnostics.stores import (
+    ANSWER_SECRET,
+    ANSWER_TOO_LATE,
+    BLOB_MISSING,
+    ENTRY_DAMAGED,
+    RUN_MISSING,
+)
 from dataflow.errors import AnswerRefused, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from os import PathLike
 
@@ -36,6 +43,7 @@ __all__ = [
     "already_answered",
     "checked_blob",
     "missing_run",
+    "refuse_secrets",
 ]
 
 #: The kinds of records that open an ask, and that close it for answers (S11.2).
@@ -144,7 +152,7 @@ class Store(ABC):
         """Add pending answers, all of them or none.
 
         Raises AnswerRefused if an answer to the same ask is pending, or if the journal has an `ask_answered`
-        or `ask_closed` at its path and no later `ask_opened`.
+        or `ask_closed` at its path and no later `ask_opened`; also for a value with a known secret.
         """
 
     @abstractmethod
@@ -212,6 +220,13 @@ def _made(kind: str, *place: str | PathLike[str], **options: int) -> Store:
 def missing_run(store: str, run: str, there: Sequence[str]) -> StoreError:
     """Return the error for a run that does not exist, which lists some that do."""
     return StoreError(store, RUN_MISSING(run=run, available=there))
+
+
+def refuse_secrets(answers: Iterable[Answer]) -> None:
+    """Raise AnswerRefused for an answer with a secret, which would be pending in clear (S12.4)."""
+    for answer in answers:
+        if conceal(answer.value) != answer.value:
+            raise AnswerRefused(answer.ask, ANSWER_SECRET())
 
 
 def already_answered(ask: str) -> AnswerRefused:

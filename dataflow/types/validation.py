@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Iterator
-from reprlib import Repr
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -12,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from dataflow.base.markers import Marker
 from dataflow.base.scalars import plain_number
-from dataflow.base.wording import shortened
+from dataflow.base.wording import MaskedRepr, shortened
 from dataflow.errors import ValueMismatch
 from dataflow.types.mismatches import ABSENT, PREFIX, adapter_of, find_mismatch, requirement, step_into
 from dataflow.types.shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, type_name, union_of
@@ -29,7 +28,7 @@ MOST_CHARACTERS = 80
 # Error types whose message adds nothing to the name of the type, or mentions pydantic.
 NAMED_BY_TYPE = ("_type", "_parsing", "is_instance_of", "needs_python_object", "literal_error", "enum")
 
-_shortened = Repr()
+_shortened = MaskedRepr()
 _shortened.maxstring = _shortened.maxother = _shortened.maxlong = MOST_CHARACTERS - 20
 
 
@@ -208,13 +207,11 @@ def described(value: object) -> str:
     """Describe a value for a message: its class and a short repr, without addresses."""
     if value is ABSENT or value is None:
         return "None" if value is None else "nothing"
-    from dataflow.secrets.known import redacted  # most runs refuse no value
-
     kind = type(value)
     if kind.__repr__ is object.__repr__:
         return kind.__name__
     try:
-        text = _shortened.repr(redacted(value))  # before shortening, which could cut a secret in half
+        text = _shortened.repr(value)
     except Exception:  # noqa: BLE001 - a foreign repr may raise anything, and a message is still due
         return kind.__name__
     return f"{kind.__name__} {shortened(text, MOST_CHARACTERS)}"

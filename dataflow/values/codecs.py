@@ -8,13 +8,13 @@ one; until then the library is not imported. More come by `register_codec`, or b
 from __future__ import annotations
 
 import inspect
-import logging
 import threading
 from functools import lru_cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dataflow.base.failure import line_of_error
+from dataflow.base.logs import masked_logger
 from dataflow.core.functions import module_name
 from dataflow.diagnostics.values import CODEC_INVALID, CODEC_TWICE
 from dataflow.errors import ArgumentInvalid
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "kind_named", "kind_of", "register_codec"]
 
 T = TypeVar("T")
-LOG: Final = logging.getLogger("dataflow.codecs")
+LOG: Final = masked_logger("dataflow.codecs")
 GROUP: Final = "dataflow.codecs"
 
 _by_type: Final[dict[type, Kind]] = {}

@@ -14,7 +14,8 @@ from uuid import UUID
 
 from pydantic_core import MultiHostUrl, PydanticUndefinedType, TzInfo, Url
 
-from dataflow.secrets.secret import SHORTEST, Secret
+from dataflow.secrets.masking import SHORTEST
+from dataflow.secrets.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

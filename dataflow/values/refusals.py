@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from dataflow.base.markers import Marker
-from dataflow.base.wording import shortened
+from dataflow.base.wording import conceal, shortened
 from dataflow.diagnostics.values import CONTAINS_ITSELF, DATA_MALFORMED, NESTED_TOO_DEEPLY, NOT_STORABLE
-from dataflow.secrets.known import redacted
 from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def step_into(key: object) -> str:
     """Write the step to the value of a key; the type of a key that is too long or complex to show."""
     if type(key) is str:
         return f"[{json.dumps(shortened(key, MOST_OF_KEY), ensure_ascii=False)}]"
-    shown = repr(redacted(key)) if type(key) in _SHOWN and not _is_long(key) else type(key).__name__
+    shown = conceal(repr(key)) if type(key) in _SHOWN and not _is_long(key) else type(key).__name__
     return f"[{shown}]"
 
 

@@ -276,7 +276,7 @@ class _Leaves:
         return number if type(text) is str else {"$": "int", "v": text}  # the number is a secret
 
     def text(self, text: str) -> Json:
-        marked = self.secrets.mark(text) if self.secrets else None
+        marked = self.secrets.text.mark(text) if self.secrets else None
         if marked is not None:
             return {"$": "secret", "v": [self._sized(marked.value), marked.spans]}
         return self._sized(text)
@@ -289,7 +289,7 @@ class _Leaves:
         return text if len(data) <= MOST_TEXT else {"$": "text", "v": self.blob(data)}
 
     def data(self, data: bytes) -> Json:
-        marked = self.secrets.mark_bytes(data) if self.secrets else None
+        marked = self.secrets.data.mark(data) if self.secrets else None
         if marked is not None:
             return {"$": "secret", "v": [self._sized_bytes(marked.value), marked.spans]}
         return self._sized_bytes(data)

@@ -17,6 +17,7 @@ import anyio
 from pydantic import AfterValidator, BaseModel, Field
 
 from dataflow import DataflowError, Template, this_firing
+from dataflow.authoring import masked_logger
 from dataflow_control.config import StrictConfig, only_names
 from dataflow_control.limits import plain_text
 
@@ -24,7 +25,7 @@ __all__ = ["Delay", "Fail", "FailedOnPurpose", "Log", "delay", "fail", "log"]
 
 T = TypeVar("T")
 
-LOG: Final = logging.getLogger("dataflow.control")
+LOG: Final = masked_logger("dataflow.control")
 #: The most characters of a line.
 LONGEST: Final = 500
 #: The most bits of an integer, and digits of a Decimal, that are written in full.

@@ -1,0 +1,84 @@
+"""Mask the known secrets of the process in log records (S12.4)."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from dataflow.base.wording import conceal, has_secrets, short_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["SecretFilter", "mask_handlers", "masked_handlers", "masked_logger"]
+
+
+class SecretFilter(logging.Filter):
+    """A filter for handlers of logs that masks the revealed secrets in what a record writes.
+
+    It passes every record. The message, the traceback and the stack are searched as text; only a record with
+    a secret in them is changed, for all handlers. Fields that are given by `extra=` are not searched.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask the text of a record."""
+        if not has_secrets():
+            return True
+        message = _message_of(record)
+        if (clean := conceal(message)) != message:
+            record.msg, record.args = clean, None
+        if record.exc_info and record.exc_info[0] is not None:
+            text = "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
+            if (clean := conceal(text)) != text:
+                record.exc_info, record.exc_text = None, clean
+        for name in ("exc_text", "stack_info"):
+            if text := getattr(record, name):
+                setattr(record, name, conceal(text))
+        return True
+
+
+def _message_of(record: logging.LogRecord) -> str:
+    """Return the message; of a record whose arguments do not fit both, as logging shows them unmasked."""
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - the text of an argument is made by foreign code
+        record.msg, record.args = f"{record.msg} {short_repr(record.args)}", None
+        return str(record.msg)
+
+
+def masked_logger(name: str) -> logging.Logger:
+    """Return the logger of this name, whose own records have secrets masked."""
+    logger = logging.getLogger(name)
+    logger.addFilter(_FILTER)
+    return logger
+
+
+def mask_handlers() -> None:
+    """Mask secrets in what all handlers write that loggers have now."""
+    for handler in _handlers():
+        handler.addFilter(_FILTER)  # does nothing the second time
+
+
+@contextmanager
+def masked_handlers() -> Iterator[None]:
+    """Mask secrets in what the handlers of all loggers write, until the block ends."""
+    mask_handlers()
+    try:
+        yield
+    finally:
+        for handler in _handlers():
+            handler.removeFilter(_FILTER)
+
+
+def _handlers() -> Iterator[logging.Handler]:
+    loggers = [logging.root, *logging.root.manager.loggerDict.values()]
+    for logger in loggers:
+        if isinstance(logger, logging.Logger):  # else the place of one that nobody has asked for
+            yield from logger.handlers
+    if logging.lastResort is not None:  # writes where no logger has a handler
+        yield logging.lastResort
+
+
+_FILTER: Final = SecretFilter()
