@@ -8,9 +8,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from dataflow.secrets.known import know
-from tests.support.known_secrets import forgetting
-from tests.support.secret_kinds import VALUE
 from tests.support.steady import NO_END, warn_of_blocking
 
 pytest_plugins = ("tests.plugins",)
@@ -28,12 +25,4 @@ def unhurried() -> Iterator[None]:
     """Warn of no step that takes long, as any does on a machine that does other things."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         warn_of_blocking(monkeypatch, above=NO_END)
-        yield
-
-
-@pytest.fixture(scope="module")
-def token_known() -> Iterator[None]:
-    """Know the secret of `tests.support.secret_kinds`, until the tests of the module are done."""
-    with forgetting():
-        know("TOKEN", VALUE)
         yield

@@ -101,17 +101,18 @@ class MaskedRepr(Repr):
         return super().repr_str(conceal(x), level)
 
     def repr_instance(self, x: object, level: int) -> str:
-        return super().repr_instance(_Shown(x), level)
+        try:
+            text = conceal(repr(x))
+        except Exception:  # noqa: BLE001 - foreign code; the class is shown instead
+            return conceal(super().repr_instance(x, level))
+        return super().repr_instance(_Text(text), level)
 
 
-class _Shown:
-    """Has the repr of a value, with secrets masked."""
+class _Text(str):
+    """Is its own repr."""
 
-    def __init__(self, value: object) -> None:
-        self._value = value
-
-    def __repr__(self) -> str:
-        return conceal(repr(self._value))
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 class _Brief(MaskedRepr):

@@ -135,7 +135,7 @@ def redacted(value: T) -> T:
     return value if _known is None else _redacted(value, _known, MOST_LEVELS, {})
 
 
-def _redacted(value: Any, secrets: Secrets, levels: int, seen: dict[int, Any]) -> Any:
+def _redacted(value: Any, secrets: Secrets, levels: int, seen: dict[int, tuple[Any, Any]]) -> Any:
     kind = type(value)
     if kind is str:
         return secrets.text.masked(value)
@@ -146,12 +146,12 @@ def _redacted(value: Any, secrets: Secrets, levels: int, seen: dict[int, Any]) -
     if not levels:
         return TOO_DEEP
     if id(value) not in seen:
-        seen[id(value)] = TOO_DEEP  # for a value that contains itself
+        seen[id(value)] = value, TOO_DEEP  # of a value that contains itself; keeps it alive, and its id
         held = [*value.items()] if kind is dict else [*value]  # another thread may change it meanwhile
         parts = [_redacted(part, secrets, levels - 1, seen) for part in held]
         is_clean = all(map(operator.is_, parts, held))
-        seen[id(value)] = value if is_clean else kind(parts)
-    return seen[id(value)]
+        seen[id(value)] = value, value if is_clean else kind(parts)
+    return seen[id(value)][1]
 
 
 def _encoded(value: str) -> dict[str, str]:

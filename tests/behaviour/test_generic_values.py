@@ -108,7 +108,7 @@ VALUES: Final[dict[str, tuple[str, Callable[[ModuleType], Any]]]] = {
     "named tuple": ("Pair[int]", lambda of: of.Pair(3, [4])),
     "typed dict": ("Keys[int]", lambda _: {"key": 3}),
     "derived": ("Derived[int]", lambda of: of.Derived(3)),
-    "secret": ("SecretStr", lambda of: of.SecretStr("3")),
+    "secret": ("SecretStr", lambda of: of.SecretStr("secret-3")),
 }
 
 

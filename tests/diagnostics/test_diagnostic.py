@@ -16,7 +16,8 @@ from dataflow.diagnostics.diagnostic import joined
 from dataflow.packs.registry import installed_diagnostics
 from dataflow.secrets.known import know
 from tests.support.known_secrets import forgetting
-from tests.support.secret_kinds import VALUE
+
+VALUE: Final = "tok-9f-of-the-test"
 
 UNKNOWN: Final = Kind("XX0001", "the {what} has no input {found!r}", hint="write {what}.PORT")
 MISMATCH: Final = Kind("XX0002", "", expected="int")

@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from dataflow import Flow, Secret, StoreError
+from dataflow import Flow, Secret, SecretFilter, StoreError
 from dataflow.stores import Record, Store
 from tests.durable.stored_flows import (
     SECRET,
@@ -81,9 +81,12 @@ class TestSecrets:
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         store = Store.sqlite(tmp_path / "runs.db")
+        masks = SecretFilter()
+        caplog.handler.addFilter(masks)
         with caplog.at_level(logging.DEBUG):
             async with secret_flow().using(store=store).start(token=Secret(SECRET)) as run:
                 told = [repr(event) async for event in run.events(inputs=True)]
+        caplog.handler.removeFilter(masks)
         records = [record for record in store.records(run.id) if "[secret:TOKEN" in record.data]
         assert "no entry for [secret:TOKEN]" in [one.data for one in records if one.path == "fail"][-1]
         assert "sending [secret:TOKEN]" in caplog.text

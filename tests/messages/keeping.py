@@ -15,13 +15,14 @@ from typing import Any, Final
 
 import anyio
 
-from dataflow import Config, Flow, NodeOutput, Ports, RunFailed, StoreError, node
+from dataflow import Config, Flow, NodeOutput, Ports, RunFailed, Secret, StoreError, node
 from dataflow.inspection.stored_run import firing_object, read_run
 from dataflow.stores import Answer, Batch, Hold, Record, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.store import NOTHING
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run
 from tests.messages.telling import Row, Stimulus, files, later
+from tests.support.known_secrets import forgetting
 from tests.support.stored_runs import retold
 
 DATA: Final = b"data"
@@ -42,6 +43,11 @@ def in_memory(act: Callable[[Store], object]) -> Stimulus:
 
 def in_file(act: Callable[[Store], object]) -> Stimulus:
     return files(lambda folder: act(with_run(Store.sqlite(folder / "runs.db"))))
+
+
+def answered_with_a_secret(store: Store) -> None:
+    with forgetting():
+        store.answer("run", Answer("ask", json.dumps(Secret("KEY", "key-12345").reveal())))
 
 
 def answered_twice(store: Store) -> None:
@@ -91,6 +97,7 @@ STORES: Final = [
     Row("a record twice in a file", in_file(lambda store: store.commit("run", batch_of(1)))),
     Row("no such blob", in_memory(lambda store: store.blob(BLOB))),
     Row("an answer twice", in_memory(answered_twice)),
+    Row("an answer with a secret", in_memory(answered_with_a_secret)),
     Row("a file that was removed", files(removed)),
     Row("a file of something else", files(of_something_else)),
     Row("a file that is no database", files(of_text)),

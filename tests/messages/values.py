@@ -25,6 +25,7 @@ from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
 from tests.behaviour.flow_parts import inc
 from tests.messages.telling import Row, Stimulus, document, later, wired
+from tests.support.known_secrets import forgetting
 from tests.values.test_digests import NONE
 from tests.values.test_writer import REFUSED
 
@@ -33,6 +34,19 @@ NAME: Final = "DATAFLOW_NO_SUCH_SECRET"
 
 def given(name: str, value: Any = None) -> Stimulus:
     return lambda: Secret(name, value).reveal()
+
+
+def warned(value: str) -> Stimulus:
+    """Reveal a secret, whose warning is an error in tests."""
+
+    def reveal() -> object:
+        with forgetting():
+            try:
+                return Secret("WEAK", value).reveal()
+            except UserWarning as warning:
+                return warning
+
+    return reveal
 
 
 def changed() -> None:
@@ -50,7 +64,8 @@ def of_bytes() -> object:
 
 SECRETS: Final = [
     Row("a secret that is nowhere", given(NAME)),
-    Row("a short secret", given(NAME, "abc")),
+    Row("a short secret", warned("abc")),
+    Row("a word for a secret", warned("password")),
     Row("bytes for a secret", of_bytes),
     Row("a name of a secret", given("my secret")),
     Row("a secret that is not text", given(NAME, b"bytes")),

@@ -1,0 +1,217 @@
+"""F-C11, F-C12: finished text is masked where it leaves; no object is read, and weak values warn."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from dataflow import Flow, RunFailed, Secret, SecretFilter, SecretMissing, Store, node, this_firing
+from dataflow.base.logs import masked_handlers
+from dataflow.cli import main
+from tests.support.known_secrets import forgetting
+from tests.support.source import PACKAGES, modules_of
+
+VALUE: Final = "tok-9f$&\"/?x'"
+MARK: Final = "[secret:TOKEN"
+NAME: Final = "Secret9fInTheNameOfAClass"
+
+
+@pytest.fixture(autouse=True)
+def _forgetting() -> Iterator[None]:
+    with forgetting():
+        yield
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    """Collect what a handler with a filter writes."""
+    text, log = io.StringIO(), logging.getLogger("somebody")
+    handler = logging.StreamHandler(text)
+    handler.addFilter(SecretFilter())
+    log.addHandler(handler)
+    yield text
+    log.removeHandler(handler)
+
+
+class Watched:
+    """Counts what reads an attribute of it, and what makes a text of it."""
+
+    reads = texts = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        Watched.reads += 1
+        return super().__getattribute__(name)
+
+    def __str__(self) -> str:
+        Watched.texts += 1
+        return f"watched {VALUE}"
+
+    __repr__ = __str__
+
+
+def test_a_log_record_reads_nothing_of_its_arguments(written: io.StringIO) -> None:
+    log, watched, factory = logging.getLogger("somebody"), Watched(), logging.getLogRecordFactory()
+    counts = []
+    for _ in range(2):
+        Watched.reads = Watched.texts = 0
+        log.warning("it is %s", [watched])
+        log.handle(factory("a", logging.INFO, "f", 1, "%s", (watched,), None))
+        counts.append((Watched.reads, Watched.texts))
+        Secret("TOKEN", VALUE).reveal()
+    assert [reads for reads, _ in counts] == [1, 1]  # logging asks for the class of an argument that is alone
+    assert counts[1][1] == 2  # once a record, however many handlers write it
+    before, after = f"watched {VALUE}", f"watched {MARK}]"
+    lines = [f"it is [{before}]", before, f"it is [{after}]", after]
+    assert written.getvalue().splitlines() == lines
+    assert logging.getLogRecordFactory() is factory
+
+
+def test_a_filter_masks_each_text_that_a_record_writes(written: io.StringIO) -> None:
+    log, value = logging.getLogger("somebody"), Secret("TOKEN", VALUE).reveal()
+    log.warning(f"one {value}")  # noqa: G004 - as people write it
+    log.warning("two %s and %s", value, 2)
+    log.warning("three %(token)s", {"token": json.dumps(value)})
+    log.warning("four %s %s", value)  # noqa: PLE1206 - as people write it
+    try:
+        raise LookupError(value)
+    except LookupError:
+        log.exception("five", stack_info=True)
+    lines = written.getvalue().splitlines()
+    assert lines[:3] == [f"one {MARK}]", f"two {MARK}] and 2", f'three "{MARK}:json]"']
+    assert lines[3].startswith(f"four %s %s ('{MARK}")
+    assert f"LookupError: {MARK}]" in lines
+    assert VALUE not in written.getvalue()
+    records = [logging.LogRecord("a", logging.INFO, "f", 1, "%s is %d", ("a", 1), None) for _ in range(2)]
+    assert all(map(SecretFilter().filter, records))
+    assert [(one.msg, one.args) for one in records] == [("%s is %d", ("a", 1))] * 2  # kept where it is clean
+
+
+def test_each_logger_of_the_engine_masks_its_own_records() -> None:
+    by_hand = 'getLogger("dataflow'
+    texts = {module.name: module.text() for package in PACKAGES for module in modules_of(package)}
+    assert [name for name, text in texts.items() if by_hand in text.replace("_getLogger", "")] == []
+    Secret("TOKEN", VALUE).reveal()
+    record = logging.LogRecord("dataflow.engine", logging.INFO, "f", 1, VALUE, None, None)
+    assert logging.getLogger("dataflow.engine").filter(record)
+    assert record.msg == f"{MARK}]"
+
+
+@dataclass
+class Held:
+    token: str
+
+
+async def tell() -> Held:
+    this_firing().warn("odd", f"odd: {VALUE}")
+    return Held("x" * 495 + VALUE)  # is cut within the secret
+
+
+async def fail(held: Held) -> str:
+    raise type(NAME, (ValueError,), {})(held.token)
+
+
+def telling() -> Flow:
+    with Flow("telling") as flow:
+        held = flow.add(tell).out
+        flow.output("held", held)
+        flow.output("out", flow.add(node(fail), held=held).out)
+    return flow
+
+
+async def test_whatever_a_run_writes_is_masked(subtests: pytest.Subtests) -> None:
+    Secret("TOKEN", VALUE).reveal()
+    Secret("NAME", NAME).reveal()
+    for store in (None, Store.memory()):
+        async with telling().using(store=store).start() as run:
+            events = [event async for event in run.events()]
+            with pytest.raises(RunFailed) as failed:
+                await run
+        result, (failure,) = failed.value.result, failed.value.failures
+        texts = {
+            "events": repr(events),
+            "data": str([event.data for event in events if event.path == "fail"]),
+            "result": repr(result),
+            "warnings": str(result.warnings),
+            "failure": str(tuple(failure)),
+            "error": str(failed.value),
+            "why": result.why("out"),
+            "reasons": str(result.explain("out")),
+            "journal": str([*store.records(run.id)]) if store else MARK,
+        }
+        for name, text in texts.items():
+            with subtests.test(name, store=store):
+                assert ("tok-9f" in text, NAME in text) == (False, False)
+                assert "[secret:" in text
+
+
+WEAK: Final = {
+    "": "DF1003", "tok": "DF1004", "password": "DF1084", "Administrator": "DF1084", "12345678": "DF1084",
+    "2026-11-30": "DF1084", "127.0.0.1:80": "DF1084", "*" * 40: "DF1084", sys.prefix: "DF1084",
+}  # fmt: skip
+STRONG: Final = (
+    "tok-9f-1",
+    "hunter22",
+    "0123456789012345",
+    "correcthorsebattery",
+    "correct horse",
+    "Ünïcode-1",
+)
+
+
+def test_a_value_that_is_part_of_other_text_warns_and_is_not_masked(subtests: pytest.Subtests) -> None:
+    for value, code in WEAK.items():
+        with subtests.test(value), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            secret = Secret("WEAK", value)
+            if code == "DF1003":
+                with pytest.raises(SecretMissing, match=code):
+                    secret.reveal()
+                continue
+            assert (secret.reveal(), secret.reveal()) == (value, value)
+            assert [str(one.message).split()[0] for one in caught] == [code]
+            assert caught[0].filename == __file__
+            assert Secret("WEAK").reveal() == value
+            assert value in str(SecretMissing("x", f"the {value} field is missing"))
+    for value in STRONG:
+        with subtests.test(value), forgetting():
+            Secret("STRONG", value).reveal()
+            assert value not in str(SecretMissing("x", f"the {value} field is missing"))
+
+
+LOGS: Final = f"""
+import logging
+from dataflow import Flow, Secret
+
+logging.basicConfig(format="%(message)s", force=True)
+
+async def tell() -> str:
+    value = Secret("TOKEN", {VALUE!r}).reveal()
+    logging.getLogger("somebody").warning("sent %s", value)
+    return value
+
+with Flow("f") as flow:
+    flow.output("o", flow.add(tell).out)
+"""
+
+
+def test_the_command_line_masks_logs_and_outputs(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.root, "handlers", [])
+    (tmp_path / "f.py").write_text(LOGS)
+    assert main(["run", str(tmp_path / "f.py"), "--no-store"]) == 0
+    done = capsys.readouterr()
+    assert (f"{MARK}]" in done.out, f"sent {MARK}]" in done.err) == (True, True)
+    assert VALUE not in done.out + done.err
+    assert [one.filters for one in logging.root.handlers] == [[]]
+    with masked_handlers():
+        assert logging.lastResort is not None
+        assert any(isinstance(one, SecretFilter) for one in logging.lastResort.filters)
