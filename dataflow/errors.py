@@ -12,7 +12,7 @@ DataflowError
 ├── ConversationInvalid  a conversation, or a turn of one, is incomplete or inconsistent
 ├── BudgetExceeded     the messages that a conversation must keep do not fit the budget
 ├── ValueRefused       a value cannot be stored so that an equal value is read back
-├── SecretMissing      a secret is not found, or too short
+├── SecretMissing      a secret is not found, or not text
 ├── StoreError         a store cannot be read or written, or does not have the run
 │   └── RunTaken       the run is being executed elsewhere, or has ended
 ├── FlowEdited         the flow has changed in parts that a run has already settled
@@ -281,7 +281,7 @@ class ValueRefused(DataflowError):
 
 
 class SecretMissing(DataflowError):
-    """Raised for a secret that cannot be looked up by its name, or is too short."""
+    """Raised for a secret that cannot be looked up by its name, or is not text."""
 
     def __init__(self, name: str, problem: Diagnostic | str) -> None:
         self.name = name

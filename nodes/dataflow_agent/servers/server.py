@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -292,12 +293,13 @@ def marks_of(server: Server, environment: Mapping[str, str]) -> dict[str, str]:
 
 def _revealed_variable(server: Server, variable: str, secret: Secret) -> str:
     """Return the value of a secret; the error omits its name, which could be a value by mistake."""
-    try:
+    given = os.environ.get(secret.name)
+    if given is not None and len(given) < SHORTEST_HIDDEN:
+        return given
+    with suppress(SecretMissing):
         return secret.reveal()
-    except SecretMissing:
-        given = os.environ.get(secret.name)
-        if given is not None:
-            return given
+    if given is not None:  # bytes that are not text
+        return given
     raise SecretMissing(variable, VALUE_MISSING(server=server.label, setting=ENV))
 
 

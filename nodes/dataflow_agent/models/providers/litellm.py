@@ -252,7 +252,7 @@ def _keys_among(names: tuple[str | bytes, ...]) -> Sequence[str]:
 def note_keys(variables: Iterable[str]) -> None:
     """Register keys of the environment as secrets to be masked (S12.4)."""
     for name in variables:
-        with suppress(SecretMissing):  # too short to be masked, or not text
+        with suppress(SecretMissing, UserWarning):  # empty, or not text; weak where warnings are errors
             Secret(name).reveal()
 
 
