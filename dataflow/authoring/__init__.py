@@ -22,7 +22,6 @@ _NAMES = {
     ],
     "authoring.parts": ["PartReader", "get_mapping", "get_mappings", "unique_ids"],
     "authoring.writer": ["free_name", "qualified_model", "write_edge", "write_source"],
-    "base.logs": ["masked_logger"],
     "base.wording": ["shortened"],
     "core.config": ["TypeField", "resolve_path"],
     "core.functions": ["import_function", "is_function_name", "name_of_function"],

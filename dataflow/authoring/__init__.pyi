@@ -1,6 +1,5 @@
 # The public names, and where each of them is; imported when it is first used.
 
-from ..base.logs import masked_logger
 from ..base.wording import shortened
 from ..core.config import TypeField, resolve_path
 from ..core.functions import import_function, is_function_name, name_of_function
@@ -48,7 +47,6 @@ __all__ = [
     "is_function_name",
     "json_schema",
     "kinds_of",
-    "masked_logger",
     "moved_names",
     "name_of_function",
     "node_of_path",

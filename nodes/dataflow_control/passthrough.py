@@ -16,8 +16,7 @@ from uuid import UUID
 import anyio
 from pydantic import AfterValidator, BaseModel, Field
 
-from dataflow import DataflowError, Template, this_firing
-from dataflow.authoring import masked_logger
+from dataflow import DataflowError, SecretFilter, Template, this_firing
 from dataflow_control.config import StrictConfig, only_names
 from dataflow_control.limits import plain_text
 
@@ -25,7 +24,8 @@ __all__ = ["Delay", "Fail", "FailedOnPurpose", "Log", "delay", "fail", "log"]
 
 T = TypeVar("T")
 
-LOG: Final = masked_logger("dataflow.control")
+LOG: Final = logging.getLogger("dataflow.control")
+LOG.addFilter(SecretFilter())
 #: The most characters of a line.
 LONGEST: Final = 500
 #: The most bits of an integer, and digits of a Decimal, that are written in full.

@@ -36,7 +36,7 @@ def given(name: str, value: Any = None) -> Stimulus:
     return lambda: Secret(name, value).reveal()
 
 
-def warned(value: str) -> Stimulus:
+def revealing(value: str) -> Stimulus:
     """Reveal a secret, whose warning is an error in tests."""
 
     def reveal() -> object:
@@ -64,8 +64,8 @@ def of_bytes() -> object:
 
 SECRETS: Final = [
     Row("a secret that is nowhere", given(NAME)),
-    Row("a short secret", warned("abc")),
-    Row("a word for a secret", warned("password")),
+    Row("a short secret", revealing("abc")),
+    Row("a word for a secret", revealing("password")),
     Row("bytes for a secret", of_bytes),
     Row("a name of a secret", given("my secret")),
     Row("a secret that is not text", given(NAME, b"bytes")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +14,7 @@ import anyio
 from anyio import to_thread
 from pydantic_core import to_json
 
-from dataflow.authoring import masked_logger
+from dataflow import SecretFilter
 from dataflow_agent.diagnostics.models import LIBRARY_MISSING
 from dataflow_agent.diagnostics.servers import LIST_ENDLESS, SERVER_DIED
 from dataflow_agent.diagnostics.tools import (
@@ -45,7 +46,8 @@ LIST: Final = "the list of its tools"
 MOST_PAGES: Final = 1_000
 MOST_TOOLS: Final = 10_000
 T = TypeVar("T")
-LOG: Final = masked_logger("dataflow.agent.servers")
+LOG: Final = logging.getLogger("dataflow.agent.servers")
+LOG.addFilter(SecretFilter())
 _loading: Final = threading.Lock()  # of two concurrent starts the first imports it
 _loaded: Final[list[Any]] = []
 

@@ -15,13 +15,15 @@ import anyio
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from dataflow.authoring import masked_logger, shortened
+from dataflow import SecretFilter
+from dataflow.authoring import shortened
 from dataflow_agent.diagnostics.servers import LINE_TOO_LONG, SERVER_NOT_STARTED
 from dataflow_agent.servers.results import ServerFailed
 
 __all__ = ["ServerProcess"]
 
-LOG: Final = masked_logger("dataflow.agent.servers")
+LOG: Final = logging.getLogger("dataflow.agent.servers")
+LOG.addFilter(SecretFilter())
 #: How long a process has to end by itself, and again after SIGTERM, in seconds.
 GRACE: Final = 1.0
 #: How long children may keep the pipes of an ended process open before they are killed.

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from anyio import move_on_after, to_thread
 
-from dataflow import Secret, SecretMissing
-from dataflow.authoring import masked_logger, shortened
+from dataflow import Secret, SecretFilter, SecretMissing
+from dataflow.authoring import shortened
 from dataflow_agent.diagnostics.models import (
     ASYNCIO_REQUIRED,
     KEY_MISSING,
@@ -66,7 +66,8 @@ __all__ = [
 
 #: How long closing a connection may take, in seconds.
 CLOSING: Final = 2.0
-LOG: Final = masked_logger("dataflow.agent.litellm")
+LOG: Final = logging.getLogger("dataflow.agent.litellm")
+LOG.addFilter(SecretFilter())
 #: Our errors by the classes of litellm; the first class that an error is an instance of counts.
 KINDS: Final[Mapping[str, type[ModelFailed]]] = {
     "ContextWindowExceededError": ContextWindowExceeded,
