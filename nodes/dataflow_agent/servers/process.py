@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import subprocess
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -18,6 +17,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from dataflow import SecretFilter
 from dataflow.authoring import shortened
 from dataflow_agent.diagnostics.servers import LINE_TOO_LONG, SERVER_NOT_STARTED
+from dataflow_agent.servers.launch import Launched, launch
 from dataflow_agent.servers.results import ServerFailed
 
 __all__ = ["ServerProcess"]
@@ -67,7 +67,8 @@ class ServerProcess:
 
         Raises ServerFailed for a command that cannot be run.
         """
-        process = await self._opened()
+        launched = await self._launched()
+        process = launched.process
         to_session, from_process = anyio.create_memory_object_stream[Any](0)
         to_process, from_session = anyio.create_memory_object_stream[Any](0)
         assert process.stdout is not None
@@ -80,7 +81,7 @@ class ServerProcess:
                     group.start_soon(self._read, process.stdout, to_session)
                     group.start_soon(self._write, process, from_session)
                     group.start_soon(self._listen, process.stderr, has_said_all)
-                    group.start_soon(self._watch, process, watching, has_exited, has_said_all)
+                    group.start_soon(self._watch, launched, watching, has_exited, has_said_all)
                     try:
                         yield from_process, to_process
                     finally:
@@ -93,20 +94,13 @@ class ServerProcess:
                             group.cancel_scope.cancel()
             finally:
                 with anyio.move_on_after(GRACE, shield=True):
-                    await process.aclose()
+                    await launched.aclose()
 
-    async def _opened(self) -> Process:
+    async def _launched(self) -> Launched:
         from mcp.client.stdio import get_default_environment  # loaded by now
 
         try:
-            return await anyio.open_process(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**get_default_environment(), **self._env},
-                start_new_session=True,
-            )
+            return await launch(self._command, {**get_default_environment(), **self._env})
         except OSError as error:
             reason = f"{error.strerror or type(error).__name__}: {self._command[0]!r}"
             raise ServerFailed(self.server, SERVER_NOT_STARTED(error=reason), is_lasting=True) from error
@@ -187,14 +181,15 @@ class ServerProcess:
 
     async def _watch(
         self,
-        process: Process,
+        launched: Launched,
         scope: anyio.CancelScope,
         has_exited: anyio.Event,
         has_said_all: anyio.Event,
     ) -> None:
         """Wait for its end, end its remaining children, and record the exit code."""
+        process = launched.process
         with scope:
-            await _exit_of(process)
+            await launched.end()
             _signal(process, signal.SIGTERM)
             with anyio.move_on_after(LAST_WORDS_SECONDS):
                 await has_said_all.wait()
@@ -245,21 +240,6 @@ def _message(line: bytes) -> Any:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         return None
-
-
-async def _exit_of(process: Process) -> None:
-    """Wait for the end of the process itself: children may keep its pipes open."""
-    if not hasattr(os, "pidfd_open"):
-        await process.wait()
-        return
-    try:
-        descriptor = os.pidfd_open(process.pid)
-    except ProcessLookupError:
-        return
-    try:
-        await anyio.wait_readable(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
