@@ -168,7 +168,7 @@ class ExitCode(IntEnum):
 
 
 def code_of_signal(number: int) -> int:
-    """Return the exit code after a signal: 130 for Ctrl-C, 143 for SIGTERM."""
+    """Return the exit code after a signal: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
     return 128 + number
 
 
@@ -193,7 +193,7 @@ class Refused(Exception):
 
 
 class Interrupted(Interruption):
-    """Raised by Ctrl-C and SIGTERM while there is no run to cancel."""
+    """Raised by Ctrl-C, SIGTERM and SIGHUP while there is no run to cancel."""
 
     def __init__(self, number: int) -> None:
         self.number = number

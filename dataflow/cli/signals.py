@@ -1,4 +1,4 @@
-"""Signals: cancel on Ctrl-C and SIGTERM, also during blocking calls and in forked processes."""
+"""Signals: cancel on Ctrl-C, SIGTERM and SIGHUP, also during blocking calls and in forked processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Interrupts", "SignalThread"]
 
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHOW_CURSOR: Final = "\x1b[?25h"
 PATIENCE: Final = 6.0  # seconds for a cancelled run, more than `cleanup` of its nodes has by default
 GRACE: Final = 1.0  # seconds that remaining threads may delay the end of the process
@@ -32,7 +32,9 @@ HANDLED: Final = 255
 
 
 class Interrupts:
-    """Handle Ctrl-C and SIGTERM during the block; outside the main thread the handlers are unchanged.
+    """Handle Ctrl-C, SIGTERM and SIGHUP during the block; outside the main thread the handlers are unchanged.
+
+    A SIGHUP that is ignored, as by `nohup`, remains ignored.
 
     `owns_process`: the process exists only for the command, so its end may be enforced. Forked processes have
     the previous handlers.
@@ -51,7 +53,8 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = [(number, signal.signal(number, self._catch)) for number in SIGNALS]
+            taken = SIGNALS if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN else SIGNALS[:-1]
+            self._before = [(number, signal.signal(number, self._catch)) for number in taken]
             if self._owns_process:
                 self._thread = SignalThread(self._catch, self._hear, self._lose_patience, PATIENCE)
                 leave_in_forked(SIGNALS, self._leave)
@@ -100,14 +103,20 @@ class Interrupts:
 
     def _catch(self, number: int, _: FrameType | None) -> None:
         if self._thread is None or self._thread.handled():
+            is_again = self.caught is not None
             self._hear(number)
-            if not self._is_held:
+            if not (self._is_held or is_again):
                 raise Interrupted(number)
 
     def _hear(self, number: int) -> None:
-        if self.caught is not None or self._is_over:
+        before = self.caught
+        if number == signal.SIGHUP and (before is not None or self._is_over):
+            return  # a terminal that closes sends it more than once, and so do others beside another signal
+        if self._is_over or before not in (None, signal.SIGHUP):
             self._end_now(number, "ended at once")
         self.caught = number
+        if before is not None:
+            return
         if self._wake is not None:  # before the run notices programs that the signal has ended too
             self._wake()
         if self._is_held and not self.is_live:

@@ -65,10 +65,12 @@ def run(
     The run is recorded in the store: `dataflow runs` lists it, and `dataflow resume` resumes a run that has
     paused, failed, was cancelled or interrupted.
 
-    Ctrl-C and SIGTERM cancel the run, a second one ends the process at once.
+    Ctrl-C, SIGTERM and SIGHUP cancel the run, a second one ends the process at once; SIGHUP does not count.
+    A SIGHUP that is ignored, as by nohup, remains ignored.
 
     Exit codes: 0 completed, 1 failed, also if FILE is missing or broken, 2 wrong usage, also an input that is
-    unknown, missing or of the wrong type, 3 paused, 130 ended by Ctrl-C, 143 by SIGTERM.
+    unknown, missing or of the wrong type, 3 paused, 130 ended by Ctrl-C, 143 by SIGTERM,
+    129 by SIGHUP.
     """
     options = Options(
         as_json=as_json or events,
