@@ -243,7 +243,7 @@ def _message(line: bytes) -> Any:
 
 
 async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
-    """Let a process end by itself, else send SIGTERM, then SIGKILL; its children may remain."""
+    """Let a process end by itself, else send SIGTERM, then SIGKILL; with a watcher, either has it end the rest."""
     assert process.stdin is not None
     with suppress(*BROKEN):
         await process.stdin.aclose()
@@ -259,6 +259,6 @@ async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.E
 
 
 def _signal(process: Process, number: signal.Signals) -> None:
-    """Send a signal to the process group if it still exists."""
+    """Send a signal to the process group if it still exists: of the watcher, or of a server without one."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
