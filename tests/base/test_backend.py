@@ -6,7 +6,6 @@ import asyncio
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 import anyio
 import pytest
@@ -14,7 +13,6 @@ import trio
 from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import (
-    Nursery,
     cancellation_types,
     in_event_loop,
     on_asyncio,
@@ -61,19 +59,3 @@ async def test_a_group_is_parted_into_its_cancellations_and_the_rest() -> None:
     several = ExceptionGroup("", [ValueError(), KeyError()])
     assert split_cancellation(several, kinds)[0] is None
     assert isinstance(split_cancellation(several, kinds)[1], ExceptionGroup)
-
-
-def test_a_task_factory_that_takes_no_context_is_asked_for_none() -> None:
-    made: list[object] = []
-
-    def factory(loop: asyncio.AbstractEventLoop, coroutine: Any) -> asyncio.Task[Any]:
-        made.append(coroutine)
-        return asyncio.Task(coroutine, loop=loop)
-
-    async def main() -> None:
-        asyncio.get_running_loop().set_task_factory(factory)
-        async with Nursery() as spawn:
-            spawn(checkpoint)
-        assert len(made) == 1
-
-    asyncio.run(main())

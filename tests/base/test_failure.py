@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, Optional, Union
 
 import pytest
 from anyio.lowlevel import checkpoint
 
-import dataflow
-from dataflow import Failure, Flow, NodeTimeout, PackError, RunFailed, node
+from dataflow import Failure, Flow, NodeTimeout, RunFailed, node
 from dataflow.base.failure import failure_of, takes_failure
-from dataflow.core.functions import import_function
 from dataflow.stores import Store
 
 
@@ -98,28 +95,6 @@ async def test_a_traceback_has_the_frame_of_the_node_only(subtests: pytest.Subte
             ]
             assert [frame.partition(", line")[0] for frame in frames] == [f'  File "{__file__}"']
             assert frames[0].endswith("in refuse")
-
-
-def test_the_frames_of_a_package_beside_the_engine_are_kept() -> None:
-    file = str(Path(dataflow.__file__).parent.with_name("dataflow_mine") / "nodes.py")
-    namespace: dict[str, Any] = {}
-    exec(compile("import json\n\ndef check(): return json.loads('x')", file, "exec"), namespace)
-    try:
-        namespace["check"]()
-    except ValueError as error:
-        trace = error.__traceback__ and error.__traceback__.tb_next
-        text = failure_of(error.with_traceback(trace), "a", "a", 1).traceback
-    assert text.startswith(f'Traceback (most recent call last):\n  File "{file}"')
-
-
-def test_a_failure_inside_the_engine_keeps_its_traceback() -> None:
-    try:
-        import_function("math:no_such")
-    except PackError as error:
-        text = failure_of(
-            error.with_traceback(error.__traceback__ and error.__traceback__.tb_next), "", "", 1
-        ).traceback
-    assert import_function.__code__.co_filename in text
 
 
 def test_only_a_port_of_the_type_failure_takes_an_error() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,26 +75,3 @@ def test_new_parts_are_those_that_were_not_taken_over() -> None:
     assert [part.items for part in new_parts(anew, old.originals(), [old])] == [([2],)]
     assert new_parts(History([[1]]), old.originals(), [old]) == []
     assert [part.items for part in new_parts(History([[3]]), old.originals(), [old])] == [([3],)]
-
-
-def test_histories_share_what_they_continue_and_those_made_again_their_first_equal_items() -> None:
-    start = History(["a"])
-    one, other = start.extended(["b", "b"]), start.extended(["b"])
-    assert (shared_length(one, other), shared_length(one, one.extended(["c"]))) == (1, 3)
-    assert shared_length(History([[1], [2]]), History([[1], [2], [3]])) == 2
-    assert shared_length(History([[1], [4]]), History([[1], [2]])) == 1
-    assert one.last.before is other.last.before is start.last
-    assert list(start.last.backwards()) == [start.last]
-    assert start.extended([]) is start
-
-
-def test_a_history_can_be_copied_compared_shown_and_released() -> None:
-    history: History[int] = History()
-    for number in range(100_000):
-        history = history.extended([number])
-    for copied in (copy.copy(history), copy.deepcopy(history), pickle.loads(pickle.dumps(history))):
-        assert copied == history
-    assert repr(History([1]).extended([2])) == "(1, 2)"
-    assert History("ab") != "ab"
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(History())

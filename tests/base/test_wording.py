@@ -26,11 +26,6 @@ def test_a_text_has_at_most_so_many_characters_and_tells_how_many_are_left_out(t
         assert len(head) + int(count) + len(tail) == len(text)
 
 
-@given(st.text(max_size=3_000), st.integers(40, 300))
-def test_what_is_shortened_twice_is_as_once(text: str, most: int) -> None:
-    assert shortened(shortened(text, most), most) == shortened(text, most)
-
-
 def test_what_is_left_out_is_told_without_half_of_a_secret() -> None:
     assert shortened("a" * 1_500, 0) == "... 1,500 characters ..."
     with forgetting():

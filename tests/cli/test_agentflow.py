@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.nodes.formats.agentflow.flowing import agent, approval, if_, start, workflow
+from tests.nodes.formats.agentflow.flowing import agent, if_, start, workflow
 
-ASKING = workflow([start("draft"), approval("p"), "a"], "s>p p.approve>a")
 MEETING = workflow([start(), agent("a", "a"), agent("b", "b"), "j"], "s>a s>b a>j b>j")
 
 
@@ -48,24 +47,11 @@ def test_a_run_is_told_in_the_words_of_its_system(cli: Cli, write: Any) -> None:
     }
 
 
-def test_an_approval_is_answered(cli: Cli, write: Any) -> None:
-    done = cli("run", write(ASKING, "printed"), "--log-format", "agentflow")
-    record = entries(done.err)[-1]
-    assert (done.code, record["status"], record["currentNodeId"]) == (3, "paused", "p")
-    assert cli("resume", record["runId"], "p/ask=approve").out == "s: draft\na: printed\n"
-
-
 def test_arrivals_are_joined_as_is_told(cli: Cli, write: Any) -> None:
     once = cli("run", f"{write(MEETING, 'one', 'two', 'three')}#joins=once")
     assert once.out.splitlines()[-1] == "j: three", once.err
     each = cli("run", write(MEETING, "one", "two", "three", "four"), "--json")
     assert len(each.json["outputs"]["j"]) == len("ab")
-
-
-def test_a_start_without_an_input_gives_an_empty_text(cli: Cli, write: Any) -> None:
-    for data in ({}, {"initialInput": None}, {"initialInput": 0}, {"initialInput": False}):
-        flow = {"nodes": [{"id": "s", "type": "start", "data": data}], "connections": []}
-        assert cli("run", write(flow), "--json").json["outputs"] == {"s": ""}
 
 
 def test_a_failure_that_is_no_models_is_told_as_an_error(cli: Cli, write: Any) -> None:

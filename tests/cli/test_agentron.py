@@ -26,8 +26,6 @@ TEAM: Any = [
     {"id": "6", "name": "Critic", "model": "scripted/answers.json", "tools": ["request_user_help"]},
     {"id": "7", "name": "Watcher", "model": "scripted/answers.json"},
 ]
-COUNTER: Any = {"name": "Poet", "tools": ["counting_words:count_words"]}
-COUNTING: Any = {"tool_calls": [{"name": "count_words", "arguments": {"text": "a b"}}]}
 ASKING: Any = {
     "tool_calls": [{"name": "request_user_help", "arguments": {"question": "ok?", "reason": "unsure"}}]
 }
@@ -64,15 +62,6 @@ def test_the_record_of_a_branch_names_it(cli: Cli, duet: str) -> None:
     assert [step["nodeId"] for step in found["output"]["trail"]] == ["w"]
 
 
-def test_a_run_that_fails_keeps_its_trail(cli: Cli, duet: str) -> None:
-    Path("answers.json").write_text('["roses"]', encoding="utf-8")
-    done = cli("run", duet, "--log-format", "agentron")
-    found = record(done)
-    assert (done.code, found["status"], found["output"]["success"]) == (1, "failed", False)
-    assert [step["nodeId"] for step in found["output"]["trail"]] == ["p", "c"]
-    assert "DF2126" in found["output"]["error"]
-
-
 def test_a_run_that_asks_goes_on_with_the_reply(cli: Cli, duet: str) -> None:
     Path("answers.json").write_text(json.dumps(["roses", ASKING, "asked"]), encoding="utf-8")
     done = cli("run", duet, "--log-format", "agentron")
@@ -85,12 +74,3 @@ def test_a_run_that_asks_goes_on_with_the_reply(cli: Cli, duet: str) -> None:
     blank = cli("resume", run["run"], "c/wait= ")
     assert (blank.code, "expected str" in blank.err) == (2, True)
     assert cli("resume", run["run"], "c/wait=go").out == "output: go\n"
-
-
-def test_tools_are_found_beside_a_workflow_that_is_told_a_model(cli: Cli, duet: str, folder: Path) -> None:
-    code = "async def count_words(text: str) -> int:\n    return len(text.split())\n"
-    (folder / "counting_words.py").write_text(code, encoding="utf-8")
-    (folder / "flow.json").write_text(json.dumps(DUET | {"agents": [COUNTER]}), encoding="utf-8")
-    Path("answers.json").write_text(json.dumps([COUNTING, "two", "done"]), encoding="utf-8")
-    done = cli("run", "flow.json#model=scripted/answers.json")
-    assert (done.code, done.out) == (0, "output: done\n"), done.err

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dataflow.cli.asks import check_answer, type_text
-from dataflow.errors import ValueMismatch
+from dataflow.cli.asks import type_text
 from dataflow.stores import Batch, Record, Store, StoredRun
 from tests.cli.conftest import Cli
 from tests.cli.test_runs import run_of
@@ -104,30 +103,6 @@ def test_a_second_answer_is_refused_and_the_open_asks_are_listed(cli: Cli) -> No
     assert "available: title" in done.err
 
 
-def test_a_text_may_come_from_a_file_or_be_anything(cli: Cli, folder: Path) -> None:
-    (folder / "title.txt").write_text("from a file")
-    run = run_of(cli, ":review")
-    assert cli("resume", run, "title=@title.txt", "publish=true", "--output", "title").out == "FROM A FILE\n"
-    other = run_of(cli, ":review")
-    assert cli("resume", other, "title=17 = x", "publish=true", "--output", "title").out == "17 = X\n"
-
-
-def test_a_completed_run_is_not_resumed(cli: Cli) -> None:
-    run = run_of(cli, ":greet", "Ada")
-    done = cli("resume", run, "--json")
-    assert (done.code, done.codes, done.json["run"]) == (1, ["DF1432"], run)
-    assert done.json["failures"][0]["problem"]["place"] == f"run {run}"
-
-
-def test_a_failed_run_is_resumed_where_it_has_failed(cli: Cli, folder: Path) -> None:
-    run = run_of(cli, ":retried")
-    assert cli("runs", "--json").json["runs"][0]["status"] == "failed"
-    (folder / "trusted").touch()
-    done = cli("resume", run)
-    assert (done.code, done.out) == (0, "out: 1\n")
-    assert [line.split()[1] for line in done.err.splitlines()[:-1]] == ["only_on_trusted"]
-
-
 def test_a_flow_that_is_no_longer_there_may_be_given(cli: Cli, folder: Path) -> None:
     text = (
         "from dataflow import Flow\nwith Flow('asking') as asking:\n"
@@ -143,16 +118,6 @@ def test_a_flow_that_is_no_longer_there_may_be_given(cli: Cli, folder: Path) -> 
     paused = cli("resume", run, "--flow", "moved.py")
     assert f"go on with: dataflow resume {run} --flow moved.py many=..." in paused.err
     assert cli("resume", run, "many=3", "--flow", "moved.py").out == "out: 3\n"
-
-
-def test_a_flow_that_is_there_and_broken_is_not_looked_for_elsewhere(cli: Cli, folder: Path) -> None:
-    (folder / "asking.py").write_text(
-        "from dataflow import Flow\nwith Flow('asking') as asking:\n"
-        "    asking.output('out', asking.ask(int, 'How many?', name='many').out)\n"
-    )
-    run = run_of(cli, "asking.py")
-    (folder / "asking.py").write_text("with Flow(:\n")
-    assert "DF1424" not in cli("resume", run).codes
 
 
 def _expired(folder: Path) -> str:
@@ -172,28 +137,6 @@ def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: P
     done = cli("answer", run, "publish=true")
     assert (done.code, done.codes) == (2, ["DF1430"])
     assert f"ask 'publish' of run {run}: " in done.err
-
-
-def test_an_edited_flow_is_refused_with_what_to_say(cli: Cli, folder: Path) -> None:
-    text = (
-        "from dataflow import Flow\n"
-        "async def one() -> int: return 1\n"
-        "async def two(x: int) -> int: return x\n"
-        "with Flow('edited') as edited:\n"
-        "    first = edited.add({}).out\n"
-        "    edited.output('out', edited.add(two, x=first).out)\n"
-        "    edited.output('many', edited.ask(int, 'How many?', name='many').out)\n"
-    )
-    (folder / "edited.py").write_text(text.format("one"))
-    run = run_of(cli, "edited.py")
-    (folder / "new").mkdir()
-    (folder / "new/edited.py").write_text(text.format("two, x=7"))
-    done = cli("resume", run, "many=3", "--flow", "new/edited.py")
-    assert done.code == 1
-    assert done.codes == ["DF1201"]
-    assert f" run {run}: " in done.last
-    done = cli("resume", run, "many=3", "--flow", "new/edited.py", "--edited", "recompute", "--json")
-    assert (done.code, done.json["outputs"]) == (0, {"out": 7, "many": 3})
 
 
 @pytest.mark.parametrize(
@@ -223,32 +166,6 @@ def test_an_edited_flow_is_refused_with_what_to_say(cli: Cli, folder: Path) -> N
 )
 def test_the_type_of_an_answer_is_named(schema: dict[str, object], text: str) -> None:
     assert type_text(schema) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ({"a": "x"}, None),
-        ({"a": "x", "b": 1}, None),
-        ({"b": 1}, "an object with 'a'"),
-        ({"a": 1}, "'a': expected str, found int 1"),
-        ({"a": "x", "c": 1}, "found 'c'"),
-        ("x", "found str 'x'"),
-    ],
-)
-def test_an_answer_for_several_ports_is_checked_field_by_field(value: object, told: str | None) -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
-    if told is None:
-        check_answer(value, schema)
-        return
-    with pytest.raises(ValueMismatch) as refused:
-        check_answer(value, schema)
-    assert told in str(refused.value)
 
 
 def test_an_approval_is_answered_by_its_word_and_by_the_name_of_its_node(cli: Cli, folder: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from dataflow import Flow
 from dataflow.cli.board import Board
 from dataflow.core.events import Event, EventKind
-from dataflow.core.states import NodeState
 from tests.cli import examples
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -33,24 +32,6 @@ class Story:
         return self.tell(EventKind.NODE_FINISHED, path, state=state)
 
 
-def test_items_and_rounds_share_a_row() -> None:
-    story = Story().start("m", "map").tell(EventKind.MAP_OPENED, "m", items=3)
-    story.start("m[0]").start("m[1]").end("m[1]").start("m[0]/inner").end("m[0]/inner", "failed")
-    board = story.board
-    assert list(board.rows) == ["m", "m/inner"]
-    row, inner = board.rows.values()
-    assert (row.expected, inner.expected) == (3, 3)
-    assert (row.state, row.ended[NodeState.DONE], row.outcome) == (NodeState.RUNNING, 1, None)
-    assert list(board.failed) == ["m/inner"]
-    story.end("m[0]", "cancelled").end("m", "failed")
-    assert (row.state, row.outcome) == (NodeState.FAILED, NodeState.FAILED)
-    assert row.seconds(START) == 8
-
-
-def test_a_second_attempt_of_a_flow_node_has_the_row_of_the_first() -> None:
-    assert list(Story().start("sub").start("sub~2/a").board.rows) == ["sub", "sub/a"]
-
-
 def test_what_failed_runs_or_ended_last_is_chosen_first_with_what_it_stands_in() -> None:
     story = Story(examples.rounds)
     assert [row.key for row in story.board.select(2)] == ["split", "refine"]
@@ -59,11 +40,3 @@ def test_what_failed_runs_or_ended_last_is_chosen_first_with_what_it_stands_in()
     story.end("refine[0]/join", "failed").start("refine[0]/count")
     assert [row.key for row in story.board.select(3)] == ["refine", "refine/join", "refine/count"]
     assert [row.key for row in story.board.select(4)] == ["split", "refine", "refine/join", "refine/count"]
-
-
-def test_only_what_ended_lately_is_remembered() -> None:
-    story = Story()
-    for number in range(150):
-        story.end(f"n{number}")
-    assert list(story.board.recent) == [f"n{number}" for number in range(50, 150)]
-    assert len(story.board.select(10)) == 10

@@ -10,8 +10,6 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.nodes.formats.clickweave.workflows import (
-    always,
-    edge,
     node,
     press,
     saved,
@@ -41,23 +39,6 @@ def test_a_run_leaves_the_folder_of_its_execution(cli: Cli, folder: Path) -> Non
     assert json.loads((execution / "click-5" / "run.json").read_text(encoding="utf-8"))["status"] == "Ok"
     events = told((execution / "events.jsonl").read_text(encoding="utf-8"))
     assert [event["event_type"] for event in events] == ["workflow_completed"]
-
-
-def test_a_run_of_which_nothing_is_kept_leaves_no_folder(cli: Cli, folder: Path) -> None:
-    file = target(folder, workflow([typing("a")]))
-    assert cli("run", file, "--no-store", "--log-format", "clickweave").code == 0
-    assert executions(folder) == []
-
-
-def test_a_resumed_run_goes_on_in_its_folder(cli: Cli, folder: Path) -> None:
-    data = workflow([typing("a"), press("b")])
-    file = target(folder, data, press_key=[{"error": "no"}])
-    assert cli("run", file, "--log-format", "clickweave").code == 1
-    (run,) = cli("runs", "--json").json["runs"]
-    assert cli("resume", run["run"], "--log-format", "clickweave").code == 1
-    (execution,) = executions(folder)
-    records = [execution / "b" / "run.json", execution / "b" / "2" / "run.json"]
-    assert [json.loads(path.read_text(encoding="utf-8"))["status"] for path in records] == ["Failed"] * 2
 
 
 def test_a_record_that_is_none_ends_no_run(cli: Cli, folder: Path) -> None:
@@ -92,12 +73,3 @@ def test_the_models_are_told_at_the_start(cli: Cli, folder: Path, monkeypatch: p
     first = told(done.err)[0]
     assert first["event_type"] == "models"
     assert first["payload"] == {"model": "openai/gpt-5", "vision_model": "openai/eyes"}
-
-
-def test_a_run_that_branches_is_kept_in_a_store(cli: Cli, folder: Path) -> None:
-    nodes = [node("i", "Seen?", "If", condition=always), typing("yes"), typing("no")]
-    data = workflow(nodes, edge("i yes", "IfTrue"), edge("i no", "IfFalse"))
-    done = cli("run", target(folder, data))
-    assert (done.code, "no.success" in done.out) == (0, False), done.err
-    (run,) = cli("runs", "--json").json["runs"]
-    assert run["status"] == "completed"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from dataflow.cli.targets import target_kept
 from tests.cli.conftest import Cli
-from tests.nodes.formats.clickweave.workflows import edge, node, saved, workflow
 from tests.support.installed import install
 
 
@@ -42,19 +39,6 @@ def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -
     assert run["target"] == f"{file}#branch=a%20b"
     forked = cli("fork", run["run"], "--change", "a.config.value=z")
     assert forked.code == 0, forked.err
-
-
-def test_an_option_may_look_like_python(cli: Cli, file: Path) -> None:
-    for branch in ("x.py", "a/b:free", "1+1", "a.b:c.py", "b" * 300):
-        assert cli("run", str(file), "--branch", branch).out == f"a: {branch}\nB: {branch}\n"
-        assert cli("run", f"{file}#branch={branch}").out == f"a: {branch}\nB: {branch}\n"
-
-
-def test_a_target_with_a_colon_in_an_option_is_kept_with_its_whole_path(
-    cli: Cli, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(file.parent)
-    assert target_kept("toys.json#branch=http://x:y") == f"{file}#branch=http://x:y"
 
 
 def test_a_file_is_converted_into_a_native_document_that_runs_the_same(cli: Cli, file: Path) -> None:
@@ -95,22 +79,6 @@ def test_a_conversion_into_another_folder_tells_what_it_does_not_find_there(cli:
     assert done.err == f"note: r.yaml {where}: {names}; write it there, or take these along\n"
 
 
-def test_a_conversion_into_another_folder_tells_the_folders_and_images_that_it_names(
-    cli: Cli, tmp_path: Path
-) -> None:
-    folder = tmp_path / "sub"
-    (folder / "images" / "old").mkdir(parents=True)
-    (folder / "images" / "ok.png").write_bytes(b"")
-    arguments = ({"path": "images/ok.png"}, {"path": "images/old"}, {"path": "images"})
-    called = zip("abc", arguments, strict=True)
-    steps = [node(id, id, "McpToolCall", tool_name="t", arguments=given) for id, given in called]
-    made = saved(folder, workflow(steps, edge("a b"), edge("b c")))
-    done = cli("convert", str(made), "--output", "r.yaml")
-    assert "does not run from another folder: images/ok.png, images/old; write it there" in done.err
-    assert "path: images/ok.png" in Path("r.yaml").read_text(encoding="utf-8")
-    assert str(folder) not in Path("r.yaml").read_text(encoding="utf-8")
-
-
 def test_a_conversion_into_the_same_folder_finds_all(cli: Cli, original: Path) -> None:
     assert cli("convert", str(original), "--output", str(original.with_name("r.yaml"))).err == ""
 
@@ -137,27 +105,3 @@ def test_the_words_of_another_system_are_refused(cli: Cli, file: Path) -> None:
         done = cli(*command, "--log-format", "cagent")
         assert (done.code, done.codes) == (2, ["DF1407"])
     assert len(cli("runs", "--json").json["runs"]) == 1
-
-
-def test_the_words_of_another_system_are_refused_to_a_run_that_goes_on(cli: Cli, file: Path) -> None:
-    paused = file.with_name("paused.json")
-    paused.write_text('{"toy": ["ask"]}', encoding="utf-8")
-    (run,) = re.findall(r"resume (\S+)", cli("run", str(paused)).err)
-    done = cli("resume", run, "ask=yes", "--log-format", "cagent")
-    assert (done.code, done.codes) == (2, ["DF1407"])
-    assert cli("resume", run, "ask=yes", "--log-format", "toy").code == 0
-
-
-def test_a_converted_flow_is_still_of_its_system(cli: Cli, file: Path) -> None:
-    Path("native.yaml").write_text(cli("convert", str(file)).out, encoding="utf-8")
-    assert cli("run", "native.yaml", "--log-format", "toy").code == 0
-    assert cli("run", "native.yaml", "--log-format", "cagent").code == 2
-
-
-def test_a_fork_is_told_in_the_words_of_a_system(cli: Cli, file: Path) -> None:
-    cli("run", str(file))
-    (run,) = cli("runs", "--json").json["runs"]
-    forked = cli("fork", run["run"], "--change", "a.config.value=z", "--log-format", "toy")
-    assert "toys said a" in forked.err.splitlines()
-    resumed = cli("resume", run["run"], "--log-format", "toy")
-    assert resumed.err.endswith("there is nothing to resume\n")

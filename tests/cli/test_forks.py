@@ -37,17 +37,6 @@ def test_an_open_ask_is_answered_in_the_fork_alone(cli: Cli) -> None:
     assert f"go on with: dataflow resume {done.err.split()[1]} publish=... title=..." in done.err
 
 
-def test_an_answer_is_replaced_and_nothing_else_runs(cli: Cli) -> None:
-    source = run_of(cli, ":review")
-    cli("resume", source, "publish=true", "title=one")
-    done = cli("fork", source[-8:], "--change", "title=two")
-    assert "title: TWO" in done.out
-    assert [line.split()[:2] for line in done.err.splitlines()[1:-1]] == [
-        ["done", "title"],
-        ["done", "shout"],
-    ]
-
-
 def test_what_cannot_be_changed_is_wrong_usage(cli: Cli) -> None:
     source = run_of(cli, ":review")
     refused = {
@@ -110,14 +99,6 @@ def test_two_runs_are_told_apart(cli: Cli) -> None:
         "second": True,
         "text": "answer to publish: nothing yet -> true",
     } in told["differences"]
-
-
-def test_runs_that_do_not_differ_and_runs_that_cannot_be_compared(cli: Cli) -> None:
-    one, other = run_of(cli, ":greet", "Ada"), run_of(cli, ":greet", "Ada")
-    done = cli("diff", one, other)
-    assert (done.code, done.out) == (0, f"{one} and {other} do not differ\n")
-    assert cli("diff", one, other, "--json").json["differences"] == []
-    assert cli("diff", one, "nothing").code == 2
 
 
 def test_a_run_under_former_names_is_compared_with_the_help_of_its_flow(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -29,10 +27,6 @@ def problem(declared: Mapping[str, FlowInput], *given: str, prompt: str | None =
         read_inputs(declared, given, prompt)
     assert caught.value.code is ExitCode.USAGE
     return str(caught.value)
-
-
-def stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
 @pytest.mark.parametrize(
@@ -94,23 +88,6 @@ def test_an_input_may_be_the_text_of_a_file(tmp_path: Path) -> None:
     assert read(list[int], f"@{file}") == [1, 2]
 
 
-def test_a_file_that_is_not_there_or_is_no_text_is_told(tmp_path: Path) -> None:
-    assert "DF1417 input 'x'" in problem({"x": FlowInput(str)}, f"x=@{tmp_path / 'nothing'}")
-    (tmp_path / "bytes").write_bytes(b"\xff")
-    assert "DF1418 input 'x'" in problem({"x": FlowInput(str)}, f"x=@{tmp_path / 'bytes'}")
-
-
-def test_an_input_may_be_what_stands_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin(monkeypatch, b"[1]")
-    assert read(list[int], "-") == [1]
-    monkeypatch.setattr(sys, "stdin", None)
-    assert "DF1417 input 'x'" in problem({"x": FlowInput(str)}, "x=-")
-
-
-def test_a_default_stands_in_for_what_is_not_given() -> None:
-    assert read_inputs({"a": FlowInput(int, 1), "b": FlowInput(int, None)}, ["a=2"]) == {"a": 2}
-
-
 @pytest.mark.parametrize(
     "declared",
     [
@@ -123,11 +100,6 @@ def test_a_prompt_is_the_input_of_that_name_or_the_only_required_one(
     declared: Mapping[str, FlowInput],
 ) -> None:
     assert read_inputs(declared, [], "ho") == {next(iter(declared)): "ho"}
-
-
-def test_a_prompt_goes_to_prompt_where_other_inputs_are_required() -> None:
-    declared = {"a": FlowInput(str), "prompt": FlowInput(int, 0)}
-    assert read_inputs(declared, ["a=x"], "5") == {"a": "x", "prompt": 5}
 
 
 def test_a_prompt_that_could_be_any_input_is_refused() -> None:

@@ -51,21 +51,6 @@ def test_a_node_that_ended_has_a_line_with_its_path_and_time(log: Log) -> None:
     assert log.lines.running() == []
 
 
-def test_a_node_that_never_began_says_why(log: Log) -> None:
-    log.end("a", "skipped", reason="port 'x'\x1b has no value").end("b", "not_run").end("c", "cancelled")
-    assert log.read() == [
-        ["skipped", "", "a", "(port 'x'\\x1b has no value)"],
-        ["cancelled", "c"],
-    ]
-
-
-def test_why_a_failure_was_handled_is_on_the_line_of_its_node(log: Log) -> None:
-    log.start("a").end("a", "failed", reason="a failed: no\n  luck\n" + "x" * 300)
-    ((*_, told),) = log.read()
-    assert told.startswith("(a failed: no luck xxx")
-    assert len(told) == 202
-
-
 def test_a_node_that_is_disabled_has_a_line_unless_a_file_of_another_system_has_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -80,18 +65,6 @@ def test_a_map_has_one_line_and_one_for_each_item_that_failed(log: Log) -> None:
     assert log.end("m").read() == [["done", "", "", " m", "3 items", "3.5 s"]]
 
 
-def test_a_map_over_edges_has_one_line_that_counts_nothing(log: Log) -> None:
-    log.start("m").tell(EventKind.MAP_OPENED, "m", items=None, edges=2)
-    log.start("m[0]").end("m[0]").start("m[1.0]").end("m[1.0]")
-    assert log.end("m").read() == [["done", "", "", " m", "3.0 s"]]
-
-
-def test_a_map_inside_a_map_has_no_line_of_its_own(log: Log) -> None:
-    log.start("m").tell(EventKind.MAP_OPENED, "m", items=1)
-    log.start("m[0]/n").tell(EventKind.MAP_OPENED, "m[0]/n", items=2).end("m[0]/n")
-    assert log.read() == []
-
-
 ASK = {"prompt": "Publish it?", "schema": {"type": "boolean"}, "show": None, "expires": None}
 
 
@@ -101,9 +74,3 @@ def test_an_ask_has_a_line_when_it_opens_while_other_things_go_on(log: Log) -> N
     log.tell(EventKind.ASK_OPENED, "q", **ASK).end("slow")
     assert log.read() == [["open", "q", "bool", "Publish it?"], ["done", "", "", " slow", "2.0 s"]]
     assert log.lines.asked == {"q"}
-
-
-def test_of_many_asks_only_the_first_have_lines(log: Log) -> None:
-    for number in range(30):
-        log.start(f"q[{number}]").tell(EventKind.ASK_OPENED, f"q[{number}]", **ASK)
-    assert len(log.read()) == 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,13 +63,6 @@ def test_the_list_has_every_pack_and_what_is_wrong_with_it(cli: Cli, monkeypatch
     assert cli("nodes", "shots").out == told
 
 
-def test_the_list_tells_on_demand_where_a_pack_failed(cli: Cli) -> None:
-    assert "Traceback" not in cli("nodes").err
-    done = cli("nodes", "--traceback")
-    assert done.err.startswith("Traceback (most recent call last)")
-    assert done.err.endswith("ModuleNotFoundError: No module named 'made_up_nowhere'\n")
-
-
 def test_the_list_as_json(cli: Cli, snapshot: SnapshotAssertion) -> None:
     assert cli("nodes", "shots", "--json").json == snapshot
     (lost,) = cli("nodes", "lost", "--json", "--traceback").json["packs"]
@@ -112,45 +104,6 @@ def test_unknown_types_are_reported(cli: Cli) -> None:
         assert "Traceback" in cli("nodes", name, "--traceback").err or "." not in name
 
 
-ODD = """
-from collections.abc import Callable
-from typing import Any
-from dataflow import Config, Retry, node
-
-class Odd:
-    def __repr__(self) -> str:
-        raise SystemExit(3)
-
-class Holds(Config):
-    model_config = {"arbitrary_types_allowed": True}
-    call: Callable[[int], int] = print
-    odd: Any = Odd()
-
-async def holds(config: Holds, x: Any = Odd()) -> int: ...
-
-@node(default=Odd())
-async def defaulted(x: float = float("nan")) -> Any: ...
-
-@node(retries=Retry(2, before=print, on=["rate_limit"]), timeout=2.5)
-async def tried(x: int) -> Any: ...
-"""
-
-
-@pytest.mark.parametrize("name", ["holds", "defaulted", "tried"])
-@pytest.mark.parametrize("arguments", [[], ["--json"]])
-def test_a_type_with_odd_settings_is_described(
-    cli: Cli, installed: Path, name: str, arguments: list[str]
-) -> None:
-    (installed / "odd_types.py").write_text(ODD, encoding="utf-8")
-    done = cli("nodes", f"odd_types:{name}", *arguments)
-    assert (done.code, done.err) == (0, "")
-    if arguments:
-        json.loads(done.out, parse_constant=lambda constant: pytest.fail(constant))
-    elif name == "tried":
-        assert "retries" in done.out
-        assert "timeout: 2.5" in done.out
-
-
 TYPES = """
 from dataflow import Config
 from dataflow.authoring import TypeField
@@ -175,32 +128,3 @@ def test_a_field_that_holds_a_type_has_its_default_as_documents_write_it(cli: Cl
         "  named: a type = 'integer'",
         "  wanted: a type",
     ]
-
-
-class Finder:
-    """Finds distributions in its own way, as `importlib_metadata` does where a library loads it."""
-
-    @staticmethod
-    def find_spec(*_: object) -> None:
-        return None
-
-    @staticmethod
-    def find_distributions(*_: object) -> list[object]:
-        raise AssertionError("other finders may read malformed entry points otherwise")
-
-
-def test_packs_are_found_as_the_standard_library_finds_them(
-    cli: Cli, installed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
-    install(installed, "nothing-at-all", "void = !!!\n")
-    assert "error: DF1317 " in cli("nodes", "void").out
-
-
-def test_an_entry_point_that_names_nothing_is_told(cli: Cli, installed: Path) -> None:
-    values = ["!!!", "module", ":object", "a b:c"]
-    for number, value in enumerate(values):
-        install(installed, f"nothing-{number}", f"void{number} = {value}\n")
-        told = cli("nodes", f"void{number}").out
-        assert told.startswith(f"void{number} (nothing-{number} 1.0): error: DF1317 ")
-        assert told.endswith(f"expected module:object, found {value!r}\n")

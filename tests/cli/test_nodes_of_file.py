@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.nodes.formats.agentflow.flowing import approval, start, workflow
+from tests.nodes.formats.agentflow.flowing import start, workflow
 
 AGENTS = "agents: {x: {model: openai/gpt}}\n"
 
@@ -39,23 +39,6 @@ def test_an_agent_has_one_line(told: Any, folder: Path) -> None:
 def test_a_trace_tells_what_a_node_is_made_of(told: Any, folder: Path) -> None:
     file = written(folder, workflow([start(), "a"], "s>a"))
     assert "a/agent/turn[0]/ask" in told(file, "one", options=("--trace",))
-
-
-def test_an_agent_beside_a_nested_file_has_a_line_for_all_it_is_made_of(told: Any, folder: Path) -> None:
-    written(folder, workflow([start(), "a"], "s>a"))
-    own = "own: {type: agent.agent, config: {model: openai/gpt}, values: {prompt: hi}, after: [inner]}"
-    document = f"dataflow: 1\nnodes:\n  inner: {{flow: flow.json}}\n  {own}\n"
-    (folder / "outer.yaml").write_text(document, encoding="utf-8")
-    found = told("outer.yaml", "one", "two")
-    assert [path for path in found if path.startswith("inner")] == ["inner/s", "inner/a", "inner"]
-    assert "own/turn[0]/ask" in found
-
-
-def test_what_goes_on_after_an_answer_has_a_line_for_each_node(cli: Cli, told: Any, folder: Path) -> None:
-    told(written(folder, workflow([start(), approval("p"), "a"], "s>p p.approve>a")), "one")
-    (run,) = cli("runs", "--json").json["runs"]
-    done = cli("resume", run["run"], "p/ask=approve")
-    assert [line.split()[:2] for line in done.err.splitlines()[:-2]] == [["done", "p"], ["done", "a"]]
 
 
 def test_steps_that_run_beside_others_have_lines(told: Any, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from typing import Any
@@ -48,29 +47,11 @@ def test_a_second_signal_ends_at_once_whatever_a_node_does(flow: str) -> None:
     assert "Traceback" not in err
 
 
-def test_signals_at_once_are_two() -> None:
-    with started("run", f"{EXAMPLES}:blocks_in_c") as process:
-        read_until(process.stdout, "begun")
-        for number, _ in SIGNALS:
-            process.send_signal(number)
-        _, err = process.communicate()
-    assert process.returncode in {code for _, code in SIGNALS}
-    assert err.splitlines()[-1] == "cancelled: ended at once"
-
-
 @pytest.mark.parametrize(("flow", "out"), [("ends_a_fork", -signal.SIGTERM), ("ignores_in_a_fork", True)])
 def test_a_forked_process_has_its_signals_back(flow: str, out: object) -> None:
     done = run("run", f"{EXAMPLES}:{flow}", "--json")
     assert json.loads(done.stdout)["outputs"] == {"out": out}
     assert "cancelling" not in done.stderr
-
-
-def test_ctrl_c_that_ends_a_program_of_a_node_cancels_the_run() -> None:
-    with started("run", f"{EXAMPLES}:waits_for_program", "--json", start_new_session=True) as process:
-        read_until(process.stderr, "begun")
-        os.killpg(process.pid, signal.SIGINT)
-        out, _ = process.communicate()
-    assert (process.returncode, json.loads(out)["status"]) == (130, "cancelled")
 
 
 def test_a_node_that_takes_a_signal_has_it() -> None:
@@ -154,13 +135,3 @@ def test_arguments_that_are_no_text_survive() -> None:
         env=environment(),
     )
     assert json.loads(done.stdout)["outputs"] == {"text": "hello \udcff"}
-
-
-def test_standard_input_is_utf8_in_any_locale() -> None:
-    done = run("run", f"{EXAMPLES}:greet", "-", "--json", input="Zoë", environ={"LC_ALL": "C"})
-    assert json.loads(done.stdout)["outputs"] == {"text": "hello Zoë"}
-
-
-def test_a_process_with_nothing_to_say_is_silent() -> None:
-    done = run("check", f"{EXAMPLES}:greet", cwd=os.sep)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "ok: 1 node\n", "")

@@ -7,7 +7,7 @@ import pytest
 
 from dataflow import Failure
 from dataflow.cli.options import Options
-from dataflow.cli.report import Outcome, code_of, last_line, output_text, tell_outcome
+from dataflow.cli.report import Outcome, code_of, output_text, tell_outcome
 from dataflow.runtime.result import Result
 
 
@@ -36,30 +36,12 @@ def test_the_exit_code_tells_how_the_run_ended(status: str, caught: int | None, 
     assert code_of(outcome(status), caught) == code
 
 
-def test_the_last_line_tells_how_the_run_ended() -> None:
-    assert last_line(outcome("completed")) == "completed in 1.2 s"
-    assert last_line(outcome("cancelled")) == "cancelled"
-    assert last_line(outcome("paused")) == "paused: 0 open asks"
-    assert last_line(outcome("failed", [failure(1, "a\nb")])) == "failed: n1: ValueError: a b"
-    several = [failure(1, attempt=3), failure(2), failure(3)]
-    assert last_line(outcome("failed", several)) == "failed: n1 (attempt 3): ValueError: no (and 2 more)"
-    unplaced = Failure("", "", 1, "DataflowError", "internal", "")
-    assert last_line(outcome("failed", [unplaced])) == "failed: the run: DataflowError: internal"
-
-
 def test_of_many_failures_and_warnings_only_some_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     many = outcome("failed", [failure(number) for number in range(30)], [f"w{n}" for n in range(30)])
     tell_outcome(many, Options())
     lines = capsys.readouterr().err.splitlines()
     assert lines[19:22] == ["warning: w19", "warning: and 10 more", "n0: ValueError: no"]
     assert lines[-2:] == ["and 10 more failures", "failed: n0: ValueError: no (and 29 more)"]
-
-
-def test_one_failure_of_one_line_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    tell_outcome(outcome("failed", [failure(1)]), Options())
-    assert capsys.readouterr().err == "failed: n1: ValueError: no\n"
-    tell_outcome(outcome("failed", [failure(1)]), Options(tracebacks=True))
-    assert capsys.readouterr().err == "n1: ValueError: no\nthe traceback\nfailed: n1: ValueError: no\n"
 
 
 @pytest.mark.parametrize(

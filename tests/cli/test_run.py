@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -91,16 +88,6 @@ def test_a_failure_names_node_type_and_message_in_the_last_line(cli: Cli) -> Non
     assert "LookupError: not wired (" in done.last
 
 
-def test_each_of_several_failures_is_told(cli: Cli) -> None:
-    done = cli("run", ":several", "--json")
-    failures = done.json["failures"]
-    assert (done.code, done.json["status"]) == (1, "failed")
-    assert failures[0]["type"] == "ValueError"
-    assert "examples.py" in failures[0]["traceback"]
-    assert "fail: ValueError: left\nside\n" in done.err
-    assert done.last.startswith("failed: fail: ValueError: left side")
-
-
 def test_an_output_without_a_value_says_why(cli: Cli) -> None:
     done = cli("run", ":skips")
     assert (done.code, done.out) == (0, "")
@@ -111,34 +98,6 @@ def test_an_output_without_a_value_says_why(cli: Cli) -> None:
     done = cli("run", ":either")
     assert done.out == "yes: 1\n"
     assert "DF0817 output 'no': has no value: when: exit 'no' not taken" in done.err
-
-
-def test_outputs_without_a_value_beside_others_are_named_on_one_line(cli: Cli, folder: Path) -> None:
-    assert (
-        without_value(cli, folder, "b", "c", options=["--no-store"]) == "no value for b, c (--json says why)"
-    )
-
-
-def without_value(cli: Cli, folder: Path, *names: str, options: Sequence[str] = ()) -> str:
-    """Run a flow whose outputs of these names have no value, and return the line that tells it."""
-    nodes = {"a": {"type": "control.if", "config": {"condition": "value > 1"}, "values": {"value": 1}}}
-    outputs = {"no": "a.no", **dict.fromkeys(names, "a.yes")}
-    document = json.dumps({"dataflow": 1, "nodes": nodes, "outputs": outputs})
-    (folder / "flow.json").write_text(document, encoding="utf-8")
-    return cli("run", "flow.json", *options).err.splitlines()[-2]
-
-
-def test_a_command_that_is_told_takes_a_name_that_begins_as_an_option(cli: Cli, folder: Path) -> None:
-    assert without_value(cli, folder, "a\nb", "c").startswith(r"no value for a\nb, c (dataflow why ")
-    told = without_value(cli, folder, "-x", "z")
-    command = told.removeprefix("no value for -x, z (dataflow ").removesuffix(" says why)")
-    assert "output '-x' has no value" in cli(*command.split()).out
-
-
-def test_a_value_that_json_cannot_carry_is_shown_and_breaks_nothing(cli: Cli) -> None:
-    done = cli("run", ":broken", "--events", "--no-store")
-    assert done.json["outputs"] == {"out": "<Broken, whose repr raises RuntimeError>"}
-    assert cli("run", ":broken", "--no-store").out == 'out: "<Broken, whose repr raises RuntimeError>"\n'
 
 
 def test_warnings_are_told_before_the_last_line(cli: Cli) -> None:
@@ -193,31 +152,3 @@ def test_a_node_cannot_end_the_process(cli: Cli) -> None:
     assert done.json["failures"][0]["type"] == "SystemExit"
     assert done.codes == ["DF1427"]
     assert cli("run", ":leaves").out == ""
-
-
-def test_a_prompt_can_come_from_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("Zoë\n".encode())))
-    assert cli("run", ":traced", "-", "--json").json["outputs"] == {"out": "hello Zoë\n"}
-
-
-def test_a_python_file_finds_the_modules_beside_it(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "beside_the_flow.py").write_text("async def one() -> int:\n    return 1\n")
-    (tmp_path / "the_flow.py").write_text(
-        "from beside_the_flow import one\nfrom dataflow import Flow\n"
-        "f = Flow('f')\nf.output('out', f.add(one).out)\n"
-    )
-    assert cli("run", str(tmp_path / "the_flow.py")).out == "out: 1\n"
-    monkeypatch.chdir(tmp_path)
-    assert cli("run", "the_flow:f").out == "out: 1\n"
-
-
-def test_events_that_nobody_reads_any_more_cancel_the_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Unread(io.StringIO):
-        def write(self, _: str) -> int:
-            raise BrokenPipeError
-
-    monkeypatch.setattr(sys, "stdout", Unread())
-    done = cli("run", ":waits", "--events")
-    assert (done.code, done.last) == (1, "cancelled: the reader of the events is gone")

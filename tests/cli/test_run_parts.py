@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dataflow import Flow
-from dataflow.cli.options import Options
-from dataflow.core.policy import Settings
 from tests.cli.conftest import Cli
 
 
@@ -52,12 +49,6 @@ def test_wrong_usage_of_options(cli: Cli) -> None:
         assert told in done.err
 
 
-def test_the_other_settings_of_a_flow_stay() -> None:
-    flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
-    limited = Options(max_concurrency=2).settled(flow, None)
-    assert limited.settings == Settings("continue", 2, None, 9.0, keep=False)
-
-
 def test_a_trace_tells_what_nodes_were_given_and_gave(cli: Cli) -> None:
     done = cli("run", ":greet", "Ada", "--trace")
     assert done.out == "text: hello Ada\n"
@@ -76,27 +67,6 @@ def test_a_trace_shortens_and_tells_of_failures_and_skips(cli: Cli) -> None:
     assert max(map(len, long.splitlines())) < 120
 
 
-def test_a_trace_tells_of_attempts(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
-    (tmp_path / "f.yaml").write_text(
-        "dataflow: 1\nuses: {own: ./own.py}\n"
-        "nodes: {n: {type: own.no, values: {x: 1}, policy: {retry: {retries: 1}}}}\noutputs: {out: n}\n"
-    )
-    done = cli("run", str(tmp_path / "f.yaml"), "--trace")
-    assert "attempt 1 of n failed: ValueError: no luck" in done.err.splitlines()
-
-
-def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "f.yaml").write_text(
-        "dataflow: 1\nnodes:\n"
-        "  low: {type: control.log, values: {value: low}, config: {level: debug}}\n"
-        "  high: {type: control.log, values: {value: a}, config: {level: error, message: '{{ value }}!'}}\n"
-    )
-    told = [line for line in cli("run", str(tmp_path / "f.yaml")).err.splitlines() if "done" not in line]
-    assert told[0] == "error: high: a!"
-    assert len(told) == 2  # and how the run ended
-
-
 def test_why_a_failure_was_handled_is_told(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
     (tmp_path / "f.yaml").write_text(
@@ -106,31 +76,3 @@ def test_why_a_failure_was_handled_is_told(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", str(tmp_path / "f.yaml"))
     assert done.out == "out: 7\n"
     assert done.err.splitlines()[0].split("  ")[-1] == "(n failed: ValueError: no luck)"
-
-
-def test_a_document_finds_the_modules_beside_it(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "beside_document.py").write_text("async def one() -> int:\n    return 1\n")
-    (tmp_path / "f.yaml").write_text(
-        "dataflow: 1\nnodes: {n: {type: 'beside_document:one'}}\noutputs: {out: n}\n"
-    )
-    assert cli("run", str(tmp_path / "f.yaml")).out == "out: 1\n"
-    assert cli("check", str(tmp_path / "f.yaml")).out.endswith("beside_document:one\n")
-
-
-def test_a_port_with_an_odd_name_is_offered_as_it_can_be_given(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "f.yaml").write_text(
-        "dataflow: 1\nnodes: {'a b.c': {type: control.value, config: {value: 3}}}\n"
-    )
-    done = cli("run", str(tmp_path / "f.yaml"), "--pull", "nothing")
-    offered = done.err.splitlines()[0].rpartition("available: ")[2]
-    assert cli("run", str(tmp_path / "f.yaml"), "--pull", offered).out == "3\n"
-
-
-def test_a_trace_has_no_ports_of_what_never_ran(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "f.yaml").write_text(
-        "dataflow: 1\nnodes:\n"
-        "  bad: {type: control.parse_json, values: {text: '{'}}\n"
-        "  behind: {type: control.write_json, inputs: {value: bad}}\noutputs: {out: behind}\n"
-    )
-    told = cli("run", str(tmp_path / "f.yaml"), "--trace").err
-    assert told.count("-> out failed") == 1

@@ -3,12 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from dataflow import Location
 from dataflow.authoring import Kind
-from dataflow.cli.output import Refused
-from dataflow.cli.targets import problems_of, refusing
+from dataflow.cli.targets import problems_of
 from dataflow.errors import FlowInvalid, FormatError, PackError
 from tests.cli.conftest import Cli
 
@@ -27,20 +24,6 @@ def test_a_problem_has_its_place() -> None:
         KeyError("k"): ["it: DF1401 KeyError: 'k'"],
     }
     assert {error: list(map(str, problems_of("it", error))) for error in problems} == problems
-
-
-def test_what_is_not_of_the_engine_is_told_with_its_line() -> None:
-    with (
-        pytest.raises(Refused, match="DF1401 SystemExit:") as caught,
-        refusing("it"),
-    ):
-        raise SystemExit(5)
-    assert "Traceback" in caught.value.trace
-    assert isinstance(caught.value.reason, SystemExit)
-
-
-def test_a_refusal_without_an_exception_has_no_reason() -> None:
-    assert Refused([BAD()]).reason is None
 
 
 TYPED = """
@@ -72,14 +55,3 @@ def test_the_only_flow_that_is_no_part_of_others_needs_no_name(cli: Cli, tmp_pat
         other = tmp_path / f"{name}.py"
         other.write_text(text)
         assert f"has {count} flows" in cli("check", str(other)).out
-
-
-@pytest.mark.parametrize(
-    "raised", ["GeneratorExit", "asyncio.CancelledError()", "type('Own', (BaseException,), {})('mine')"]
-)
-def test_whatever_a_module_raises_is_told_without_a_traceback(cli: Cli, tmp_path: Path, raised: str) -> None:
-    (tmp_path / "raising.py").write_text(f"import asyncio\nraise {raised}\n")
-    done = cli("check", str(tmp_path / "raising.py"))
-    assert done.code == 1
-    assert done.out.startswith(f"{tmp_path / 'raising.py'}: ")
-    assert "Traceback" not in done.out + done.err

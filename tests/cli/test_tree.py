@@ -9,15 +9,12 @@ from pathlib import Path
 import pytest
 
 from dataflow.cli import main
-from dataflow.cli.board import Row
-from dataflow.cli.tree import Tree, can_be_live, describe
+from dataflow.cli.tree import Tree, describe
 from dataflow.core.events import EventKind
-from dataflow.core.states import NodeState
-from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES
-from tests.cli.test_board import START, Story
+from tests.cli.test_board import Story
 from tests.support.source import home_of
 
 
@@ -61,13 +58,6 @@ def test_a_row_says_how_far_it_has_come() -> None:
     assert told(story)[5] == "2 done, 1 failed"
 
 
-def test_the_items_of_a_map_over_edges_are_counted_as_they_end() -> None:
-    story = Story().start("m", "map").tell(EventKind.MAP_OPENED, "m", items=None, edges=3)
-    assert told(story) == ["running"]
-    assert told(story.start("m[0]").end("m[0]").start("m[1.0]").end("m[1.0]")) == ["2 done"]
-    assert told(story.end("m")) == ["2 done"]
-
-
 def test_a_tree_shows_every_node(window: Callable[..., None]) -> None:
     window()
     tree = Tree("the\x1bname", examples.rounds.compile(), lambda: False)
@@ -77,11 +67,6 @@ def test_a_tree_shows_every_node(window: Callable[..., None]) -> None:
         [name, "waiting"] for name in ("split", "refine", "split_2", "shout", "join", "count")
     ]
     assert rows[2].startswith("    split_2")
-
-
-def test_a_tree_says_that_its_run_is_being_cancelled(window: Callable[..., None]) -> None:
-    window()
-    assert "cancelling" in Tree("a", examples.greet.compile(), lambda: True).draw().plain.splitlines()[0]
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(30, 24), (30, 3), (12, 8), (5, 2), (300, 10)])
@@ -119,31 +104,6 @@ def test_a_run_on_a_terminal_ends_with_the_whole_tree(
     assert capsys.readouterr().out == "text: AN OX A FOX\ntitle: words\n"
 
 
-def test_a_terminal_that_is_gone_is_not_missed(window: Callable[..., None]) -> None:
-    window()
-    with Tree("a", examples.greet.compile(), lambda: False) as tree:
-
-        def refresh() -> None:
-            raise OSError("gone")
-
-        tree._live.refresh = refresh  # type: ignore[method-assign]  # a terminal cannot be taken away
-
-
-def test_only_a_terminal_that_can_redraw_is_live(
-    window: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    window()
-    assert can_be_live()
-    monkeypatch.setenv("TERM", "dumb")
-    assert not can_be_live()
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert not can_be_live()
-    monkeypatch.setattr(sys, "stderr", None)
-    assert not can_be_live()
-
-
 def test_an_open_ask_is_told_with_its_prompt_and_does_not_run() -> None:
     story = Story().start("q").tell(EventKind.ASK_OPENED, "q", prompt="Publish\x1b it?")
     assert told(story) == ["asks  Publish\\x1b it?"]
@@ -153,21 +113,6 @@ def test_an_open_ask_is_told_with_its_prompt_and_does_not_run() -> None:
     for number in (1, 2):
         story.start(f"m[{number}]").tell(EventKind.ASK_OPENED, f"m[{number}]", prompt="Take it?")
     assert told(story) == ["1/3 done, 2 asking"]
-
-
-def test_loops_without_a_limit_and_maps_whose_name_no_node_has_are_counted() -> None:
-    row = Row("l", 0, opens="loop", rounds=7)
-    row.began("l", START)
-    assert describe(row) == "round 7"
-    row = Row("m", 0, opens="map")
-    assert describe(row) == "waiting"
-    row.began("m", START)
-    assert describe(row) == "running"
-    row.items = 3
-    assert describe(row) == "3 items, running"
-    row.stopped("m", START)
-    row.outcome = NodeState.DONE
-    assert describe(row) == "3 items, done"
 
 
 def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
@@ -184,27 +129,3 @@ def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
     rows = {line.split()[0]: line.split()[1:] for line in drawn.splitlines()[1:] if re.match("  [a-z]", line)}
     assert rows["hello"][0] == rows["title"][0] == "done"
     assert rows["publish"][:3] == ["asks", "Publish", "it?"]
-
-
-def test_what_is_settled_and_runs_again_is_not_counted_twice() -> None:
-    past = Past("run", "runs.db")
-    past.firings["again"] = PastFiring("loop", 1, state=NodeState.DONE)
-    past.firings["again[0]/same"] = PastFiring("node", 1, state=NodeState.DONE)
-    past.rounds["again"] = 1
-    story = Story(examples.limited)
-    story.board.recall(past, str, START)
-    assert told(story)[:2] == ["1 round, done", "done"]
-    story.start("again", "loop").tell(EventKind.LOOP_ROUND, "again", round=0)
-    assert told(story)[0] == "round 1 of 2"
-    assert told(story.start("again[0]/same").end("again[0]/same"))[1] == "done"
-
-
-def test_what_was_settled_and_is_to_be_computed_again_waits() -> None:
-    past = Past("run", "runs.db")
-    past.firings["shout"] = PastFiring("node", 1, state=NodeState.DONE)
-    story = Story(examples.review)
-    story.board.recall(past, str, START)
-    row = list(story.board.rows).index("shout")
-    assert told(story)[row] == "done"
-    story.tell(EventKind.RUN_RESUMED, "", forgotten=["shout"])
-    assert told(story)[row] == "waiting"

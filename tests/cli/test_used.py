@@ -42,12 +42,6 @@ def test_what_is_no_number_with_a_name_is_passed_over(odd: Any) -> None:
     assert told(finished("a", odd), finished("b", {"tokens": 1})) == "1 tokens"
 
 
-def test_what_was_remembered_has_used_nothing() -> None:
-    usage = {"tokens": 1}
-    hit = event(EventKind.MEMO_HIT, "a")
-    assert told(hit, finished("a", usage), finished("b", usage), finished("a", usage)) == "2 tokens"
-
-
 def test_a_run_tells_what_its_models_used(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "answers.yaml").write_text("[one two, three]", encoding="utf-8")
     file = tmp_path / "talk.yaml"

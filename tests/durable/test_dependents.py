@@ -147,14 +147,6 @@ def test_these_depend_on_it() -> None:
         assert dependents(flow.compile(), changed) == expected, name
 
 
-def test_a_chain_of_any_length_is_followed() -> None:
-    with Flow("long") as flow:
-        last = 1
-        for _ in range(3_000):
-            last = flow.add(inc, x=last).out
-    assert len(dependents(flow.compile(), {"inc"})) == 3_000
-
-
 # against runs
 
 

@@ -159,28 +159,3 @@ async def test_the_states_of_earlier_attempts_are_known_after_a_pause() -> None:
     assert earlier.items() <= result.states.items()
     told = "inner/at_last is failed since an earlier sitting, and was not opened again: "
     assert result.why("inner/at_last").startswith(told)
-
-
-async def test_a_resumed_call_has_all_its_retries_though_the_process_dies_between_them(
-    subtests: pytest.Subtests,
-) -> None:
-    """It dies after so many attempts of the second sitting."""
-    for newest in [1, 2]:
-        with subtests.test(newest=newest):
-
-            async def breaks() -> int:
-                number = this_firing().attempt
-                if number < 6:
-                    raise ValueError("not yet")
-                return number
-
-            ledger = Ledger()
-            with Flow("retried") as flow:
-                flow.output("out", flow.add(node(breaks).with_(retries=2)).out)
-            with pytest.raises(RunFailed):
-                await flow.using(store=ledger).run()
-            await flow.using(store=ledger).resume(ledger.run)
-            resumed = next(record.seq for record in ledger.journal() if record.kind == "run_resumed")
-            failed = [record.seq for record in ledger.journal() if record.kind == "attempt_failed"]
-            store = ledger.kept([seq for seq in failed if seq > resumed][newest - 1])
-            assert dict((await flow.using(store=store).resume(ledger.run)).outputs) == {"out": 6}

@@ -12,7 +12,7 @@ from dataflow.durable.edits import Edits, check_edits, compare
 from dataflow.durable.graph_signature import FlowShape, shape_of
 from dataflow.errors import FlowEdited
 from dataflow.stores import Store
-from tests.support.quick_nodes import add, inc
+from tests.support.quick_nodes import inc
 
 RUN = "20261128T120000Z-0a1b2c3d"
 
@@ -61,34 +61,6 @@ def test_edits_are_found() -> None:
     assert edited(chain("a", "ask", "b2")) == Edits(renamed={"b": "b2"})
     assert edited(chain("ask", "b")) == Edits(removed=("a",), changed={"ask": ("wiring",)})
     assert edited(chain("a", "ask", "b", a=dec)).changed == {"a": ("type", "code")}
-
-
-def test_an_added_node_with_another_entry_is_no_renamed_one() -> None:
-    edits = edited(chain("a", "ask", "b2", b2=dec))
-    assert (edits.added, edits.removed, edits.renamed) == (("b2",), ("b",), {})
-
-
-def test_of_two_equal_nodes_each_is_renamed_once() -> None:
-    def placed(*ids: str) -> FlowShape:
-        with Flow("pair") as flow:
-            for id in ids:
-                flow.add(node(name=id)(inc), x=1)
-        return shape_of(flow.compile())
-
-    edits = compare(placed("a", "b"), placed("a2", "b2", "c2"))
-    assert edits == Edits(added=("c2",), renamed={"a": "a2", "b": "b2"})
-
-
-def test_what_is_inside_a_renamed_node_is_renamed_with_it() -> None:
-    def nested(name: str) -> FlowShape:
-        with Flow(name) as flow:
-            flow.add(inc, x=flow.input("x", int))
-        with Flow("outer") as outer, outer.loop(name=name, limit=2) as loop:
-            carry = loop.carry(0)
-            carry.next(outer.add(node(name="step")(add), x=carry.out, y=1).out)
-        return shape_of(outer.compile())
-
-    assert compare(nested("a"), nested("b")).renamed == {"a": "b", "a/step": "b/step"}
 
 
 # what it means for a run

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 
-from dataflow import SKIP, Flow, Maybe, RunFailed, collect, each
+from dataflow import Flow, RunFailed, collect, each
 from dataflow.base.failure import Failure
 from dataflow.compiler.plan import FlowPlan
 from dataflow.core.states import NodeState
@@ -14,7 +12,6 @@ from dataflow.durable.edits import invalidated_by
 from dataflow.durable.graph_signature import shape_of
 from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
-from tests.support.calls import calls_in
 from tests.support.quick_nodes import inc
 
 
@@ -54,15 +51,6 @@ def test_what_has_taken_a_failure_is_forgotten_in_its_item_and_outside() -> None
     for failed in failures:
         expected = {f"inc[{place}]/told" for place in failed} | ({"after"} if failed else set())
         assert forgotten(flow(), 3, failed) == expected
-
-
-def test_the_work_grows_with_the_failures_and_not_with_their_square() -> None:
-    plan = flow()
-
-    def calls(failed: int) -> int:
-        return calls_in(lambda: forgotten(plan, failed, list(range(failed))))
-
-    assert calls(200) < 3 * calls(100)
 
 
 async def test_what_stands_before_the_failure_in_its_round_is_not_done_again() -> None:
@@ -116,50 +104,3 @@ async def test_the_node_that_a_map_is_named_by_is_not_done_again_for_a_failure_b
         await kept.run()
     assert (await kept.resume(caught.value.result.run_id))["all"] == [1, 2]
     assert [called.count(call) for call in ("paid 1", "paid 2", "sent 2")] == [1, 1, 2]
-
-
-async def test_a_person_is_not_asked_again_for_a_failure_behind_the_answer() -> None:
-    is_broken = True
-
-    async def sent(text: str) -> str:
-        if is_broken and text == "b":
-            raise ValueError("not yet")
-        return text
-
-    with Flow("asking") as f:
-        f.output("all", collect(f.add(sent, text=f.ask(str, "who?", show=each([1, 2])).out).out))
-    kept = f.using(store=Store.memory())
-    run_id = (await kept.run()).run_id
-    with pytest.raises(RunFailed):
-        await kept.resume(run_id, {"ask[0]": "a", "ask[1]": "b"})
-    is_broken = False
-    assert dict((await kept.resume(run_id)).outputs) == {"all": ["a", "b"]}
-
-
-class Turn(NamedTuple):
-    again: Maybe[int]
-    stop: Maybe[int]
-
-
-async def test_the_node_that_a_loop_of_feedback_edges_is_named_by_is_not_done_again_in_its_round() -> None:
-    called: list[str] = []
-
-    async def head(x: int) -> int:
-        called.append(f"head {x}")
-        return x
-
-    async def tail(x: int) -> Turn:
-        called.append(f"tail {x}")
-        if called.count("tail 1") == 1:
-            raise ValueError("not yet")
-        return Turn(x + 1, SKIP) if x < 2 else Turn(SKIP, x)
-
-    with Flow("rounds") as f:
-        turn = f.add(tail, x=f.add(head, x=f.input("x", int)).out)
-        f.connect("tail.again", "head.x", feedback=True, limit=5)
-        f.output("x", turn.out.stop)
-    kept = f.using(store=Store.memory())
-    with pytest.raises(RunFailed) as caught:
-        await kept.run(x=0)
-    assert (await kept.resume(caught.value.result.run_id))["x"] == 2
-    assert called == ["head 0", "tail 0", "head 1", "tail 1", "tail 1", "head 2", "tail 2"]

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 from weakref import ref
 
 import anyio
 import pytest
 
-from dataflow import EventKind, Flow, StoreError, node
-from dataflow.base.backend import threadsafe_call
-from dataflow.durable.journal import Entry, Journal
-from dataflow.stores import Batch, Hold, Store, StoredRun
-from dataflow.stores.store import NOTHING
+from dataflow import Flow, StoreError, node
+from dataflow.stores import Batch, Store
 from tests.support.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
 
 
@@ -77,45 +73,6 @@ class TestOrder:
             store.gate.set()
             assert (await run).status == "completed"
 
-    async def test_pieces_are_told_in_their_turn_and_streamed_once(self) -> None:
-        @node
-        async def talk() -> AsyncIterator[str]:
-            yield "a"
-            yield "b"
-
-        store = Store.memory()
-        with Flow("talking") as f:
-            talked = f.add(talk)
-        async with f.using(store=store).start() as run:
-            told = [(event.seq, event.kind) async for event in run.events()]
-        assert [kind for _, kind in told] == [
-            "run_started", "node_started", "piece", "piece", "node_finished", "run_finished"
-        ]  # fmt: skip
-        assert [record.seq for record in store.records(run.id)] == [
-            seq for seq, kind in told if kind != "piece"
-        ]
-        async with f.using(store=store).start() as run:
-            assert [piece async for piece in run.stream(talked.out)] == ["a", "b"]
-
-    async def test_a_piece_is_not_told_before_what_comes_before_it(self) -> None:
-        store = Gated("commit", kind="node_started")
-        told: list[str] = []
-
-        @node
-        async def talk() -> AsyncIterator[str]:
-            yield "a"
-            await until(store.entered)
-            assert "piece" not in told
-            store.gate.set()
-            yield "b"
-
-        with Flow("talking") as f:
-            f.output("o", f.add(talk).out)
-        async with f.using(store=store).start() as run:
-            async for event in run.events():
-                told.append(event.kind)  # noqa: PERF401 - as above
-        assert told.index("node_started") < told.index("piece")
-
 
 class TestFailingStore:
     """A store that fails ends the run, whose older state stays as it is."""
@@ -136,12 +93,6 @@ class TestFailingStore:
                 if kind != "node_started":
                     assert (await asking_flow(store).resume(stored.id)).status == "paused"
                     assert (await asking_flow(store).resume(stored.id, {"ask": 22}))["o"] == 42
-
-    async def test_a_store_error_is_raised_as_it_is(self) -> None:
-        error = StoreError("here", "no room")
-        with pytest.raises(StoreError) as raised:
-            await asking_flow(Writes(failing_with(error, "run_paused"))).run()
-        assert raised.value is error
 
     async def test_it_ends_what_runs(self) -> None:
         ended: list[str] = []
@@ -166,44 +117,6 @@ class TestFailingStore:
             await f.using(store=Writes(failing_with(OSError("the disk is gone"), "node_finished"))).run()
         assert ended == ["hang"]
 
-    async def test_it_fails_while_the_run_is_cancelled(self) -> None:
-        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
-        begun = anyio.Event()
-
-        async def hang() -> int:
-            begun.set()
-            await anyio.sleep_forever()
-            return 1
-
-        with Flow("hanging") as f:
-            f.add(hang)
-
-        async def cancelled() -> None:
-            async with f.using(store=store).start() as run:
-                await begun.wait()
-                run.cancel()
-                await run
-
-        with pytest.raises(StoreError, match="the disk is gone"):
-            await cancelled()
-        [stored] = store.runs()
-        assert stored.status == "interrupted"
-
-    async def test_a_failure_that_nobody_awaits_is_raised_when_the_block_is_left(self) -> None:
-        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
-        with pytest.raises(StoreError, match="the disk is gone"):
-            async with plain_flow(store).start():
-                pass
-
-    async def test_what_could_not_be_written_is_not_told(self) -> None:
-        store = Writes(failing_with(OSError("the disk is gone"), "node_finished"))
-        async with plain_flow(store).start() as run:
-            told = [event.kind async for event in run.events()]
-            with pytest.raises(StoreError):
-                await run
-        assert "node_finished" not in told
-        assert told == kinds_of(store, run.id)
-
     async def test_nothing_is_written_behind_what_could_not_be(self) -> None:
         failed: list[Batch] = []
 
@@ -215,36 +128,6 @@ class TestFailingStore:
         with pytest.raises(StoreError):
             await asking_flow(Writes(before)).run()
         assert len(failed) == 1
-
-    async def test_what_is_no_exception_ends_the_run_too(self) -> None:
-        store = Writes(failing_with(SystemExit("a library ends the thread"), "node_finished"))
-        with pytest.raises(StoreError, match="a library ends the thread"):
-            await plain_flow(store).run()
-
-    async def test_a_hold_that_cannot_be_given_up_is_told(self) -> None:
-        class Stuck(Writes):
-            def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
-                hold = super().begin(run, batch)
-
-                class Held:
-                    def release(self) -> None:
-                        hold.release()
-                        raise OSError("the lock is stuck")
-
-                return Held()
-
-        with pytest.raises(StoreError, match="the lock is stuck"):
-            await plain_flow(Stuck()).run()
-
-    async def test_the_failure_of_the_run_does_not_hide_that_of_the_store(self) -> None:
-        async def fail() -> int:
-            raise LookupError("not here")
-
-        with Flow("failing") as f:
-            f.add(fail)
-        store = Writes(failing_with(OSError("the disk is gone"), "run_finished"))
-        with pytest.raises(StoreError, match="the disk is gone"):
-            await f.using(store=store).run()
 
 
 class TestEffects:
@@ -270,26 +153,6 @@ class TestEffects:
             await run
         assert sent == ["sent 2"]
 
-    async def test_it_is_cancelled_while_it_waits(self) -> None:
-        store, sent = Gated("commit"), list[str]()
-        async with self.flow(store, sent).start() as run:
-            await until(store.entered)
-            run.cancel()
-            await anyio.wait_all_tasks_blocked()
-            store.gate.set()
-            result = await run
-        assert (sent, result.states["send"]) == ([], "cancelled")
-
-    async def test_it_does_not_begin_where_it_cannot_be_written(self) -> None:
-        def before(batch: Batch) -> None:
-            if any(record.path == "send" for record in batch.records):
-                raise OSError("the disk is gone")
-
-        sent: list[str] = []
-        with pytest.raises(StoreError, match="the disk is gone"):
-            await self.flow(Writes(before), sent).run()
-        assert sent == []
-
 
 class TestAfterTheRun:
     """Nothing of a run is left in the process."""
@@ -312,22 +175,3 @@ class TestAfterTheRun:
         join_writers()
         gc.collect()
         assert engine() is None
-
-    async def test_what_pauses_after_the_run_was_given_up_does_not_wait(self) -> None:
-        hold = Released()
-        journal = Journal(Store.memory(), "a run", cast("Hold", hold), threadsafe_call())
-        await journal.close()
-        with anyio.fail_after(10):
-            assert await journal.pause(Entry(1, EventKind.RUN_PAUSED.value, "", {})) == ()
-            await journal.close()
-        assert hold.count == 1
-
-
-class Released:
-    """Holds a run, and tells how often it was given up."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def release(self) -> None:
-        self.count += 1

@@ -53,30 +53,12 @@ class TestRuns:
         assert started().tell("run_finished", status="failed").fold().elapsed == 2
 
 
-class TestFirings:
-    def test_the_attempt_at_a_subflow_is_the_running_or_the_next_one(self) -> None:
-        waiting = started(type="flow").tell("attempt_failed", "a", attempt=1, error={}, delay=60)
-        assert Journal().fold().attempt_at_flow("a") == 1
-        assert started(attempt=2, type="flow").fold().attempt_at_flow("a") == 2
-        assert waiting.fold().attempt_at_flow("a") == 2
-
-
 class TestLoopsAndMaps:
     def test_why_a_loop_has_ended_shows_what_its_test_said(self) -> None:
         said = {"condition": False, "max_iterations": True, "exhausted": True, "failed": None}
         for reason, goes_on in said.items():
             past = Journal().tell("loop_exited", "l", reason=reason, iterations=3).fold()
             assert past.loop_goes_on("l", 3) is goes_on, reason
-
-
-class TestAsks:
-    def test_the_end_of_one_that_was_never_opened_tells_nothing(self) -> None:
-        cases: list[tuple[str, dict[str, Any]]] = [
-            ("ask_answered", {"by": "Ada", "values": {}}),
-            ("ask_closed", {"reason": "over"}),
-        ]
-        for kind, data in cases:
-            assert Journal().tell(kind, "a", **data).fold().firings["a"].ask is None, kind
 
 
 #: What a cut, or a disk that is wrong, leaves of a record.
@@ -103,13 +85,6 @@ def test_an_unreadable_record_is_dropped_unless_others_follow_it(subtests: pytes
             journal = started().spoil(text).tell("run_finished", status="completed")
             with pytest.raises(StoreError, match=r"DF1116 store runs\.db: run r: record 2 "):
                 journal.fold()
-
-
-def test_forgetting_keeps_the_attempts_counted() -> None:
-    past = started(attempt=3).tell("node_finished", "a", state="failed", **ENDED).fold()
-    past.forget(["a", "nobody"])
-    firing = past.firings["a"]
-    assert (firing.state, firing.attempt, firing.ports) == (None, 3, {})
 
 
 def test_the_end_of_a_firing_is_recorded_as_a_whole_or_not_at_all() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,7 @@ from dataflow import (
     this_firing,
 )
 from dataflow.stores import Store
-from tests.support.stored_runs import add, asking, asking_flow, kinds_of, one_ask
+from tests.support.stored_runs import add, asking, kinds_of, one_ask
 
 
 def raw(output: Callable[[], NodeOutput], **ports: object) -> Node[..., Any]:
@@ -82,22 +81,6 @@ class TestRefused:
                 assert [stored.status for stored in store.runs()] == ["failed"]
                 without = await self.flow(output).run()
                 assert without.status in ("completed", "paused")
-
-    async def test_a_node_that_has_failed_keeps_its_own_reason(self) -> None:
-        def output() -> NodeOutput:
-            return NodeOutput(status="error", metadata={"error": "no luck", "m": object()})
-
-        with pytest.raises(RunFailed, match="no luck"):
-            await self.flow(output).using(store=Store.memory()).run()
-
-    async def test_a_node_may_handle_it(self) -> None:
-        async def odd() -> Any:
-            return object()
-
-        with Flow("handled") as f:
-            f.output("o", f.add(node(on_error="skip")(odd)).out)
-        result = await f.using(store=Store.memory()).run()
-        assert (result.outputs, result.states["odd"]) == ({}, "failed")
 
     async def test_inputs_types_and_defaults_are_refused_before_the_run_is_begun(self) -> None:
         async def make() -> Callable[[], int]:
@@ -162,21 +145,6 @@ class TestBroken:
 class TestRecords:
     """What the records hold."""
 
-    async def test_each_has_its_time(self) -> None:
-        store = Store.memory()
-        paused = await asking_flow(store).run()
-        times = [json.loads(record.data)["time"] for record in store.records(paused.run_id)]
-        assert times == sorted(times)
-        assert all(time.endswith("+00:00") for time in times)
-
-    async def test_ports_whose_names_begin_with_a_dollar_are_escaped(self) -> None:
-        store = Store.memory()
-        with Flow("dollars") as f:
-            given = f.add(raw(lambda: NodeOutput({"$x": 1, "out": 2}), **{"$x": int, "out": int}))
-            f.output("o", f.add(add, a=given.out.out, b=f.add(one_ask).out).out)
-        flow = f.using(store=store)
-        assert (await flow.resume(await flow.run(), {"ask": 1}))["o"] == 3
-
     async def test_what_a_node_gives_before_its_answer_is_no_value_of_another(self) -> None:
         is_answered = anyio.Event()
 
@@ -197,23 +165,3 @@ class TestRecords:
                     is_answered.set()
             paused = await run
         assert (await flow.resume(paused, {"give": "x"})).outputs == {"o": "answered", "left": "x"}
-
-    async def test_each_blob_is_written_with_its_record(self) -> None:
-        async def big() -> bytes:
-            return bytes(5_000)
-
-        with Flow("big") as f:
-            f.output("o", f.add(big).out)
-            f.output("a", f.add(one_ask).out)
-        flow = f.using(store=Store.memory())
-        assert (await flow.resume(await flow.run(), {"ask": 1}))["o"] == bytes(5_000)
-
-    async def test_who_only_listens_is_told_the_values_themselves(self) -> None:
-        async def give() -> tuple[int, int]:
-            return 1, 2
-
-        with Flow("giving") as f:
-            f.output("o", f.add(give).out)
-        async with f.using(store=Store.memory()).start() as run:
-            told = [event.data["ports"] async for event in run.events() if event.kind == "node_finished"]
-        assert told == [{"out": {"value": (1, 2)}}]

@@ -13,12 +13,8 @@ import trio
 from trio.testing import MockClock
 
 from dataflow import (
-    DataflowError,
     EventKind,
     Flow,
-    NodeOutput,
-    Port,
-    Ports,
     Retry,
     RunFailed,
     StoreError,
@@ -41,14 +37,6 @@ from tests.support.stored_runs import (
 
 
 class TestWhatCanBeResumed:
-    async def test_an_unknown_run_cannot(self) -> None:
-        with pytest.raises(StoreError, match=r"DF1102 .*20260101T000000Z-00000000"):
-            await asking_flow(Store.memory()).resume("20260101T000000Z-00000000")
-
-    async def test_a_run_given_by_its_id_needs_a_store(self) -> None:
-        with pytest.raises(DataflowError, match=r"DF0505 run 20260101T000000Z-00000000:"):
-            await asking_flow().resume("20260101T000000Z-00000000")
-
     async def test_a_run_of_an_unreadable_journal_stays_as_it_was(self) -> None:
         store = Store.memory()
         paused = await asking_flow(store).run()
@@ -107,24 +95,6 @@ class TestWhatStands:
         assert dict(result.states) == {**paused.states, "ask": "done", "add": "done"}
         assert set(result.states) >= {"twice[0]", "twice[1]", "inner/twice"}
 
-    async def test_metadata_is_told_of_what_was_done_before(self) -> None:
-        async def tell() -> NodeOutput:
-            return NodeOutput({"out": 1}, metadata={"cost": (1, 2)})
-
-        with Flow("metadata") as f:
-            told = f.add(node(ports=lambda _: Ports({}, {"out": Port(int)}))(tell))
-            f.output("o", f.add(add, a=told.out, b=f.add(one_ask).out).out)
-        flow = f.using(store=Store.memory())
-        result = await flow.resume(await flow.run(), {"ask": 1})
-        assert result.metadata["tell"] == {"cost": (1, 2)}
-
-    async def test_values_are_let_go_in_a_resumed_run_too(self) -> None:
-        flow = asking_flow().using(store=Store.memory(), keep=False)
-        result = await flow.resume(await flow.run(), {"ask": 22})
-        assert result.outputs == {"o": 42}
-        with pytest.raises(DataflowError, match=r"DF0337 number\.out"):
-            result.get("number.out")
-
     async def test_what_is_pulled_is_resumed_as_what_was_pulled(self) -> None:
         called: list[str] = []
 
@@ -172,11 +142,6 @@ class TestAttempts:
         killed = retold(store, run.id, lambda one: one if one.seq <= failed else None)
         return f, killed, attempts, run.id
 
-    async def test_a_wait_that_is_over_is_not_waited_for(self) -> None:
-        f, store, attempts, run = await self.interrupted(Retry(3, backoff="fixed", first=600), 1)
-        result = await f.using(store=retold(store, run, earlier(700))).resume(run)
-        assert (result["o"], attempts) == (2, [1, 2])
-
     def test_the_rest_of_a_wait_is_waited_for(self) -> None:
         f, store, _, run = anyio.run(self.interrupted, Retry(3, backoff="fixed", first=600), 1)
 
@@ -186,12 +151,6 @@ class TestAttempts:
             return anyio.current_time() - begun
 
         assert jumping(main) == pytest.approx(500, abs=20)
-
-    async def test_the_attempts_left_are_those_of_the_first_sitting(self) -> None:
-        f, store, attempts, run = await self.interrupted(Retry(1, backoff="fixed", first=600), 9)
-        with pytest.raises(RunFailed, match="not yet"):
-            await f.using(store=retold(store, run, earlier(700))).resume(run)
-        assert attempts == [1, 2]
 
     async def test_a_failed_run_has_all_its_attempts_again(self) -> None:
         f, store, attempts, run = await self.interrupted(Retry(1, backoff="fixed", first=600), 9)
@@ -233,9 +192,3 @@ class TestTime:
         async with flow.resuming(run) as again:
             told = [event.data async for event in again.events() if event.kind is EventKind.RUN_PAUSED]
         assert 300 <= told[0]["elapsed"] < 600
-
-    async def test_the_wait_for_an_answer_is_no_time(self) -> None:
-        store = Store.memory()
-        paused = await asking_flow(store).run()
-        flow = asking_flow().using(store=retold(store, paused.run_id, earlier(86_400)), timeout=600)
-        assert (await flow.resume(paused.run_id, {"ask": 22}))["o"] == 42

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import anyio
 import pytest
 
 from dataflow import Failure, Flow, Lazy, RunFailed, collect, each
@@ -40,10 +39,6 @@ async def same(number: int) -> int:
 
 async def lazily(number: int, wanted: Lazy[int]) -> int:
     return number + wanted
-
-
-def same_key(number: int) -> str:
-    return "k"
 
 
 async def some() -> list[int]:
@@ -97,53 +92,6 @@ async def test_a_paused_run_fails_with_its_failures_and_then_repeats_what_failed
     again = await flow.resume(paused.run_id)
     assert again.status == "paused"
     assert CALLED == ["fails", "told"]
-
-
-async def test_what_is_done_stands_though_something_fails_as_the_run_is_restored() -> None:
-    """A map with equal keys fails without anything being called."""
-    ledger = Ledger()
-    with Flow("keys") as flow:
-        listed = flow.add(some)
-        flow.output("items", collect(flow.add(same, number=each(listed.out, key=same_key)).out))
-        flow.output("after", flow.add(after, number=flow.add(one).out).out)
-    with pytest.raises(RunFailed):
-        await flow.using(store=ledger, errors="continue").run()
-    store = ledger.kept(last_of(ledger.journal(), "node_finished", "after"))
-    for _ in range(2):
-        with pytest.raises(RunFailed, match="DF0816 same:"):
-            await flow.using(store=store).resume(store.run)
-    assert CALLED == ["one", "after"]
-    assert of(store.journal(), "after") == ["node_started", "node_finished"]
-
-
-async def test_what_is_done_in_the_other_items_stands_though_an_item_fails_as_the_run_is_restored() -> None:
-    """The first item fails with equal keys once the other has done its part, and is restored as a whole."""
-    ledger = Ledger()
-    has_done = anyio.Event()
-
-    async def begins(number: int) -> int:
-        CALLED.append(f"begins {number}")
-        match number:
-            case 0:
-                await has_done.wait()
-            case 1:
-                has_done.set()
-            case _:
-                await anyio.sleep_forever()
-        return number
-
-    with Flow("item") as item:
-        begun = item.add(begins, number=each(item.input("numbers", list[int])))
-        item.output("keyed", collect(item.add(same, number=each(collect(begun.out), key=same_key)).out))
-    with Flow("items") as flow:
-        flow.output("all", collect(flow.add(item, numbers=each([[0, 0], [1, 2]])).out.keyed))
-    kept = flow.using(store=ledger)
-    for _ in range(3):
-        with pytest.raises(RunFailed, match="DF0816 same:") as raised:
-            await (kept.resume(ledger.run) if ledger.run else kept.run())
-    assert CALLED.count("begins 1") == 1
-    assert raised.value.result.states["item[1]/begins[0]"] == "done"
-    assert of(ledger.journal(), "item[1]/begins[0]") == ["node_started", "node_finished"]
 
 
 async def test_a_loop_that_has_failed_before_is_not_taken_to_have_failed_again() -> None:

@@ -11,7 +11,7 @@ from dataflow import AnswerRefused, EventKind, Flow, Result, collect, each
 from dataflow.durable.journal import Journal
 from dataflow.stores import Answer, Store
 from tests.support.source import home_of
-from tests.support.stored_runs import Gated, add, asking, asking_flow, kinds_of, one_ask, until
+from tests.support.stored_runs import Gated, add, asking, asking_flow, one_ask, until
 
 
 def two_asks() -> Flow:
@@ -69,10 +69,6 @@ class TestInbox:
                 assert f"answer to '{ask}'" in warning
                 assert (result.status, store.inbox(result.run_id)) == ("paused", ())
 
-    async def test_the_right_answer_after_wrong_ones_is_taken(self) -> None:
-        result, _ = await self.run(Store.memory(), '"many"', "2.5", "22")
-        assert result.outputs == {"o": 23}
-
 
 class TestPausing:
     """What comes while it is being found out whether a run may pause."""
@@ -92,15 +88,6 @@ class TestPausing:
                 store.gate.set()
             assert (await run).status == "paused"
 
-    async def test_an_answer_in_the_inbox_keeps_it_from_pausing(self) -> None:
-        store = Gated("commit", kind="run_paused")
-        async with asking_flow(store).start() as run:
-            await until(store.entered)
-            store.answer(run.id, Answer("ask", "22"))
-            store.gate.set()
-            assert (await run).outputs == {"o": 42}
-        assert "run_paused" not in kinds_of(store, run.id)
-
     async def test_of_two_answers_one_lets_it_pause_for_the_other(self) -> None:
         for given, outputs, asked in (
             ({"other": "20"}, {}, ["ask"]),
@@ -115,27 +102,6 @@ class TestPausing:
                 result = await run
             assert (result.outputs, [ask.id for ask in result.asks]) == (outputs, asked)
             assert store.inbox(run.id) == ()
-
-    async def test_a_cancel_counts_when_that_is_known(self) -> None:
-        store = Gated("commit", kind="run_paused")
-        async with asking_flow(store).start() as run:
-            await until(store.entered)
-            run.cancel("enough")
-            await anyio.wait_all_tasks_blocked()
-            store.gate.set()
-            result = await run
-        assert (result.status, result.states["ask"]) == ("cancelled", "cancelled")
-        assert (store.find(run.id).status, kinds_of(store, run.id)[-1]) == ("cancelled", "run_finished")
-        again = await asking_flow(store).resume(run.id)
-        assert [ask.id for ask in again.asks] == ["ask"]
-
-    async def test_a_cancel_of_a_run_that_has_paused_changes_nothing(self) -> None:
-        store = Store.memory()
-        async with asking_flow(store).start() as run:
-            await run
-            run.cancel("late")
-            assert (await run).status == "paused"
-        assert store.find(run.id).status == "paused"
 
 
 class TestAnswers:
@@ -156,15 +122,6 @@ class TestAnswers:
         with pytest.raises(AnswerRefused, match="DF1120 answer to"):
             await asking_flow(store).resume(paused, {"ask": 23})
         assert (await asking_flow(store).resume(paused))["o"] == 42
-
-    async def test_one_that_is_wrong_is_dropped_with_a_warning_when_the_run_is_resumed(self) -> None:
-        store = Store.memory()
-        paused = await asking_flow(store).run()
-        store.answer(paused.run_id, Answer("ask", "[", "Ada"))
-        result = await asking_flow(store).resume(paused)
-        assert result.status == "paused"
-        assert "answer to 'ask'" in result.warnings[0]
-        assert store.inbox(paused.run_id) == ()
 
 
 class TestManyAnswers:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from dataflow import Flow, Secret, SecretFilter, StoreError
-from dataflow.stores import Record, Store
+from dataflow import Secret, SecretFilter
+from dataflow.stores import Store
 from tests.durable.stored_flows import (
     SECRET,
     big_flow,
@@ -24,7 +22,6 @@ from tests.durable.stored_flows import (
     secret_flow,
 )
 from tests.support.known_secrets import forgetting
-from tests.support.stored_runs import asking_flow, retold
 
 RESUME: Final = """
 import json, sys
@@ -40,19 +37,6 @@ except SecretMissing as error:
 VALUE: Final = "tok-9f$&é"
 #: Parts of the secret in clear, and of what its base64 begins with: none of them is in any other text.
 PARTS: Final = ("tok-9f", "tok\\u002d9f", "dG9rLTlm")
-
-
-async def test_what_is_no_stored_value_is_told_with_its_store() -> None:
-    store = Store.memory()
-    paused = await asking_flow(store).run()
-
-    def spoil(record: Record) -> Record:
-        return replace(record, data=record.data.replace('"inputs":{}', '"inputs":{"$":"nothing"}'))
-
-    spoilt = retold(store, paused.run_id, spoil)
-    told = re.escape(f"DF0621 store {spoilt}: the inputs of run {paused.run_id}:")
-    with pytest.raises(StoreError, match=told):
-        await asking_flow(spoilt).resume(paused.run_id, {"ask": 22})
 
 
 class TestSecrets:
@@ -126,21 +110,3 @@ def test_big_and_odd_payloads_come_back_in_a_new_process(tmp_path: Path) -> None
         assert max(len(record.data.encode()) for record in Store.sqlite(path).records(run)) <= 65_536
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("select sha256, length(data) from blobs").fetchall() == [(digest, 10_240_000)]
-
-
-async def test_a_secret_of_the_flow_is_known_before_anybody_reveals_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TOKEN", "tok-9f-secret")
-
-    async def use(text: str, token: Secret) -> str:
-        return f"{text} {token.name}"
-
-    store = Store.memory()
-    with forgetting():
-        with Flow("early") as f:
-            f.output("o", f.add(use, text=f.input("text", str), token=Secret("TOKEN")).out)
-        result = await f.using(store=store).run(text="the token is tok-9f-secret")
-        written = "".join(record.data for record in store.records(result.run_id))
-    assert "tok-9f-secret" not in written
-    assert "the token is [secret:TOKEN]" in written

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -225,19 +223,6 @@ def test_problems_name_what_was_found_and_what_exists() -> None:
     assert problem_of(filled, "{% if n > 3 %}", "template").expected == "{% endif %}"
 
 
-def test_twenty_levels_are_allowed() -> None:
-    for before, inner, after in (
-        ("(", "true", ")"), ("not ", "true", ""), ("- ", "1", ""), ("1 if true else ", "1", "")
-    ):  # fmt: skip
-        assert evaluated(before * 20 + inner + after * 20) is not None
-    assert filled("{% if true %}" * 20 + "a" + "{% endif %}" * 20) == "a"
-
-
-def test_an_error_names_the_expression() -> None:
-    with pytest.raises(ExpressionError, match="DF0717 expression 'missing > 90': "):
-        evaluated("missing > 90")
-
-
 def test_a_condition_yields_a_boolean() -> None:
     assert Expression("n > 3").holds({"n": 4}) is True
     with pytest.raises(ExpressionError, match="DF0718"):
@@ -249,32 +234,6 @@ def test_a_condition_yields_a_boolean() -> None:
 def test_an_expression_knows_its_names() -> None:
     assert Expression("$in.x > y.z[w] and len(v) in [$if]").names == {"in", "y", "w", "v", "if"}
     assert Template("{{ a }}{% if b %}{{ c }}{% elif d %}{% else %}{{ e }}{% endif %}").names == set("abcde")
-
-
-def test_a_missing_key_is_not_added_to_a_defaultdict() -> None:
-    rows: defaultdict[str, int] = defaultdict(int)
-    with pytest.raises(ExpressionError, match="DF0722"):
-        Expression("rows.x").evaluate({"rows": rows})
-    assert not rows
-
-
-def test_an_iterator_is_not_used_up() -> None:
-    numbers: Iterator[int] = iter([1, 2])
-    for source in ("1 in numbers", "numbers[0]", "len(numbers)", "str(numbers)", "numbers + [1]"):
-        with pytest.raises(ExpressionError):
-            Expression(source).evaluate({"numbers": numbers})
-    assert list(numbers) == [1, 2]
-
-
-def test_a_mapping_of_any_class_is_read_by_its_keys() -> None:
-    names = {"row": MappingProxyType({"x": 1})}
-    assert Expression("row.x").evaluate(names) == 1
-    assert Expression("str(row)").evaluate(names) == '{"x": 1}'
-
-
-def test_text_from_a_value_is_never_read_as_a_template() -> None:
-    hostile = "{{ n }}{% if true %}{# #}$n"
-    assert Template("<{{ text }}>{{ [text] }}").fill({"text": hostile}) == f'<{hostile}>["{hostile}"]'
 
 
 def test_a_function_in_a_document_is_a_name_or_an_expression() -> None:

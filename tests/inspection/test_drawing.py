@@ -14,7 +14,6 @@ from dataflow import Flow, collect, each, fallback, flow, gather, merge, node
 from dataflow.core.wiring import (
     Block,
     Edge,
-    Every,
     Literally,
     MapBlock,
     Placed,
@@ -108,16 +107,6 @@ def test_edges_say_what_they_have_to_do_with_rounds() -> None:
         f"  fetch_2 [{__name__}:fetch]  <- fetch → url (each round)",
         f"  join [{__name__}:join]  <- fetch_2 → parts (all)",
     ]
-
-
-def test_text_shows_the_edges_that_a_map_goes_over() -> None:
-    a, b = Reference("a"), Reference("b", "c")
-    nodes: dict[str, Placed] = {
-        "a": PlacedNode("a", type="t.a"),
-        "b": PlacedNode("b", type="t.b"),
-        "j": PlacedNode("j", type="t.j", inputs={"x": Every((a, b))}),
-    }
-    assert "  j [t.j]  <- a every → x, b every c → x\n" in outline(Wiring("met", block=Block(nodes)))
 
 
 def test_a_flow_draws_itself_and_a_typed_one_before_its_first_use() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from dataflow import SKIP, Flow, Maybe, RunFailed
 from dataflow.inspection.stored_reasons import StoredReasons, plan_if_unedited
 from dataflow.inspection.stored_run import PastRun, read_run
-from dataflow.runtime.reasons import Explanation, ReasonKind
+from dataflow.runtime.reasons import ReasonKind
 from dataflow.stores.memory import MemoryStore
 
 
@@ -39,20 +39,6 @@ async def stored(x: int) -> tuple[MemoryStore, PastRun]:
     except RunFailed as error:
         assert error.result.status == "failed"  # noqa: PT017 - the run that is read is the failed one
     return store, read_run(store, store.runs()[0])
-
-
-def kinds(explanation: Explanation | None) -> list[tuple[ReasonKind, str]]:
-    assert explanation is not None
-    return [(reason.kind, reason.place) for reason in explanation.reasons]
-
-
-async def test_a_value_is_its_own_reason() -> None:
-    _, found = await stored(1)
-    reasons = StoredReasons(found)
-    explanation = reasons.explain("double.out")
-    assert kinds(explanation) == [(ReasonKind.VALUE, "double.out")]
-    assert explanation is not None
-    assert reasons.is_complete(explanation, "double.out")
 
 
 async def test_a_skip_leads_to_the_node_that_decided_it_and_the_flow_may_have_more() -> None:

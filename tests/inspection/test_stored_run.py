@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from dataflow import Flow, NameUnknown, StoreError
-from dataflow.durable.journal_view import fold
+from dataflow import Flow, NameUnknown
 from dataflow.durable.storable import storable_of
 from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.open_asks import OpenAsk, asks_of
@@ -83,11 +82,6 @@ class TestRun:
         found = Journal(forked={"run": "q", "changes": {"$in.x": 2}}).read()
         assert found.forked == {"run": "q", "changes": {"in.x": 2}}
 
-    def test_one_that_cannot_be_read_is_an_error_of_the_store(self) -> None:
-        journal = Journal().tell("run_paused").tell("run_finished", status="completed")
-        with pytest.raises(StoreError, match=r"DF1116 .*: record 2 "):
-            journal.read()
-
 
 class TestNodes:
     def test_one_that_has_not_ended_has_its_state_from_the_status_of_the_run(self) -> None:
@@ -131,17 +125,6 @@ class TestTree:
             "a", ("l", [("[1]", ["b", "c"]), ("[2]", ["b"])]), ("f", [("~2", ["d"])])
         ]  # fmt: skip
 
-    def test_a_round_without_a_record_has_no_node(self) -> None:
-        journal = Journal().begin("l", type="loop").tell("loop_round", "l", round=0).begin("l[1]/b")
-        (loop,) = node_tree(journal.read().past, "running")
-        assert loop.node is not None
-        assert (loop.node.path, loop.is_repeated) == ("l", True)
-        (first,) = loop.branches
-        assert (first.path, first.node, first.is_repeated) == ("l[1]", None, False)
-
-    def test_a_journal_without_firings_is_no_tree(self) -> None:
-        assert node_tree(fold("r", [], "runs.db"), "running") == []
-
 
 class TestFiring:
     def test_it_has_all_that_is_stored_of_it(self, snapshot: SnapshotAssertion) -> None:
@@ -150,12 +133,6 @@ class TestFiring:
         journal.tell("ask_opened", "a", **OPENED).tell("ask_answered", "a", by="Ada", values={"out": 4})
         journal.end("a", ports={"out": {"value": 4}}, metadata={"cost": 2})
         assert firing_object(journal.read(), journal.store, "a") == snapshot
-
-    def test_a_path_that_is_unknown_is_refused_with_those_there_are(self) -> None:
-        journal = Journal().begin("a").begin("b")
-        with pytest.raises(NameUnknown, match="DF1121 run r:") as caught:
-            firing_object(journal.read(), journal.store, "c")
-        assert caught.value.diagnostics[0].available == ("a", "b")
 
     def test_a_node_that_has_not_begun_is_refused_as_that(self) -> None:
         with Flow("f") as flow:

@@ -86,21 +86,6 @@ def test_a_failure_has_its_reasons_too(snapshot: SnapshotAssertion) -> None:
     assert "\n".join(result.why(one) for one in (third.out, "broken", "inc")) == snapshot
 
 
-def test_an_output_is_explained_by_name() -> None:
-    for fails in (False, True):
-        with Flow("f") as flow:
-            port = flow.add(broken).out if fails else flow.when(1, lambda n: n > 3).yes
-            last = flow.add(inc, n=port)
-            flow.output("y", last.out)
-            flow.output("inc", 3)
-        result = failed(flow) if fails else flow.run_sync()
-        head, *reasons = result.why("y").splitlines()
-        assert head == "output 'y' has no value"
-        assert reasons == result.why(last.out).splitlines()[1:]
-        assert len(reasons) == (1 if fails else 2)
-        assert result.why("inc").startswith("inc is ")  # a node before an output of the same name
-
-
 def test_failures_that_are_handled_are_told(snapshot: SnapshotAssertion) -> None:
     with Flow("f") as flow:
         defaults = flow.add(node(default=7)(broken))
@@ -127,32 +112,3 @@ def test_nodes_inside_maps_and_loops_are_asked_for_by_path(snapshot: SnapshotAss
     states = [f"{path}: {state.value}" for path, state in sorted(result.states.items())]
     reasons = [result.why(path) for path in ("when[1]/inc", "when[0]/inc", "loop[0]/next")]
     assert "\n".join([*reasons, *states]) == snapshot
-
-
-def test_names_in_paths_are_encoded() -> None:
-    with Flow("f") as flow:
-        flow.add(node(inc).with_(name="a/b.c [1]"), n=1)
-    result = flow.run_sync()
-    assert list(result.states) == ["a%2Fb%2Ec%20%5B1%5D"]
-    assert result.why("a%2Fb%2Ec%20%5B1%5D") == "a%2Fb%2Ec%20%5B1%5D is done"
-    assert result.why("a%2Fb%2Ec%20%5B1%5D.out") == "'a/b.c [1].out' has a value"
-
-
-async def test_a_node_with_an_odd_name_that_never_ran_tells_why() -> None:
-    with Flow("f") as flow:
-        step = flow.add(node(optional).with_(name="a b"), n=1)
-        flow.after(step, flow.add(inc, n=1).done)
-    async with flow.start() as run:
-        run.cancel("changed my mind")
-        result = await run
-    assert result.why(step.out) == "a%20b is not_run\n  because changed my mind"
-
-
-async def test_an_input_of_a_run_that_never_began_did_not_settle() -> None:
-    with Flow("f") as flow:
-        n = flow.input("n", int, 3)
-        flow.add(inc, n=n)
-    async with flow.start() as run:
-        run.cancel("changed my mind")
-        result = await run
-    assert result.why(n) == "'$in.n' did not settle: the run was cancelled"

@@ -12,10 +12,10 @@ from typing import Any, TypedDict
 import pytest
 from pydantic import Field
 
-from dataflow import Config, Flow, Maybe, Ports, Secret, node, threaded
+from dataflow import Config, Flow, Maybe, Secret, node, threaded
 from dataflow.compiler.plan import Call
 from dataflow.memo.fingerprints import Fingerprint, fingerprint
-from dataflow.values.digests import NoDigest, digest
+from dataflow.values.digests import digest
 from tests.support.processes import printed_with
 from tests.support.quick_nodes import Adder, awaiting, plan_of
 
@@ -99,10 +99,6 @@ async def h(x: int, y: int = 10) -> int:
 
 
 async def configured(x: int, config: Settings) -> int:
-    return x
-
-
-def plainly(x: int) -> int:
     return x
 
 
@@ -209,64 +205,6 @@ def test_what_a_node_names_is_seen_at_each_firing(monkeypatch: pytest.MonkeyPatc
     assert mark_of(call, inputs) == before
 
 
-def test_what_a_function_holds_is_seen_at_each_firing() -> None:
-    held, count = [1], 1
-    default: list[int] = []
-
-    async def holding(x: int = 1, y: Any = default, *, z: int = 1) -> Any:
-        return held, count
-
-    async def edited(x: object, y: object = default, *, z: int = 1) -> object:
-        return held, count, 1
-
-    call = call_of(holding)
-    seen = [mark_of(call, {})]
-
-    def changed() -> set[str]:
-        seen.append(mark_of(call, {}))
-        assert mark_of(call, {}) == seen[-1]
-        return differing(*seen[-2:])
-
-    held.append(2)
-    assert changed() == {"closure 'held'"}
-    held = [3]
-    assert changed() == {"closure 'held'"}
-    count = 2
-    assert changed() == {"closure 'count'"}
-    default.append(1)
-    assert changed() == {"default 'y'"}
-    holding.__defaults__ = (2, default)
-    assert changed() == {"default 'x'"}
-    assert holding.__kwdefaults__ is not None
-    holding.__kwdefaults__["z"] = 2
-    assert changed() == {"default 'z'"}
-    holding.__code__ = edited.__code__
-    assert changed() == {"code"}
-    assert len({one.key for one in seen}) == len(seen)
-
-
-def test_an_object_is_seen_at_each_firing() -> None:
-    adder = Adder(1)
-    call = call_of(adder.add, x=1)
-    before = mark_of(call, {})
-    adder.by = 2
-    assert differing(mark_of(call, {}), before) == {"object"}
-
-
-def test_declared_variables_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told() -> Fingerprint:
-        return of(f, environment=("PORT_OF_A_TEST", "HOME"))
-
-    monkeypatch.delenv("PORT_OF_A_TEST", raising=False)
-    seen = [told()]
-    for value in ("", "1"):
-        monkeypatch.setenv("PORT_OF_A_TEST", value)
-        seen.append(told())
-        assert differing(*seen[-2:]) == {"environment 'PORT_OF_A_TEST'"}
-    assert len({one.key for one in seen}) == 3
-    assert "environment 'HOME'" in told().parts
-
-
 def test_the_parts_are_named_as_people_read_them() -> None:
     k = 1
 
@@ -281,57 +219,6 @@ def test_the_parts_are_named_as_people_read_them() -> None:
     assert all(re.fullmatch("[0-9a-f]{32}", text) for text in told.parts.values())
     assert re.fullmatch("[0-9a-f]{40}", told.key)
     assert told.parts["input 'x'"] != digest(1).hex()
-
-
-def test_a_node_with_ports_by_config_has_one() -> None:
-    @node(ports=lambda _: Ports({"x": int, "y": int}))
-    async def any_ports(config: Settings, **inputs: Any) -> Any:
-        return inputs
-
-    assert differing(of(any_ports, x=1, y=2), of(any_ports, x=1, y=3)) == {"input 'y'"}
-
-
-def test_the_names_of_ports_and_variables_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("x", "1")
-    monkeypatch.setenv("y", "1")
-    call, one = call_of(f), digest("1")
-    told = [mark_of(call, {name: one}) for name in "xy"] + [mark_of(call, {}, (name,)) for name in "xy"]
-    told += [
-        mark_of(call, {"x": one, "y": one}),
-        mark_of(call, {"x": one}, ("y",)),
-        mark_of(call, {}),
-    ]
-    assert len({each.key for each in told}) == len(told)
-
-
-def test_recursive_functions_have_one() -> None:
-    def around(k: int) -> Any:
-        async def even(x: int) -> Any:
-            return x == 0 or await odd(x - k)
-
-        async def odd(x: int) -> Any:
-            return x != 0 and await even(x - k)
-
-        return even
-
-    assert differing(of(around(1), x=1), of(around(1), x=1)) == set()
-    assert differing(of(around(1), x=1), of(around(2), x=1)) == {"closure 'k'", "closure 'odd'"}
-    source = "async def f(x=1): return x and await f(x - 1)"  # by a global name
-    assert differing(of(compiled(source)), of(compiled(source))) == set()
-
-
-def test_a_function_with_something_without_content_hash_has_none() -> None:
-    odd: Any = object()
-    for function, place in [
-        (make({"a": [odd]}), "closure 'k'[\"a\"][0]"),
-        (Adder(odd), "object.by"),
-        (Adder(odd).add, "object.by"),
-        (functools.partial(h, y=iter([])), "argument 'y'"),  # type: ignore[arg-type]
-        (compiled("async def f(x, y=object()): ..."), "default 'y'"),
-    ]:
-        with pytest.raises(NoDigest) as raised:
-            of(function, x=1)
-        assert (raised.value.problem.code, raised.value.problem.place) == ("DF0640", place)
 
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dataflow import EventKind, MemoStats, ProcessMemo
+from dataflow import MemoStats, ProcessMemo
 from dataflow.memo.table import Entry
-from dataflow.scheduler.hits import Candidate, Origin, Outcome, hit_of, read_memo_report, why_missed
+from dataflow.scheduler.hits import Candidate, Origin, Outcome, hit_of, why_missed
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -34,23 +34,6 @@ class TestTable:
         table.remember("c", known())
         assert (keys_of(table), table.recall("b")) == (["c", "a"], None)
 
-    def test_the_later_outcome_stands_and_is_the_newest(self) -> None:
-        table = ProcessMemo()
-        for key in "ab":
-            table.remember(key, known())
-        later = known(2)
-        table.remember("a", later)
-        assert table.recall("a") is later
-        assert keys_of(table) == ["a", "b"]
-        assert table.stats().entries == 2
-
-    def test_what_was_remembered_before_a_time_does_not_count(self) -> None:
-        table = ProcessMemo()
-        table.remember("a", known(after=5))
-        assert table.recall("a", NOON + 5 * SECOND) is not None
-        assert table.recall("a", NOON + 6 * SECOND) is None
-        assert table.recall("a") is not None
-
     def test_hits_and_misses_are_counted(self) -> None:
         table = ProcessMemo()
         table.recall("a")
@@ -62,23 +45,6 @@ class TestTable:
         assert table.stats() == MemoStats(entries=1, hits=1, misses=1)
         table.count_as_hit()
         assert table.stats() == MemoStats(entries=1, hits=2, misses=0)
-
-    def test_a_node_type_is_forgotten_or_all(self) -> None:
-        table = ProcessMemo()
-        for key, kind in (("a", "t"), ("b", "u"), ("c", "t")):
-            table.remember(key, known(type=kind))
-        assert table.clear("nobody") == 0
-        assert table.clear("t") == 2
-        assert (keys_of(table), keys_of(table, "u")) == ([], ["b"])
-        assert table.clear() == 1
-        assert table.stats().entries == 0
-
-    def test_the_newest_are_listed_up_to_a_number(self) -> None:
-        table = ProcessMemo()
-        for key in "abc":
-            table.remember(key, known())
-        assert [key for key, _ in table.newest("t", 2)] == ["c", "b"]
-        assert not table.newest("nobody", 2)
 
     def test_threads_may_share_it(self) -> None:
         table = ProcessMemo(most=5)
@@ -127,10 +93,3 @@ class TestWhy:
         ]
         for known, told in cases:
             assert why_missed("key", PARTS, known, NOON + 63 * SECOND, 60) == told
-
-    def test_an_event_is_told_as_why_tells_it(self) -> None:
-        hit = {"reach": "run", "type": "t", "from_run": "r", "from_path": "a/b", "since": NOON}
-        assert str(read_memo_report(EventKind.MEMO_HIT, hit)) == "remembered (run) from a/b of run r"
-        missed = {"reach": "store", "reason": "why"}
-        assert str(read_memo_report(EventKind.MEMO_MISSED, missed)) == "not remembered (store): why"
-        assert str(read_memo_report(EventKind.MEMO_SKIPPED, missed)) == "not memoized (store): why"

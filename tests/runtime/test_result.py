@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -44,17 +43,6 @@ async def optional(n: int = 0) -> int:
     return n
 
 
-async def test_outputs_are_read_by_name() -> None:
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inc, n=1).out)
-        flow.output("nothing", None)
-    result = await flow.run()
-    assert (result["y"], result["nothing"]) == (2, None)
-    assert isinstance(result.outputs, Mapping)
-    assert result.status == "completed"
-    assert repr(result).startswith(f"Result(run_id={result.run_id!r}, status='completed', outputs=")
-
-
 async def test_an_output_without_a_value_or_that_does_not_exist_is_an_error() -> None:
     with Flow("f") as flow:
         branch = flow.when(1, lambda n: n > 3)
@@ -69,40 +57,6 @@ async def test_an_output_without_a_value_or_that_does_not_exist_is_an_error() ->
     with pytest.raises(NameUnknown, match=r"^DF0818 output 'x':") as caught:
         result["x"]
     assert caught.value.diagnostics[0].available == ("y", "z")
-
-
-async def test_an_output_behind_a_long_chain_names_its_two_ends() -> None:
-    with Flow("f") as flow:
-        port = flow.when(1, lambda n: n > 3).yes
-        for _ in range(50):
-            port = flow.add(inc, n=port).out
-        flow.output("y", port)
-    result = await flow.run()
-    with pytest.raises(NameUnknown) as caught:
-        result["y"]
-    assert dict(caught.value.diagnostics[0].details)["reasons"] == (
-        "inc_50: port 'n' has no value; inc_49: port 'n' has no value; … 47 more …; "
-        "inc: port 'n' has no value; when: exit 'yes' not taken"
-    )
-    assert len(result.why("y").splitlines()) == 1 + 51
-
-
-async def test_an_output_that_never_settled_says_so() -> None:
-    with Flow("f") as flow:
-        flow.add(broken)
-        waits = flow.add(optional, n=1)
-        flow.after(waits, flow.add(inc, n=1).done)
-        flow.output("y", waits.out)
-    async with flow.start() as run:
-        run.cancel("changed my mind")
-        result = await run
-    assert result.status == "cancelled"
-    with pytest.raises(KeyError, match=r"^DF0817 output 'y': .*did not settle"):
-        result["y"]
-    with pytest.raises(DataflowError, match=r"^DF0817 port 'optional\.out': .*did not settle"):
-        result.get(waits.out)
-    assert result.why(waits.out) == "optional is not_run\n  because changed my mind"
-    assert result.why("optional") == "optional is not_run\n  because changed my mind"
 
 
 async def test_ports_of_the_flow_are_read() -> None:
@@ -139,17 +93,6 @@ async def test_a_value_read_twice_is_two_values() -> None:
     result.get(step.out).append(2)
     assert result.get(step.out) == [1]
     assert result["y"] == [1]
-
-
-async def test_signals_and_failures_that_nobody_wired_are_told_too() -> None:
-    with Flow("f") as flow:
-        done, skipped = flow.add(inc, n=1), flow.add(inc, n=flow.when(1, lambda n: n > 3).yes)
-    result = await flow.run()
-    assert isinstance(result.get(done.done), Signal)
-    assert result.why(done.error) == (
-        "'inc.$error' has no value\n  because inc: succeeded, so there is no failure"
-    )
-    assert result.why(skipped.done).splitlines()[0] == "'inc_2.$done' has no value"
 
 
 async def test_a_port_that_the_flow_does_not_have_itself_is_an_error() -> None:

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from dataflow import DataflowError, Flow, RunFailed, collect, each, this_firing, threaded
+from dataflow import Flow, RunFailed, collect, each, this_firing
 from dataflow.authoring import sharing
 
 
@@ -86,19 +86,6 @@ async def test_many_firings_open_a_thing_once_and_it_is_closed_with_the_run() ->
     assert things.told[0] == "open a", "the next run opens it anew"
 
 
-async def test_what_was_opened_last_is_closed_first() -> None:
-    things = Things()
-    await using(things, "a", "b", "c").using(max_concurrency=1).run()
-    assert [text for text in things.told if "close" in text] == ["close c", "close b", "close a"]
-
-
-async def test_outside_a_run_it_is_closed_with_the_block() -> None:
-    things = Things()
-    async with this_firing().opened("a", things("a")) as found:
-        assert (found, things.told) == ("a", ["open a"])
-    assert things.told == ["open a", "close a"]
-
-
 async def test_an_opening_that_fails_fails_all_who_wait_and_is_done_anew() -> None:
     things = Things()
     things.is_slow, things.error = True, OSError("no wire")
@@ -160,16 +147,6 @@ async def test_a_cancelled_run_closes_what_is_open_and_gives_up_what_is_being_op
             run.cancel()
             assert (await run).status == "cancelled"
             assert things.told == ["open a", "close a"]
-
-
-async def test_a_task_that_is_cancelled_closes_what_its_run_has_open() -> None:
-    things = Things()
-    flow, is_used = holding(things)
-    async with anyio.create_task_group() as group:
-        group.start_soon(flow.run)
-        await is_used.wait()
-        group.cancel_scope.cancel()
-    assert things.told == ["open a", "close a"]
 
 
 async def test_a_run_that_pauses_closes_it_and_opens_it_when_it_goes_on() -> None:
@@ -247,68 +224,3 @@ async def test_what_fails_while_it_is_open_is_opened_anew() -> None:
             await checkpoint()
             breaks, has_broken = anyio.Event(), anyio.Event()
     assert opened == [0, 1]
-
-
-async def test_nothing_is_opened_when_the_sitting_is_over() -> None:
-    things = Things()
-
-    async def mine() -> object:
-        return this_firing()
-
-    with Flow("over") as flow:
-        flow.output("firing", flow.add(mine).out)
-    firing = (await flow.run())["firing"]
-    with pytest.raises(DataflowError, match="DF0825"):
-        async with firing.opened("a", things("a")):
-            pytest.fail("it is not open")
-
-
-async def test_a_thread_shares_nothing() -> None:
-    things = Things()
-
-    @threaded
-    def use() -> str:
-        async def alone() -> str:
-            async with this_firing().opened("a", things("a")) as found:
-                return found
-
-        return anyio.run(alone)
-
-    with Flow("threads") as flow:
-        flow.output("used", flow.add(use).out)
-    things.open = opened_anywhere  # type: ignore[method-assign]  # it is in an event loop of its own
-    assert (await flow.run())["used"] == "a"
-
-
-@asynccontextmanager
-async def opened_anywhere(name: str) -> AsyncIterator[str]:
-    yield name
-
-
-async def test_several_runs_share_what_a_block_keeps_open() -> None:
-    things = Things()
-    async with sharing() as shared:
-
-        async def use() -> str:
-            async with shared.opened("a", things("a")) as found:
-                return found
-
-        with Flow("shared") as flow:
-            flow.output("used", flow.add(use).out)
-        assert [(await flow.run())["used"] for _ in range(2)] == ["a", "a"]
-        assert things.told == ["open a"]
-    assert things.told == ["open a", "close a"]
-
-
-async def test_a_block_that_raises_or_is_cancelled_closes_what_it_shares() -> None:
-    things = Things()
-    with pytest.raises(OSError, match="mine"):
-        async with sharing() as shared, shared.opened("a", things("a")):
-            raise OSError("mine")
-    assert things.told == ["open a", "close a"]
-    with anyio.CancelScope() as scope:
-        async with sharing() as shared, shared.opened("a", things("a")):
-            scope.cancel()
-            await checkpoint()
-    assert scope.cancelled_caught
-    assert things.told == ["open a", "close a"] * 2

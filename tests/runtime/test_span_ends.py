@@ -115,18 +115,6 @@ async def test_what_is_cancelled_ends_so_with_what_is_around_it() -> None:
         assert {span.status.status_code for span in spans.all} == {StatusCode.UNSET}
 
 
-async def test_spans_end_where_the_task_that_runs_the_flow_is_cancelled() -> None:
-    async def sleepy(x: int) -> int:
-        outside.deadline = anyio.current_time() + 0.01
-        await anyio.sleep_forever()
-        raise AssertionError("it never wakes")
-
-    flow, spans = flow_of(sleepy, x=1), Spans()
-    with anyio.CancelScope() as outside:
-        await flow.using(**spans.settings).run()
-    assert spans.states() == {"sleepy": "cancelled", "run f": "cancelled"}
-
-
 async def test_a_resumed_run_has_a_trace_for_each_sitting_and_calls_in_only_one() -> None:
     with Flow("f") as flow:
         flow.output("y", flow.add(inc, x=flow.ask(int, "more?", show=flow.add(inc, x=1).out).out).out)
@@ -140,27 +128,6 @@ async def test_a_resumed_run_has_a_trace_for_each_sitting_and_calls_in_only_one(
     assert result.outputs == {"y": 6}
     assert spans.states() == {"inc_2": "done", "run f": "completed"}
     assert spans.told("run f", "dataflow.run.id") == paused.run_id
-
-
-async def test_a_run_that_lives_in_its_result_is_told_in_both_sittings() -> None:
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inc, x=flow.ask(int, "more?").out).out)
-    spans = Spans()
-    told = flow.using(**spans.settings)
-    paused = await told.run()
-    await told.resume(paused, {paused.asks[0].id: 5})
-    assert spans.names() == ["ask", "run f", "inc", "run f"]
-
-
-async def test_a_flow_node_that_waits_for_an_answer_ends_paused_with_the_run() -> None:
-    with Flow("inner") as inner:
-        inner.output("y", inner.ask(int, "more?", show=inner.add(inc, x=1).out).out)
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inner).out.y)
-    spans, _ = await traced(flow)
-    assert spans.states() == {
-        "inner/inc": "done", "inner/ask": "paused", "inner": "paused", "run f": "paused",
-    }  # fmt: skip
 
 
 async def test_what_is_remembered_has_no_span() -> None:
@@ -215,16 +182,6 @@ async def test_a_live_session_has_one_span_around_its_calls() -> None:
     assert parents == {root.context.span_id}
 
 
-async def test_who_listens_hears_the_same_with_and_without_spans() -> None:
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inc, x=flow.add(inc, x=1).out).out)
-    heard = []
-    for settings in ({}, Spans().settings):
-        async with flow.using(**settings).start() as run:
-            heard.append([(event.seq, event.kind, event.path, event.data) async for event in run.events()])
-    assert heard[0] == heard[1]
-
-
 async def test_no_secret_is_in_a_span(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELEMETRY_KEY", "hidden-in-plain-sight")
 
@@ -240,31 +197,3 @@ async def test_no_secret_is_in_a_span(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "hidden" not in spans.text()
     assert "refused" in spans.text()
     assert spans.told("own [secret:TELEMETRY_KEY]", "none") is None
-
-
-async def test_in_a_live_session_what_an_update_overtakes_is_cancelled_and_what_stands_has_no_span() -> None:
-    begun, calls = anyio.Event(), []
-
-    async def waiting(x: int) -> int:
-        calls.append(x)
-        if len(calls) == 1:
-            begun.set()
-            await anyio.sleep_forever()
-        return x
-
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(inc, x=inner.input("x", int)).out)
-    with Flow("f") as flow:
-        one = flow.add(waiting, x=flow.input("x", int))
-        flow.output("y", flow.add(inner, x=one.out).out.y)
-    spans = Spans()
-    async with flow.using(**spans.settings).live(x=1) as session, anyio.create_task_group() as group:
-        group.start_soon(session.get, "y")
-        await begun.wait()
-        await session.update(x=2)
-        assert await session.get("y") == 3
-    labels = [(spans.label(span), (span.attributes or {}).get("dataflow.state")) for span in spans.all]
-    assert labels == [
-        ("waiting", "cancelled"), ("waiting", "done"), ("inner/inc", "done"), ("inner", "done"),
-        ("session f", None),
-    ]  # fmt: skip

@@ -5,12 +5,11 @@ from __future__ import annotations
 import anyio
 import anyio.lowlevel
 import pytest
-from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.sdk.trace import Span as SdkSpan
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
-from dataflow import Firing, Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
+from dataflow import Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
 from tests.support.processes import modules_after
 from tests.support.spans import Spans, traced
 
@@ -101,27 +100,6 @@ async def test_a_thread_sees_the_span_of_its_node() -> None:
     assert dict(spans.one("mine").attributes or {}) == {"x": 1}
 
 
-async def test_what_a_node_starts_itself_is_inside_its_span_and_no_span_is_left_current() -> None:
-    async def starting(x: int) -> int:
-        async def child() -> None:
-            with this_firing().span("child"):
-                await anyio.lowlevel.checkpoint()
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(child)
-        contexts.attach(contexts.set_value("left", True))
-        return x
-
-    async def next_one(x: int) -> tuple[object, object]:
-        return current(), contexts.get_value("left")
-
-    with Flow("f") as flow:
-        flow.output("seen", flow.add(next_one, x=flow.add(starting, x=1).out).out)
-    spans, result = await traced(flow)
-    assert result.outputs == {"seen": ("next_one", None)}
-    assert spans.parents()["child"] == "starting"
-
-
 async def test_maps_loops_and_flow_nodes_have_a_span_around_what_is_in_them() -> None:
     with Flow("inner") as inner:
         inner.output("y", inner.add(inc, x=inner.input("x", int)).out)
@@ -152,26 +130,6 @@ async def test_maps_loops_and_flow_nodes_have_a_span_around_what_is_in_them() ->
 
 async def listing(n: int) -> list[int]:
     return [*range(n)]
-
-
-async def test_the_rounds_of_a_loop_are_inside_one_span() -> None:
-    with Flow("f") as flow:
-        with flow.loop(limit=5) as rounds:
-            x = rounds.carry(flow.input("x", int))
-            more = flow.add(inc, x=x.out)
-            rounds.until(flow.add(double, x=more.out).out, lambda x: x >= 6)
-            x.next(more.out)
-        flow.output("x", x.final)
-        flow.output("y", flow.add(inc, x=x.final).out)
-    spans, _ = await traced(flow, x=1)
-    assert spans.parents() == {
-        **{f"loop[{n}]/{name}": "loop" for n in range(2) for name in ("inc", "double")},
-        "loop": "run f",
-        "inc_2": "run f",
-        "run f": None,
-    }
-    assert spans.links("loop[1]/double") == ["loop[1]/inc"]
-    assert spans.links("inc_2") == ["loop"]
 
 
 async def test_a_node_may_tell_of_the_flow_node_around_it_or_of_the_run() -> None:
@@ -208,40 +166,6 @@ async def test_a_node_may_tell_of_the_flow_node_around_it_or_of_the_run() -> Non
     assert spans.told("inner[0]", "told") == "by inner[0]/loop[2]/tell"
     assert spans.told("inner[0]", "thread") == 3
     assert "nothing" not in (spans.one("inner[0]").attributes or {})
-
-
-async def test_without_telemetry_what_is_told_of_a_flow_node_goes_nowhere() -> None:
-    seen: list[object] = []
-
-    async def tell(x: int) -> int:
-        span = this_firing().flow_span
-        span.note({"x": x})
-        span.rename("other")
-        seen.append((span.name, span.tells_content))
-        return x
-
-    with Flow("f") as flow:
-        flow.output("y", flow.add(tell, x=1).out)
-    assert (await flow.run()).outputs == {"y": 1}
-    assert await tell(1) == 1
-    assert seen == [("", False)] * 2
-
-
-async def test_a_thread_that_outlasts_its_flow_node_tells_nobody() -> None:
-    kept: list[Firing] = []
-
-    async def keep_firing(x: int) -> int:
-        kept.append(this_firing())
-        return x
-
-    with Flow("inner") as inner:
-        inner.output("y", inner.add(keep_firing, x=inner.input("x", int)).out)
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inner, x=1).out.y)
-    spans, _ = await traced(flow)
-    kept[0].flow_span.note({"late": True})
-    assert kept[0].flow_span.name == ""
-    assert "late" not in spans.text()
 
 
 async def test_without_telemetry_there_are_no_spans_and_a_nodes_own_do_nothing() -> None:
@@ -292,19 +216,6 @@ async def test_what_a_tracer_raises_is_logged_and_the_run_goes_on(caplog: pytest
     assert (await flow.using(telemetry=Telemetry(provider=provider)).run()).outputs == {"y": 2}
     assert {record.name for record in caplog.records} == {"dataflow.telemetry"}
     assert "no disk" in caplog.text
-
-
-def test_run_sync_tells_spans_too_also_where_an_event_loop_is_running() -> None:
-    with Flow("f") as flow:
-        flow.output("y", flow.add(inc, x=1).out)
-    spans = Spans()
-
-    async def inside() -> None:
-        with spans.provider.get_tracer("mine").start_as_current_span("mine"):
-            flow.using(**spans.settings).run_sync()
-
-    anyio.run(inside)
-    assert spans.parents() == {"inc": "run f", "run f": "mine", "mine": None}
 
 
 def test_only_a_flow_that_asks_for_it_loads_opentelemetry() -> None:

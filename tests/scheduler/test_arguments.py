@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dataflow import Config, Failure, Flow, Ports, RunFailed, Signal, collect, each, gather, merge, node
+from dataflow import Config, Failure, Flow, Ports, Signal, node
 
 
 class Style(Config):
@@ -63,11 +63,6 @@ async def floats(*xs: float) -> list[Any]:
     return list(xs)
 
 
-async def grows(xs: list[int]) -> list[int]:
-    xs.append(len(xs))
-    return xs
-
-
 def dead(flow: Flow) -> Any:
     return flow.when(1, lambda n: n > 3).yes
 
@@ -108,57 +103,3 @@ async def test_a_parameter_gets_the_value_that_is_wired(subtests: pytest.Subtest
             found = (await flow.run())["y"]
             assert found == given
             assert [type(one) for one in found] == [type(one) for one in given]
-
-
-async def test_a_checked_value_that_does_not_fit_names_the_port() -> None:
-    flow = Flow()
-    flow.add(floats, flow.add(value, 1).out, flow.add(value, "x").out)
-    with pytest.raises(RunFailed) as caught:
-        await flow.run()
-    (failure,) = caught.value.failures
-    assert failure.message.startswith("DF0601 floats.xs: ")
-    assert (failure.code, failure.type, failure.path) == ("DF0601", "NodeFailed", "floats")
-
-
-async def test_readers_of_one_list_get_their_own() -> None:
-    with Flow() as flow:
-        xs = flow.input("xs", list[int])
-        flow.output("a", flow.add(grows, xs=xs).out)
-        flow.output("b", flow.add(grows, xs=xs).out)
-        flow.output("xs", xs)
-    given = [5]
-    assert dict((await flow.run(xs=given)).outputs) == {"a": [5, 1], "b": [5, 1], "xs": [5]}
-    assert given == [5]
-
-
-async def test_the_defaults_of_a_function_are_not_changed() -> None:
-    async def appends(xs: list[int] = []) -> list[int]:  # noqa: B006 - that is what is shown
-        xs.append(1)
-        return xs
-
-    with Flow() as flow:
-        flow.output("a", flow.add(appends).out)
-        flow.output("b", flow.add(appends).out)
-    for _ in range(2):
-        assert dict((await flow.run()).outputs) == {"a": [1], "b": [1]}
-
-
-async def test_items_and_rounds_get_their_own_lists() -> None:
-    with Flow() as flow:
-        shared = flow.add(value, [0])
-        item = flow.add(grows, xs=merge(shared.out, shared.out))
-        lists = flow.add(grows, xs=each(gather(shared.out, shared.out)))
-        with flow.loop(limit=2) as it:
-            carry = it.carry(shared.out)
-            grown = flow.add(grows, xs=carry.out)
-            carry.next(shared.out)
-        flow.output("item", item.out)
-        flow.output("lists", collect(lists.out))
-        flow.output("last", it.result(grown.out))
-        flow.output("shared", shared.out)
-    assert dict((await flow.run()).outputs) == {
-        "item": [0, 1],
-        "lists": [[0, 1], [0, 1]],
-        "last": [0, 1],
-        "shared": [0],
-    }

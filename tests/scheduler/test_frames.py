@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dataflow import Flow, race
 from dataflow.base.failure import failure_of
 from dataflow.compiler.plan import ScopePlan
 from dataflow.core.states import Skip
@@ -53,53 +52,8 @@ def test_what_a_new_frame_shares_refuses_to_be_written_to() -> None:
     assert frame.failures == ()
 
 
-def test_no_other_part_of_a_new_frame_is_shared_with_the_next() -> None:
-    one, other = a_frame(), a_frame()
-    shared = {name for name in Frame.__slots__ if getattr(one, name) is getattr(other, name)}
-    plain = {
-        "plan", "number", "errors", "parent", "owner", "name", "position", "holders", "unsettled",
-        "closed_by", "has_ended", "is_closing",
-    }  # fmt: skip
-    assert shared == {*plain, *MAPPINGS, *SETS, "failures"}
-
-
 def test_what_one_frame_notes_is_in_it_and_not_in_another() -> None:
     for name, write in WRITERS.items():
         frame, other = a_frame(), a_frame()
         write(frame)
         assert (len(getattr(frame, name)), len(getattr(other, name))) == (1, 0)
-
-
-def test_metadata_of_the_last_attempt_replace_those_of_an_earlier_one() -> None:
-    frame = a_frame()
-    frame.note_metadata(0, {})
-    assert frame.metadata == {}
-    frame.note_metadata(0, {"a": 1})
-    frame.note_metadata(0, {})
-    assert frame.metadata == {}
-
-
-def test_frames_of_a_flow_with_a_race_share_nothing_that_it_writes_to() -> None:
-    async def one() -> int:
-        return 1
-
-    with Flow() as f:
-        f.output("o", race(f.add(one).out, f.add(one).out))
-    plan = f.compile().root
-    frame, other = Frame(plan, 0, "fail_fast"), Frame(plan, 1, "fail_fast")
-    names = ["undemanded", "lost", "withdrawn", "pulling", "taken"]
-    assert [name for name in names if getattr(frame, name) is getattr(other, name)] == []
-
-
-def test_the_constants_of_a_plan_are_not_written_to() -> None:
-    plan = ScopePlan(initial=[1], waits=[2], states=bytearray(1), demanded=1)
-    frame = Frame(plan, 0, "fail_fast")
-    frame.values[0] = frame.waits[0] = frame.states[0] = 7
-    assert (plan.initial, plan.waits, plan.states) == ([1], [2], bytearray(1))
-
-
-def test_a_frame_that_has_let_go_takes_no_value_any_more() -> None:
-    frame = a_frame()
-    frame.release()
-    with pytest.raises(TypeError):
-        frame.values[0] = 1

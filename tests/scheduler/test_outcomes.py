@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dataflow import SKIP, Flow, Maybe, collect, each, merge, node, race
+from dataflow import SKIP, Flow, Maybe, collect, each, node
 from dataflow.compiler.plan import Call
 from dataflow.core.events import Reporter
 from dataflow.core.states import DONE, READY, RELEASED, RUNNING, STATES, UNSETTLED, Skip
@@ -27,12 +27,6 @@ async def add(x: int, y: int) -> int:
 
 async def may(x: int) -> Maybe[int]:
     return x if x % 2 else SKIP
-
-
-async def fails_on_two(x: int) -> int:
-    if x == 2:
-        raise ValueError(x)
-    return x
 
 
 class Playing:
@@ -127,72 +121,9 @@ def a_diamond(f: Flow) -> None:
     f.output("o", f.add(add, x=f.add(inc, x=top.out).out, y=f.add(inc, x=top.out).out).out)
 
 
-def a_skip(f: Flow) -> None:
-    top = f.add(may, x=f.add(inc, x=1).out)
-    f.output("o", merge(f.add(inc, x=top.out).out, f.add(one).out))
-
-
-def a_failure(f: Flow) -> None:
-    top = f.add(node(fails_on_two).with_(on_error="skip"), x=f.add(inc, x=1).out)
-    f.output("o", f.add(inc, x=top.out).out)
-    f.output("p", f.add(inc, x=1).out)
-
-
-def a_failed_run(f: Flow) -> None:
-    f.output("o", f.add(inc, x=f.add(fails_on_two, x=f.add(inc, x=1).out).out).out)
-    f.output("p", f.add(inc, x=f.add(inc, x=1).out).out)
-
-
 def a_map(f: Flow, **options: Any) -> None:
     item = each(f.input("xs", list[int], [1, 2, 3, 4, 5]), **options)
     f.output("o", collect(f.add(inc, x=f.add(inc, x=item).out).out))
-
-
-def a_map_of_few_at_once(f: Flow) -> None:
-    a_map(f, max_concurrency=2)
-
-
-def a_map_of_skips(f: Flow) -> None:
-    f.output("o", collect(f.add(may, x=each(f.input("xs", list[int], [1, 2, 3]))).out))
-
-
-def a_map_of_failures(f: Flow, on_error: str = "collect") -> None:
-    item = each(f.input("xs", list[int], [1, 2, 3]), on_error=on_error)  # type: ignore[arg-type]
-    f.output("o", collect(f.add(fails_on_two, x=item).out))
-
-
-def a_failed_map(f: Flow) -> None:
-    a_map_of_failures(f, "fail")
-
-
-def two_lists(f: Flow) -> None:
-    first = f.add(inc, x=each(f.input("xs", list[int], [1, 2, 3])))
-    f.output("o", collect(first.out))
-    f.output("p", collect(f.add(inc, x=first.out).out))
-
-
-def a_map_in_a_map(f: Flow) -> None:
-    outer = each(f.input("xs", list[list[int]], [[1, 2], [], [3]]))
-    f.output("o", collect(collect(f.add(inc, x=each(outer)).out)))
-
-
-def a_loop(f: Flow) -> None:
-    with f.loop(limit=4) as it:
-        v = it.carry(0)
-        up = f.add(inc, x=v.out)
-        it.until(up.out, lambda x: x > 2)
-        v.next(up.out)
-    f.output("o", v.final)
-
-
-def a_race(f: Flow) -> None:
-    f.output("o", race(f.add(inc, x=f.add(one).out).out, f.add(inc, x=1).out))
-
-
-SHAPES: list[Callable[[Flow], None]] = [
-    a_chain, a_diamond, a_skip, a_failure, a_failed_run, a_map, a_map_of_few_at_once, a_map_of_skips,
-    a_map_of_failures, a_failed_map, two_lists, a_map_in_a_map, a_loop, a_race,
-]  # fmt: skip
 
 
 def flow_of(wire: Callable[[Flow], None]) -> Flow:
@@ -202,47 +133,7 @@ def flow_of(wire: Callable[[Flow], None]) -> Flow:
     return flow
 
 
-def played(flow: Flow, is_heard: bool = False) -> Playing:
-    inputs = {name: given.default for name, given in flow.inputs.items()}
-    return Playing(flow, is_heard, **inputs).to_the_end()
-
-
-def test_the_outcome_is_the_same_with_a_listener_to_whom_everything_is_reported() -> None:
-    for wire in SHAPES:
-        errors: Any
-        for errors in ("fail_fast", "continue"):
-            flow = flow_of(wire).using(errors=errors)
-            assert repr(played(flow).told()) == repr(played(flow, is_heard=True).told()), wire
-
-
-def test_everything_ends() -> None:
-    for wire in SHAPES:
-        playing = played(flow_of(wire))
-        assert playing.scheduler.has_ended
-        assert {frame.has_ended for frame in playing.frames()} == {True}
-
-
-def test_with_few_run_slots_the_states_are_the_same() -> None:
-    for wire in SHAPES:
-        for most in (1, 2):
-            free, limited = played(flow_of(wire)), played(flow_of(wire).using(max_concurrency=most))
-            assert limited.scheduler.has_ended
-            if wire not in (a_failed_run, a_failed_map, a_race):  # there it matters who was first
-                assert [told_of(frame)["states"] for frame in limited.frames()] == [
-                    told_of(frame)["states"] for frame in free.frames()
-                ]
-
-
 # a value
-
-
-def test_what_a_value_makes_ready_is_given_back_in_declared_order() -> None:
-    def wire(f: Flow) -> None:
-        first = f.add(one)
-        f.add(node(inc).with_(name="a"), x=first.out)
-        f.add(node(inc).with_(name="b"), x=first.out)
-
-    assert Playing(flow_of(wire)).fire() == ["a", "b"]
 
 
 def test_a_node_that_waits_for_more_is_not_ready_yet() -> None:
@@ -251,34 +142,10 @@ def test_a_node_that_waits_for_more_is_not_ready_yet() -> None:
     assert [playing.fire(), playing.fire()] == [[], ["add"]]
 
 
-def test_a_value_is_passed_on_without_a_work_list_and_the_last_ends_the_run() -> None:
-    playing = Playing(flow_of(a_chain))
-    advance = playing.scheduler.advance
-    playing.scheduler.advance = nothing_to_do  # type: ignore[method-assign]
-    assert playing.fire() == ["inc"]
-    playing.scheduler.advance = advance  # type: ignore[method-assign]
-    playing.fire()
-    assert not playing.scheduler.has_ended
-    playing.fire()
-    assert playing.scheduler.has_ended
-
-
-def nothing_to_do() -> list[FiringId]:
-    raise AssertionError("the work list was used")
-
-
 def test_a_value_that_is_not_kept_is_let_go() -> None:
     playing = Playing(flow_of(a_chain).using(keep=False)).to_the_end()
     values = [playing.root.values[node.outputs["out"]] for node in playing.root.plan.nodes]
     assert values == [RELEASED, RELEASED, 3]
-
-
-def test_a_value_of_what_was_closed_meanwhile_is_not_passed_on() -> None:
-    playing = Playing(flow_of(a_chain))
-    playing.root.states[0] = RUNNING
-    playing.scheduler.abort("stop")
-    assert playing.scheduler.settling.succeed(playing.root, 0, 1) == []
-    assert STATES[playing.root.states[1]].value == "not_run"
 
 
 def test_a_slot_that_a_firing_gives_back_goes_to_who_waited_first() -> None:
@@ -321,11 +188,6 @@ def test_the_value_of_its_last_node_ends_an_item() -> None:
     playing.fire()  # the last item ends the map
     assert playing.root.values[playing.scheduler.plan.outputs["o"]] == [3, 4]
     assert playing.root.states[0] == DONE
-
-
-def test_an_item_that_has_ended_makes_room_for_the_next() -> None:
-    playing = a_map_of(1, 2, max_concurrency=1)
-    assert [playing.fire(), playing.fire()] == [["inc[0]/inc_2"], ["inc[1]"]]
 
 
 def test_items_that_end_in_another_order_are_listed_in_theirs() -> None:

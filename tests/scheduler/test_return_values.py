@@ -101,11 +101,6 @@ TWO_EXITS = derive(
 ).configured(Names())
 
 
-def test_ports_of_exits_are_conditional() -> None:
-    told = {name: (port.exit, port.conditional) for name, port in TWO_EXITS.outputs.items()}
-    assert told == {"a": ("x", True), "b": ("x", True), "c": ("y", True), "d": (None, False)}
-
-
 def test_one_branch_is_taken_or_none() -> None:
     results: list[tuple[dict[str, Any], list[str]]] = [
         ({}, []),

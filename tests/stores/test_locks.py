@@ -6,14 +6,12 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from dataflow.stores import locks
-from dataflow.stores.locks import FileLock, is_taken, take, wait_for
+from dataflow.stores.locks import FileLock, is_taken, take
 
 
 @contextmanager
@@ -47,17 +45,6 @@ def test_a_lock_is_taken_once_until_it_is_released(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_released_lock_is_free_although_a_child_that_is_being_forked_has_a_copy(tmp_path: Path) -> None:
-    path = tmp_path / "run.lock"
-    lock = taken(path)
-    assert lock._descriptor is not None
-    copy = os.dup(lock._descriptor)
-    os.link(path, tmp_path / "second")  # the same file, since that of the lock goes
-    lock.release()
-    assert not is_taken(tmp_path / "second")
-    os.close(copy)
-
-
 def test_asking_hinders_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.lock"
     with shared(path):
@@ -70,33 +57,3 @@ def test_asking_hinders_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     asking.__enter__()
     monkeypatch.setattr(time, "sleep", lambda _: asking.__exit__(None, None, None))
     taken(path).release()
-
-
-def test_a_file_that_its_owner_removed_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "run.lock"
-    lock_file = locks._locked
-
-    def locked_too_late(descriptor: int, how: int) -> bool:
-        monkeypatch.setattr(locks, "_locked", lock_file)
-        path.unlink()
-        return lock_file(descriptor, how)
-
-    monkeypatch.setattr(locks, "_locked", locked_too_late)
-    lock = taken(path)
-    assert is_taken(path)
-    lock.release()
-
-
-def test_those_who_wait_come_one_after_the_other(tmp_path: Path) -> None:
-    inside: list[int] = []
-
-    def enter(number: int) -> int:
-        lock = wait_for(tmp_path / "creating")
-        inside.append(number)
-        together = len(inside)
-        inside.remove(number)
-        lock.release()
-        return together
-
-    with ThreadPoolExecutor(8) as threads:
-        assert set(threads.map(enter, range(200))) == {1}

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-import pytest
-
-from dataflow.errors import StoreError
 from dataflow.stores import Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.pruning import prune
@@ -39,14 +36,6 @@ def test_other_and_late_runs_stay() -> None:
     assert prune(store, timedelta(hours=1), ["completed"]) == []
 
 
-def test_interrupted_runs_are_told_from_running_ones() -> None:
-    store = with_runs(Store.memory(), a="running", b="running")
-    hold = store.hold("a")
-    assert pruned(store, 1, "interrupted") == ["b"]
-    assert pruned(store, 1, "running") == []
-    hold.release()
-
-
 def test_a_run_that_is_taken_or_deleted_meanwhile_is_left_out() -> None:
     class Resumed(MemoryStore):
         def runs(self) -> Sequence[StoredRun]:
@@ -63,12 +52,3 @@ def test_a_run_that_is_taken_or_deleted_meanwhile_is_left_out() -> None:
 
     for store in (Resumed(), Deleted()):
         assert pruned(with_runs(store, a="paused", b="paused"), 1, "paused") == ["a"]
-
-
-def test_what_keeps_a_run_from_being_deleted_is_told() -> None:
-    class Broken(MemoryStore):
-        def delete(self, run: str) -> None:
-            raise StoreError("in memory", "the disk is gone")
-
-    with pytest.raises(StoreError, match="the disk is gone"):
-        pruned(with_runs(Broken(), a="paused"), 1, "paused")

@@ -68,15 +68,6 @@ class TestFullDisk:
             assert seqs_of(store) == [1, 2, 3]
         assert seqs_of(Store.sqlite(small_disk / "runs.db")) == [1, 2, 3]
 
-    def test_a_store_for_which_there_is_no_room_is_not_made(self, small_disk: Path) -> None:
-        filling = filled(small_disk)
-        store = Store.sqlite(small_disk / "runs.db")
-        with pytest.raises(StoreError, match=r"runs\.db: "):
-            store.begin(new_run())
-        assert not store.runs()
-        filling.unlink()
-        store.begin(new_run()).release()
-
     def test_a_full_disk_can_be_read_and_what_runs_there_is_interrupted(self, small_disk: Path) -> None:
         store = written(small_disk / "runs.db")
         filled(small_disk)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import shutil
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -65,32 +61,12 @@ class TestMaking:
         assert columns == ["run", "seq", "kind", "path", "data"]
         assert settings == [1, "wal"]
 
-    def test_a_run_has_a_lock_in_the_folder_beside_the_file_until_it_is_released(
-        self, tmp_path: Path
-    ) -> None:
-        store = Store.sqlite(tmp_path / "runs.db")
-        with owned(store.begin(new_run("20261128T110721Z-0123abcd"))):
-            assert files_in(tmp_path / "runs.db-locks") == ["20261128T110721Z-0123abcd.lock"]
-        store.answer("20261128T110721Z-0123abcd", answer_to())
-        assert files_in(tmp_path) == ["runs.db", "runs.db-locks"]
-
     def test_a_run_is_owned_whatever_its_name(self, tmp_path: Path) -> None:
         store = Store.sqlite(tmp_path / "runs.db")
         for run in ("..", "a/b", "a\x00b", "half \ud83d", "x" * 5_000):
             with owned(store.begin(new_run(run))), pytest.raises(RunTaken):
                 store.hold(run)
         assert files_in(tmp_path) == ["runs.db", "runs.db-locks"]
-
-    def test_what_an_interrupted_making_left_is_in_nobodys_way(self, tmp_path: Path) -> None:
-        for name in ("runs.db-new", "runs.db-new-wal", "runs.db-new-shm", "runs.db-wal", "runs.db-shm"):
-            (tmp_path / name).write_bytes(b"left over")
-        assert [run.id for run in written(tmp_path / "runs.db").runs()] == ["run"]
-
-    def test_the_log_of_a_removed_file_does_not_enter_the_next(self, tmp_path: Path) -> None:
-        with owned(Store.sqlite(tmp_path / "old" / "runs.db").begin(new_run("old"))):
-            (tmp_path / "new").mkdir()
-            shutil.copy(tmp_path / "old" / "runs.db-wal", tmp_path / "new")
-        assert [run.id for run in written(tmp_path / "new" / "runs.db").runs()] == ["run"]
 
     def test_stores_that_are_made_at_once_are_one(self, tmp_path: Path) -> None:
         def begin(number: int) -> None:
@@ -160,12 +136,6 @@ class TestGone:
             with pytest.raises(StoreError, match="DF1110"):
                 store.commit("run", batch_of(1))
 
-    def test_locks_that_are_removed_come_again(self, tmp_path: Path) -> None:
-        store = written(tmp_path / "runs.db")
-        shutil.rmtree(tmp_path / "runs.db-locks")
-        assert store.find("run").status == "interrupted"
-        store.hold("run").release()
-
 
 def answer_in_child(pipe: Connection, store: Store, hold: Hold, path: Path) -> None:
     """Try in a forked child what only its parent may."""
@@ -201,37 +171,6 @@ class TestForks:
             child.join()
         assert len(list(store.records("run"))) == 1
 
-    def test_a_child_that_outlives_its_parent_owns_nothing(self, tmp_path: Path) -> None:
-        program = f"""
-import os, sys
-from dataflow.stores import Store
-from dataflow.testing.samples import new_run
-Store.sqlite({str(tmp_path / "runs.db")!r}).begin(new_run())
-if os.fork():
-    os._exit(0)
-print("forked", flush=True)
-sys.stdin.read()
-os._exit(0)
-"""
-        command = [sys.executable, "-W", "ignore", "-c", program]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"forked\n"
-            process.wait()
-            store = Store.sqlite(tmp_path / "runs.db")
-            assert store.find("run").status == "interrupted"
-            store.hold("run").release()
-
-    def test_a_child_uses_a_store_that_nobody_has_open(self, tmp_path: Path) -> None:
-        store = written(tmp_path / "runs.db")
-        if not (child := os.fork()):
-            try:
-                store.hold("run").release()
-                os._exit(0)
-            finally:
-                os._exit(1)
-        assert os.waitpid(child, 0)[1] == 0
-
 
 def test_what_version_1_has_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
@@ -258,11 +197,3 @@ def test_what_version_1_has_written_is_read(tmp_path: Path) -> None:
     store.delete(paused.id)
     with pytest.raises(StoreError, match="DF1105"):
         store.blob(*blob_of(b"a long text"))
-
-
-def test_what_a_later_release_adds_to_version_1_is_in_nobodys_way(tmp_path: Path) -> None:
-    store = written(tmp_path / "runs.db")
-    changed(tmp_path / "runs.db", "CREATE TABLE later (a)")
-    with owned(store.begin(new_run("second"))):
-        store.commit("second", Batch([record(1)], blob_of(b"data")))
-    assert [run.id for run in store.runs()] == ["second", "run"]

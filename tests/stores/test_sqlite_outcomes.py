@@ -16,8 +16,7 @@ from dataflow.errors import StoreError
 from dataflow.stores import OutcomeTable, Store
 from dataflow.testing.outcomes import NOON, new_outcome
 from dataflow.testing.peers import Peer
-from dataflow.testing.samples import blob_of, new_run
-from tests.stores.sqlite_stores import owned
+from dataflow.testing.samples import blob_of
 from tests.stores.test_sqlite import TestSqliteOutcomes as Outcomes
 
 VERSION_1: Final = Path(__file__).parents[1] / "golden" / "runs_version_1.sql"
@@ -55,20 +54,6 @@ class TestRoom:
         assert keys_of(table) == ["a", "c", "d"]
         assert blobs_in(tmp_path) == 3
 
-    def test_what_cannot_be_written_can_be_read(self, tmp_path: Path) -> None:
-        table = table_of(tmp_path)
-        blobs = blob_of(b"a" * 10_000)
-        table.remember(new_outcome("a", blobs=blobs), blobs)
-        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-            connection.execute(
-                "CREATE TRIGGER closed BEFORE UPDATE ON memo BEGIN SELECT RAISE(ABORT, 'closed'); END"
-            )
-        found = table.recall("a", NOON + 3 * HOUR)
-        assert found is not None
-        assert found == table.recall("a", NOON)
-        with pytest.raises(StoreError, match="closed"):  # a run would be without its blobs
-            table.recall("a", NOON + 3 * HOUR, "run")
-
     def test_what_has_expired_goes_before_all_else(self, tmp_path: Path) -> None:
         table = table_of(tmp_path, memo_bytes=35_000)
         for hour, name in enumerate("abc"):
@@ -80,36 +65,8 @@ class TestRoom:
         table.remember(replace(new_outcome("d", blobs=blobs), created=NOON + 4 * HOUR), blobs)
         assert keys_of(table) == ["a", "b", "d"]
 
-    def test_what_is_larger_than_all_room_is_not_remembered(self, tmp_path: Path) -> None:
-        table = table_of(tmp_path, memo_bytes=5_000)
-        table.remember(new_outcome("a"), {})
-        blobs = blob_of(b"b" * 10_000)
-        assert not table.remember(new_outcome("b", blobs=blobs), blobs)
-        assert keys_of(table) == ["a"]
-
-    def test_a_hit_writes_nothing_if_there_was_one_a_moment_ago(self, tmp_path: Path) -> None:
-        table = table_of(tmp_path)
-        table.remember(new_outcome("a"), {})
-        before = (tmp_path / "runs.db").read_bytes()
-        for second in range(50):
-            assert table.recall("a", NOON + timedelta(seconds=second)) is not None
-        assert (tmp_path / "runs.db").read_bytes() == before
-
 
 class TestFiles:
-    def test_reading_makes_nothing(self, tmp_path: Path) -> None:
-        table = table_of(tmp_path)
-        assert table.recall("a", NOON) is None
-        assert not table.newest("t", 1)
-        assert not table.use()
-        assert not table.clear()
-        table.forget("a")
-        assert not list(tmp_path.iterdir())
-
-    def test_an_outcome_makes_the_file(self, tmp_path: Path) -> None:
-        assert table_of(tmp_path / "folder").remember(new_outcome(), {})
-        assert table_of(tmp_path / "folder").recall("k1", NOON) == new_outcome()
-
     def test_a_file_of_an_earlier_release_gets_what_it_lacks(self, tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
             connection.executescript(VERSION_1.read_text())
@@ -164,19 +121,3 @@ class TestProcesses:
         assert table.recall("whole", NOON) == new_outcome("whole", blobs=blobs)
         assert blobs_in(tmp_path) == 1
         assert table.remember(new_outcome("half"), {})
-
-    def test_earlier_releases_leave_the_blobs_of_outcomes_alone(self, tmp_path: Path) -> None:
-        """They delete the blobs of a run that no other holder has, whoever that is."""
-        table = table_of(tmp_path)
-        blobs = blob_of(b"shared")
-        table.remember(new_outcome(blobs=blobs), blobs)
-        store = Store.sqlite(tmp_path / "runs.db")
-        with owned(store.begin(new_run())):
-            table.recall("k1", NOON, "run")
-        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
-            connection.execute(
-                "DELETE FROM blobs WHERE sha256 IN (SELECT sha256 FROM held_blobs AS held WHERE run = 'run' "
-                "AND NOT EXISTS (SELECT 1 FROM held_blobs WHERE sha256 = held.sha256 AND run <> held.run))"
-            )
-            connection.commit()
-        assert store.blob(*blobs) == b"shared"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -44,28 +43,6 @@ def test_a_log_that_was_cut_gives_the_last_state_or_the_one_before(
         assert seqs_of(store) == ([1, 2, 3, 4] if end == len(log) else [1, 2, 3])
         assert store.find("run").status == "interrupted"
         shutil.rmtree(copy)
-
-
-def test_a_log_that_was_damaged_gives_the_last_state_or_the_one_before(
-    torn: tuple[Path, int], tmp_path: Path
-) -> None:
-    folder, before = torn
-    log = (folder / "runs.db-wal").read_bytes()
-    for place in range(before, len(log), 211):
-        copy = tmp_path / "copy"
-        shutil.copytree(folder, copy)
-        (copy / "runs.db-wal").write_bytes(log[:place] + bytes([log[place] ^ 0xFF]) + log[place + 1 :])
-        assert seqs_of(Store.sqlite(copy / "runs.db")) in ([1, 2, 3], [1, 2, 3, 4])
-        shutil.rmtree(copy)
-
-
-def test_a_run_goes_on_where_its_log_was_cut(torn: tuple[Path, int]) -> None:
-    folder, before = torn
-    os.truncate(folder / "runs.db-wal", before + 1_000)
-    store = Store.sqlite(folder / "runs.db")
-    with owned(store.hold("run")):
-        store.commit("run", batch_of(4, 5))
-    assert seqs_of(store) == [1, 2, 3, 4, 5]
 
 
 def test_a_process_that_is_killed_while_it_writes_loses_nothing_acknowledged(

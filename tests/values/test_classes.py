@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, NewType, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, NamedTuple, NewType, TypedDict, TypeVar
 
-import pytest
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
-from dataflow.core.functions import SHOWN_NAMES
-from dataflow.values.classes import class_name, classes_of
+from dataflow.values.classes import classes_of
 
 if TYPE_CHECKING:
     from decimal import Context as Elsewhere
@@ -96,11 +94,3 @@ def test_classes_are_found_through_what_types_are_made_of() -> None:
     ]
     for kind, names in cases:
         assert found(kind) == names, kind
-
-
-def test_the_engine_and_loaded_files_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = set(classes_of([Any, object, int]).forms)
-    own = ("ExecutionContext", "Failure", "Image", "Message", "ProviderParts", "Secret", "Signal", "ToolCall")
-    assert names == {f"dataflow:{name}" for name in own}
-    monkeypatch.setitem(SHOWN_NAMES, __name__, "shown")
-    assert class_name(Part) == "shown:Part"

@@ -43,13 +43,6 @@ OTHER: list[tuple[str, str]] = [
 ]
 
 
-def test_functions_have_one_digest_only_if_they_do_the_same() -> None:
-    for source in [row[1] for row in SAME]:
-        assert code_digest(made(source)) == code_digest(made(ONE)), source
-    for source in [row[1] for row in OTHER]:
-        assert code_digest(made(source)) != code_digest(made(ONE)), source
-
-
 def test_wrappers_partials_methods_and_objects_count() -> None:
     digests = {code_digest(one) for one in (inc, awaiting(inc), awaiting(plain), awaiting(awaiting(inc)))}
     assert len(digests) == 4

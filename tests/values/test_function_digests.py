@@ -15,8 +15,6 @@ from dataflow.values.functions import is_plain
 from tests.values.test_code_digests import ONE, OTHER, SAME
 from tests.values.test_code_digests import made as compiled
 
-RATE = 3
-
 
 class Mode(Enum):
     FAST = 1
@@ -100,68 +98,6 @@ def test_what_does_something_else_has_another_digest() -> None:
     assert [name for name, source in OTHER if digest(compiled(source)) == one] == []
 
 
-def test_what_is_made_anew_has_the_same() -> None:
-    cases: list[Callable[[], Any]] = [
-        lambda: make(1),
-        lambda: make(make([1])),
-        lambda: around(make(1)),
-        lambda: functools.partial(plainly, 1, x=2),
-        lambda: Adder(1).add,
-        lambda: classes(1),
-        lambda: functools.lru_cache(make(1)),
-    ]
-    for anew in cases:
-        assert digest(anew()) == digest(anew()), anew
-
-
-def recursive(k: int) -> Callable[[int], Any]:
-    def down(x: int) -> Any:
-        return down(x - k) if x else up(x)
-
-    def up(x: int) -> Any:
-        return down(x + 1)
-
-    return down
-
-
-def crowd(count: int) -> list[Callable[[], Any]]:
-    """Make functions each of which holds all of them."""
-    source = "\n".join(
-        ["def crowd():"]
-        + [
-            f"  def f{one}(): return {', '.join(f'f{other}' for other in range(count))}"
-            for one in range(count)
-        ]
-        + [f"  return [{', '.join(f'f{one}' for one in range(count))}]"]
-    )
-    names: dict[str, Any] = {}
-    exec(source, names)  # a text of this file
-    functions: list[Callable[[], Any]] = names["crowd"]()
-    return functions
-
-
-def test_functions_that_hold_themselves_or_each_other_have_digests() -> None:
-    assert digest(recursive(1)) == digest(recursive(1)) != digest(recursive(2))
-    assert digest(crowd(30)) == digest(crowd(30)) != digest(crowd(31))
-    assert len({digest(one) for one in crowd(30)}) == 30
-    one, other = make(1), make(2)
-    one.__wrapped__, other.__wrapped__ = other, one  # type: ignore[attr-defined]  # as functools.wraps does
-    assert digest(one) != digest(other)
-
-
-def test_a_variable_without_a_value_is_one() -> None:
-    def early() -> Callable[[], Any]:
-        def made() -> Any:
-            return late
-
-        before = digest(made)
-        late: int = 1
-        assert digest(made) != before
-        return made
-
-    early()
-
-
 def test_what_a_function_holds_is_looked_at_once_and_located() -> None:
     with pytest.raises(NoDigest) as raised:
         digest({"a": make([object()])})
@@ -210,19 +146,3 @@ def test_the_settings_of_fields_count(subtests: pytest.Subtests) -> None:
             known = "from dataclasses import dataclass, field\nfrom pydantic import BaseModel, Field\n"
             digests = [digest(compiled(known + source.format(one))) for one in (1, 1, 2)]
             assert digests[0] == digests[1] != digests[2]
-
-
-def test_a_model_that_makes_itself_has_a_digest() -> None:
-    source = (
-        "from pydantic import BaseModel, Field\n"
-        "class f(BaseModel):\n  more: list['f'] = Field(default_factory=lambda: f)\n"
-        "  one: 'f' = Field(default_factory=lambda: f())\n"
-    )
-    assert digest(compiled(source)) == digest(compiled(source))
-
-
-def test_a_method_that_calls_that_of_its_base_is_told_without_the_rest_of_its_class() -> None:
-    source = "class f:\n  def one(self): return super().__init__()\n  def other(self): return {}"
-    one, other = (compiled(source.format(number)) for number in (1, 2))
-    assert digest(vars(one)["one"]) == digest(vars(other)["one"])
-    assert digest(one) != digest(other)

@@ -75,15 +75,6 @@ def containers_of(value: Any) -> set[int]:
     return found
 
 
-def test_sets_are_written_in_one_order() -> None:
-    writer = Writer(CLASSES, lambda *_: None)
-    words = [f"word {number}" for number in range(100)]
-    backward: set[str] = set()
-    backward.update(reversed(words))
-    assert writer.write(set(words), "a.out") == writer.write(backward, "a.out")
-    assert writer.write({3, 1}, "a.out") == {"$": "set", "v": [1, 3]}
-
-
 TEXTS: Final = st.text(st.characters(exclude_categories=())) | st.sampled_from(["$", "$$", "\ud83d\ude00"])
 HASHED: Final = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS | st.binary()

@@ -8,17 +8,15 @@ import urllib.parse
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
-from uuid import UUID
 
 import pytest
 
 from dataflow import ExecutionContext, Message, Secret, SecretMissing
-from dataflow.secrets.known import known
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
 from tests.support.known_secrets import forgetting
-from tests.values.examples import CLASSES, VALUES, Box, same
+from tests.values.examples import CLASSES, Box, same
 
 NAME: Final = "TOKEN_OF_TESTS"
 VALUE: Final = "tok-9f$&é"
@@ -85,18 +83,3 @@ def test_names_marks_and_places_of_secrets_have_no_value() -> None:
     with pytest.raises(Exception, match="cannot be stored") as caught:
         Writer(classes_of([]), lambda *_: None).write({VALUE: print}, "a.out")
     assert getattr(caught.value, "place", None) == f'a.out["[secret:{NAME}]"]'
-
-
-def test_a_secret_that_is_a_number_or_an_id_is_not_stored_as_one() -> None:
-    for held in (1234567890123456, UUID("0f8fad5b-d9cb-469f-a165-70867728950e")):
-        Secret("NUMBER", str(held)).reveal()
-        text, blobs = stored([held, 1])
-        assert str(held) not in text
-        assert Reader(CLASSES, blobs.__getitem__, "runs.db").read(json.loads(text)) == [held, 1]
-
-
-def test_values_without_secrets_are_written_as_if_none_was_known() -> None:
-    assert known() is not None
-    with_secrets = {name: stored(value) for name, value in VALUES.items()}
-    with forgetting():
-        assert {name: stored(value) for name, value in VALUES.items()} == with_secrets
