@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import importlib.metadata
 import runpy
+import signal
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
+from dataflow.cli import main
 from dataflow.cli.app import DISTRIBUTION
+from dataflow.cli.targets import find_flow
 from tests.cli.conftest import Cli
+from tests.support.source import home_of
 
 COMMANDS = ("run", "check", "show", "nodes", "schema")
 
@@ -65,3 +69,25 @@ def test_the_module_runs_as_the_command(monkeypatch: pytest.MonkeyPatch, capsys:
             runpy.run_module(module, run_name="__main__")
         assert ended.value.code == 0
         assert capsys.readouterr().out.startswith("Usage: dataflow ")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_whatever_is_being_done(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
+) -> None:
+    def interrupted(target: str, *, imports: bool) -> None:
+        signal.raise_signal(number)
+
+    monkeypatch.setattr(home_of(find_flow), "find_flow", interrupted)
+    done = cli("check", ":greet")
+    assert (done.code, done.err) == (code, "cancelled\n")
+
+
+def test_an_exit_without_a_number_is_a_failure(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def app() -> Any:
+        raise SystemExit("text")
+
+    monkeypatch.setattr(home_of(main), "_app", app)
+    assert cli().code == 1
+    monkeypatch.setattr(home_of(main), "_app", lambda: lambda **_: None)
+    assert cli().code == 0

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dataflow.cli.asks import type_text
+from dataflow.cli.asks import check_answer, type_text
+from dataflow.errors import ValueMismatch
 from dataflow.stores import Batch, Record, Store, StoredRun
 from tests.cli.conftest import Cli
 from tests.cli.test_runs import run_of
@@ -103,6 +104,13 @@ def test_a_second_answer_is_refused_and_the_open_asks_are_listed(cli: Cli) -> No
     assert "available: title" in done.err
 
 
+def test_a_completed_run_is_not_resumed(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    done = cli("resume", run, "--json")
+    assert (done.code, done.codes, done.json["run"]) == (1, ["DF1432"], run)
+    assert done.json["failures"][0]["problem"]["place"] == f"run {run}"
+
+
 def test_a_flow_that_is_no_longer_there_may_be_given(cli: Cli, folder: Path) -> None:
     text = (
         "from dataflow import Flow\nwith Flow('asking') as asking:\n"
@@ -166,6 +174,32 @@ def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: P
 )
 def test_the_type_of_an_answer_is_named(schema: dict[str, object], text: str) -> None:
     assert type_text(schema) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"a": "x"}, None),
+        ({"a": "x", "b": 1}, None),
+        ({"b": 1}, "an object with 'a'"),
+        ({"a": 1}, "'a': expected str, found int 1"),
+        ({"a": "x", "c": 1}, "found 'c'"),
+        ("x", "found str 'x'"),
+    ],
+)
+def test_an_answer_for_several_ports_is_checked_field_by_field(value: object, told: str | None) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    if told is None:
+        check_answer(value, schema)
+        return
+    with pytest.raises(ValueMismatch) as refused:
+        check_answer(value, schema)
+    assert told in str(refused.value)
 
 
 def test_an_approval_is_answered_by_its_word_and_by_the_name_of_its_node(cli: Cli, folder: Path) -> None:

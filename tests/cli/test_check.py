@@ -69,6 +69,15 @@ def test_a_problem_of_a_document_has_line_and_column(cli: Cli, document: Path) -
     ]
 
 
+def test_problems_of_a_flow_that_a_module_wires_are_those_of_the_flow(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "wired.py"
+    file.write_text("from dataflow import Flow\nwith Flow() as f:\n    f.connect('a', 'b.c')\n")
+    done = cli("check", str(file))
+    assert done.code == 1
+    assert done.out.startswith(f"{file}:3: DF0303 b.c:")
+    assert "DF0428" not in done.out
+
+
 def test_a_module_of_a_document_that_ends_the_process_is_a_problem(cli: Cli, document: Path) -> None:
     (document.parent / "nodes.py").write_text("raise SystemExit(5)\n")
     done = cli("check", str(document), "--import")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ def test_a_run_keeps_the_branch_that_it_was_started_with(cli: Cli, file: Path) -
     assert run["target"] == f"{file}#branch=a%20b"
     forked = cli("fork", run["run"], "--change", "a.config.value=z")
     assert forked.code == 0, forked.err
+
+
+def test_an_option_may_look_like_python(cli: Cli, file: Path) -> None:
+    for branch in ("x.py", "a/b:free", "1+1", "a.b:c.py", "b" * 300):
+        assert cli("run", str(file), "--branch", branch).out == f"a: {branch}\nB: {branch}\n"
+        assert cli("run", f"{file}#branch={branch}").out == f"a: {branch}\nB: {branch}\n"
 
 
 def test_a_file_is_converted_into_a_native_document_that_runs_the_same(cli: Cli, file: Path) -> None:
@@ -105,3 +112,12 @@ def test_the_words_of_another_system_are_refused(cli: Cli, file: Path) -> None:
         done = cli(*command, "--log-format", "cagent")
         assert (done.code, done.codes) == (2, ["DF1407"])
     assert len(cli("runs", "--json").json["runs"]) == 1
+
+
+def test_the_words_of_another_system_are_refused_to_a_run_that_goes_on(cli: Cli, file: Path) -> None:
+    paused = file.with_name("paused.json")
+    paused.write_text('{"toy": ["ask"]}', encoding="utf-8")
+    (run,) = re.findall(r"resume (\S+)", cli("run", str(paused)).err)
+    done = cli("resume", run, "ask=yes", "--log-format", "cagent")
+    assert (done.code, done.codes) == (2, ["DF1407"])
+    assert cli("resume", run, "ask=yes", "--log-format", "toy").code == 0

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -27,6 +29,10 @@ def problem(declared: Mapping[str, FlowInput], *given: str, prompt: str | None =
         read_inputs(declared, given, prompt)
     assert caught.value.code is ExitCode.USAGE
     return str(caught.value)
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
 @pytest.mark.parametrize(
@@ -88,6 +94,19 @@ def test_an_input_may_be_the_text_of_a_file(tmp_path: Path) -> None:
     assert read(list[int], f"@{file}") == [1, 2]
 
 
+def test_a_file_that_is_not_there_or_is_no_text_is_told(tmp_path: Path) -> None:
+    assert "DF1417 input 'x'" in problem({"x": FlowInput(str)}, f"x=@{tmp_path / 'nothing'}")
+    (tmp_path / "bytes").write_bytes(b"\xff")
+    assert "DF1418 input 'x'" in problem({"x": FlowInput(str)}, f"x=@{tmp_path / 'bytes'}")
+
+
+def test_an_input_may_be_what_stands_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, b"[1]")
+    assert read(list[int], "-") == [1]
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "DF1417 input 'x'" in problem({"x": FlowInput(str)}, "x=-")
+
+
 @pytest.mark.parametrize(
     "declared",
     [
@@ -135,3 +154,8 @@ def test_a_secret_is_given_by_a_name_that_is_set(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("MAIL_TOKEN", "tok-123456")
     assert read(Secret, "MAIL_TOKEN") == read(Secret | None, '"MAIL_TOKEN"') == Secret("MAIL_TOKEN")
     assert read(Secret | None, "null") is None
+
+
+def test_a_secret_that_is_too_short_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAIL_TOKEN", "tok")
+    assert "DF1004 input 'x': secret 'MAIL_TOKEN'" in problem({"x": FlowInput(Secret)}, "x=MAIL_TOKEN")

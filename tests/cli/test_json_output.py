@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from dataflow.cli.json_output import event_line, json_line
 from dataflow.core.events import Event, EventKind
-from dataflow.inspection.json_values import json_value
+from dataflow.inspection.json_values import json_value, shortened_repr
 
 
 class Pair(NamedTuple):
@@ -97,12 +97,22 @@ def test_a_value_is_carried_by_rule(value: object, expected: object) -> None:
     assert json_value(value) == expected
 
 
+def test_a_number_that_python_does_not_write_is_described() -> None:
+    assert json_value([10**5000]) == ["<int of 16610 bits>"]
+
+
 @given(VALUES)
 def test_whatever_the_value_it_becomes_json(value: object) -> None:
     line = json_line(json_value(value), "ascii")
     assert line.isascii()
     assert "\n" not in line
     json.loads(line)
+
+
+def test_what_is_shown_is_short() -> None:
+    assert shortened_repr("a" * 1000) == "'" + "a" * 196 + "..."
+    assert shortened_repr(b"a" * 1000) == f"{b'a' * 100!r}... (1000 bytes)"
+    assert shortened_repr(bytearray(2)) == repr(bytearray(2))
 
 
 def test_text_stays_readable_where_the_encoding_has_it() -> None:

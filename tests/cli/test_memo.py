@@ -46,6 +46,15 @@ def test_outcomes_are_told_by_node_types(cli: Cli, folder: Path) -> None:
     assert line.split()[:2] == ["numbers_flow:double", "2"]
 
 
+def test_nothing_remembered_is_told(cli: Cli, folder: Path) -> None:
+    done = cli("memo", "stats")
+    assert (done.code, done.out) == (0, "")
+    assert str(folder / ".dataflow/runs.db") in done.err
+    assert cli("memo", "stats", "--json").json == {"entries": 0, "types": []}
+    assert cli("memo", "clear").err == "forgot 0 outcomes\n"
+    assert not list(folder.iterdir())
+
+
 def test_outcomes_are_forgotten_by_type_and_age(cli: Cli, folder: Path) -> None:
     run_of(cli, folder, 1)
     table = Store.sqlite(folder / ".dataflow/runs.db").outcomes

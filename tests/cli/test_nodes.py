@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,13 @@ def test_the_list_has_every_pack_and_what_is_wrong_with_it(cli: Cli, monkeypatch
     assert cli("nodes", "shots").out == told
 
 
+def test_the_list_tells_on_demand_where_a_pack_failed(cli: Cli) -> None:
+    assert "Traceback" not in cli("nodes").err
+    done = cli("nodes", "--traceback")
+    assert done.err.startswith("Traceback (most recent call last)")
+    assert done.err.endswith("ModuleNotFoundError: No module named 'made_up_nowhere'\n")
+
+
 def test_the_list_as_json(cli: Cli, snapshot: SnapshotAssertion) -> None:
     assert cli("nodes", "shots", "--json").json == snapshot
     (lost,) = cli("nodes", "lost", "--json", "--traceback").json["packs"]
@@ -102,6 +110,45 @@ def test_unknown_types_are_reported(cli: Cli) -> None:
         done = cli("nodes", name)
         assert (done.code, done.out, len(done.codes)) == (1, "", 1)
         assert "Traceback" in cli("nodes", name, "--traceback").err or "." not in name
+
+
+ODD = """
+from collections.abc import Callable
+from typing import Any
+from dataflow import Config, Retry, node
+
+class Odd:
+    def __repr__(self) -> str:
+        raise SystemExit(3)
+
+class Holds(Config):
+    model_config = {"arbitrary_types_allowed": True}
+    call: Callable[[int], int] = print
+    odd: Any = Odd()
+
+async def holds(config: Holds, x: Any = Odd()) -> int: ...
+
+@node(default=Odd())
+async def defaulted(x: float = float("nan")) -> Any: ...
+
+@node(retries=Retry(2, before=print, on=["rate_limit"]), timeout=2.5)
+async def tried(x: int) -> Any: ...
+"""
+
+
+@pytest.mark.parametrize("name", ["holds", "defaulted", "tried"])
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_a_type_with_odd_settings_is_described(
+    cli: Cli, installed: Path, name: str, arguments: list[str]
+) -> None:
+    (installed / "odd_types.py").write_text(ODD, encoding="utf-8")
+    done = cli("nodes", f"odd_types:{name}", *arguments)
+    assert (done.code, done.err) == (0, "")
+    if arguments:
+        json.loads(done.out, parse_constant=lambda constant: pytest.fail(constant))
+    elif name == "tried":
+        assert "retries" in done.out
+        assert "timeout: 2.5" in done.out
 
 
 TYPES = """

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -100,6 +103,28 @@ def test_an_output_without_a_value_says_why(cli: Cli) -> None:
     assert "DF0817 output 'no': has no value: when: exit 'no' not taken" in done.err
 
 
+def test_outputs_without_a_value_beside_others_are_named_on_one_line(cli: Cli, folder: Path) -> None:
+    assert (
+        without_value(cli, folder, "b", "c", options=["--no-store"]) == "no value for b, c (--json says why)"
+    )
+
+
+def without_value(cli: Cli, folder: Path, *names: str, options: Sequence[str] = ()) -> str:
+    """Run a flow whose outputs of these names have no value, and return the line that tells it."""
+    nodes = {"a": {"type": "control.if", "config": {"condition": "value > 1"}, "values": {"value": 1}}}
+    outputs = {"no": "a.no", **dict.fromkeys(names, "a.yes")}
+    document = json.dumps({"dataflow": 1, "nodes": nodes, "outputs": outputs})
+    (folder / "flow.json").write_text(document, encoding="utf-8")
+    return cli("run", "flow.json", *options).err.splitlines()[-2]
+
+
+def test_a_command_that_is_told_takes_a_name_that_begins_as_an_option(cli: Cli, folder: Path) -> None:
+    assert without_value(cli, folder, "a\nb", "c").startswith(r"no value for a\nb, c (dataflow why ")
+    told = without_value(cli, folder, "-x", "z")
+    command = told.removeprefix("no value for -x, z (dataflow ").removesuffix(" says why)")
+    assert "output '-x' has no value" in cli(*command.split()).out
+
+
 def test_warnings_are_told_before_the_last_line(cli: Cli) -> None:
     done = cli("run", ":limited", "--json")
     *_, warning, last = done.err.splitlines()
@@ -152,3 +177,26 @@ def test_a_node_cannot_end_the_process(cli: Cli) -> None:
     assert done.json["failures"][0]["type"] == "SystemExit"
     assert done.codes == ["DF1427"]
     assert cli("run", ":leaves").out == ""
+
+
+def test_a_python_file_finds_the_modules_beside_it(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "beside_the_flow.py").write_text("async def one() -> int:\n    return 1\n")
+    (tmp_path / "the_flow.py").write_text(
+        "from beside_the_flow import one\nfrom dataflow import Flow\n"
+        "f = Flow('f')\nf.output('out', f.add(one).out)\n"
+    )
+    assert cli("run", str(tmp_path / "the_flow.py")).out == "out: 1\n"
+    monkeypatch.chdir(tmp_path)
+    assert cli("run", "the_flow:f").out == "out: 1\n"
+
+
+def test_events_that_nobody_reads_any_more_cancel_the_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unread(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Unread())
+    done = cli("run", ":waits", "--events")
+    assert (done.code, done.last) == (1, "cancelled: the reader of the events is gone")

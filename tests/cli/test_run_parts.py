@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dataflow import Flow
+from dataflow.cli.options import Options
+from dataflow.core.policy import Settings
 from tests.cli.conftest import Cli
 
 
@@ -49,6 +52,12 @@ def test_wrong_usage_of_options(cli: Cli) -> None:
         assert told in done.err
 
 
+def test_the_other_settings_of_a_flow_stay() -> None:
+    flow = Flow("f").using(errors="continue", max_concurrency=7, timeout=9.0, keep=False)
+    limited = Options(max_concurrency=2).settled(flow, None)
+    assert limited.settings == Settings("continue", 2, None, 9.0, keep=False)
+
+
 def test_a_trace_tells_what_nodes_were_given_and_gave(cli: Cli) -> None:
     done = cli("run", ":greet", "Ada", "--trace")
     assert done.out == "text: hello Ada\n"
@@ -65,6 +74,27 @@ def test_a_trace_shortens_and_tells_of_failures_and_skips(cli: Cli) -> None:
     assert "    -> out skipped: " in cli("run", ":skips", "--trace").err
     long = cli("run", ":passes", "--trace", "--input", f'x="{"y" * 500}"').err
     assert max(map(len, long.splitlines())) < 120
+
+
+def test_a_trace_tells_of_attempts(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nuses: {own: ./own.py}\n"
+        "nodes: {n: {type: own.no, values: {x: 1}, policy: {retry: {retries: 1}}}}\noutputs: {out: n}\n"
+    )
+    done = cli("run", str(tmp_path / "f.yaml"), "--trace")
+    assert "attempt 1 of n failed: ValueError: no luck" in done.err.splitlines()
+
+
+def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nnodes:\n"
+        "  low: {type: control.log, values: {value: low}, config: {level: debug}}\n"
+        "  high: {type: control.log, values: {value: a}, config: {level: error, message: '{{ value }}!'}}\n"
+    )
+    told = [line for line in cli("run", str(tmp_path / "f.yaml")).err.splitlines() if "done" not in line]
+    assert told[0] == "error: high: a!"
+    assert len(told) == 2  # and how the run ended
 
 
 def test_why_a_failure_was_handled_is_told(cli: Cli, tmp_path: Path) -> None:

@@ -44,6 +44,15 @@ def test_a_run_without_a_store_leaves_nothing(cli: Cli, folder: Path) -> None:
         assert str(folder / ".dataflow/runs.db") in done.err
 
 
+def test_a_store_may_be_anywhere(cli: Cli, folder: Path) -> None:
+    run = run_of(cli, ":greet", "Ada", "--store", "there/kept.db")
+    assert not Path(".dataflow").exists()
+    assert run in cli("runs", "--store", "there/kept.db").out
+    assert cli("runs", "show", run, "--store", "there/kept.db").code == 0
+    done = cli("run", ":greet", "Ada", "--store", "x.db", "--no-store")
+    assert (done.code, done.codes) == (2, ["DF1409"])
+
+
 def test_runs_are_listed_with_flow_status_and_open_asks(cli: Cli) -> None:
     first, second = run_of(cli, ":review"), run_of(cli, ":several")
     head, *lines = [line.split() for line in cli("runs").out.splitlines()]
@@ -97,6 +106,23 @@ def test_a_run_is_shown_as_a_tree_without_its_flow(cli: Cli, monkeypatch: pytest
     assert (8, "[3]") in names
     states = {line.split()[1] for line in nodes if len(line.split()) > 1}
     assert states == {"done"}
+
+
+def test_of_many_items_those_are_shown_that_are_not_done(cli: Cli, folder: Path) -> None:
+    (folder / "items.py").write_text(
+        "from dataflow import Flow, collect, each\n"
+        "async def check(number: int) -> int:\n"
+        "    if number == 70: raise ValueError('seventy')\n"
+        "    return number\n"
+        "with Flow('items') as items:\n"
+        "    found = items.add(check, number=each(list(range(100)), on_error='skip'))\n"
+        "    items.output('all', collect(found.out))\n"
+    )
+    run = run_of(cli, "items.py")
+    shown = cli("runs", "show", run).out
+    assert "[70]" in shown
+    assert "check[70] failed: ValueError: seventy" in shown
+    assert "and 89 done" in shown  # which those are goes by when they ran
 
 
 def test_a_firing_is_shown_with_what_it_gave_and_how_it_failed(cli: Cli) -> None:
@@ -157,6 +183,20 @@ def test_a_paused_run_is_cancelled_and_may_be_resumed(cli: Cli) -> None:
     assert "(cancelled)" not in cli("runs", "show", run).out
     assert cli("cancel", run, "--json").json == {"run": run, "status": "cancelled"}
     assert cli("resume", run, "publish=true", "title=x").code == 0
+
+
+def test_a_run_that_has_ended_is_not_cancelled(cli: Cli) -> None:
+    run = run_of(cli, ":greet", "Ada")
+    done = cli("cancel", run)
+    assert done.code == 1
+    assert f"run {run}" in done.err
+
+
+def test_why_goes_back_to_the_failure(cli: Cli) -> None:
+    run = run_of(cli, ":several")
+    assert cli("why", run, "fail").out == "fail is failed\n  because fail failed: ValueError: left\nside\n"
+    told = cli("why", run, "left", "--json").json["why"]
+    assert told[0] == "output 'left' has no value"
 
 
 def test_why_goes_on_to_the_asks_that_hold_a_run_up(cli: Cli) -> None:

@@ -51,6 +51,14 @@ def test_a_second_signal_ends_the_process_at_once(
     )
 
 
+def test_a_signal_that_came_before_the_run_cancels_it_at_once() -> None:
+    woken = []
+    with Interrupts() as interrupts, interrupts.held():
+        signal.raise_signal(signal.SIGINT)
+        interrupts.on_signal(lambda: woken.append(1))
+    assert woken == [1]
+
+
 @pytest.fixture
 def exits(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], threading.Event]:
     """Collect exit codes, and say when there is one."""
@@ -75,3 +83,12 @@ def test_a_run_that_does_not_end_is_not_awaited_for_ever(
         signal.raise_signal(signal.SIGTERM)
         assert happened.wait(60)
     assert codes == [143]
+
+
+def test_a_process_that_is_done_does_not_wait_for_threads(
+    exits: tuple[list[int], threading.Event],
+) -> None:
+    codes, happened = exits
+    Interrupts(owns_process=True).reported(1)
+    assert happened.wait(60)
+    assert codes == [1]

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from dataflow.cli.output import tolerant, write
+from dataflow.cli.output import Refused, is_terminal, shout, tell, tolerant, write
 
 
 def test_what_an_encoding_lacks_is_written_as_an_escape(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,6 +19,34 @@ def test_what_an_encoding_lacks_is_written_as_an_escape(monkeypatch: pytest.Monk
         assert write(sys.stdout, "Zoë \udcff")
     assert raw.getvalue() == b"Zo\\xeb \\udcff\n"
     assert sys.stdout.errors == "strict"
+
+
+def test_that_nobody_reads_any_more_is_told_once() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream:
+        assert not write(stream, "text")
+        assert write(stream, "vanishes, and does not complain when the stream is closed")
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    with Path("/dev/full").open("w") as stream, pytest.raises(Refused, match="No space left on device"):
+        write(stream, "text")
+
+
+def test_without_standard_error_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    tell("text")
+    shout("text")
+    assert not write(None, "text")
+
+
+def test_a_closed_stream_is_no_terminal() -> None:
+    stream = io.StringIO()
+    assert not is_terminal(stream)
+    stream.close()
+    assert not is_terminal(stream)
+    assert not is_terminal(None)
 
 
 def test_a_module_that_closes_standard_output_is_told(tmp_path: Path) -> None:

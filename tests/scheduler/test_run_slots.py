@@ -87,6 +87,3 @@ def test_a_thread_that_returns_before_its_firing_ends_keeps_nothing() -> None:
     assert later.steps == []
     slots.ended((frame, 0))
     assert numbers(slots.admit(())) == [1]
-
-
-# the end of the run
