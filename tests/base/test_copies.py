@@ -171,18 +171,3 @@ def test_a_subclass_keeps_its_type(subtests: pytest.Subtests) -> None:
             assert result == value
             assert result is not value
             assert list(result) == list(value)
-
-
-def test_a_deep_value_is_copied_without_recursion(subtests: pytest.Subtests) -> None:
-    cases: list[Any] = [lambda inner: [inner], lambda inner: {"a": inner}]
-    for wrap in cases:
-        with subtests.test(wrap=wrap):
-            value: Any = 1
-            for _ in range(100_000):
-                value = wrap(value)
-            part: Any = own_copy(value)
-            for _ in range(100_000):
-                assert part is not value
-                key = next(iter(part)) if isinstance(part, dict) else 0
-                part, value = part[key], value[key]
-            assert part == 1

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import anyio
 import anyio.lowlevel
 
-from dataflow import SKIP, Flow, Maybe, TypedFlow, collect, each, flow, threaded
+from dataflow import SKIP, Flow, Maybe, collect, each, flow, threaded
 
 
 class Parts(NamedTuple):
@@ -65,14 +65,6 @@ async def skip(x: Any) -> Maybe[str]:
     return SKIP if x is None else str(x)
 
 
-async def broken_text(x: Any) -> Any:
-    class Broken:
-        def __repr__(self) -> str:
-            raise RuntimeError("no repr")
-
-    return Broken()
-
-
 async def wait(x: Any) -> Any:
     say("begun")
     await anyio.sleep_forever()
@@ -117,11 +109,6 @@ async def ignore_in_a_fork(x: Any) -> Any:
         os._exit(signal.getsignal(signal.SIGTERM) is signal.SIG_IGN)
     signal.signal(signal.SIGTERM, before)
     return code_of(forked)
-
-
-async def wait_for_program(x: Any) -> Any:
-    say("begun")
-    return (await anyio.run_process(["sleep", "1000"], check=False)).returncode
 
 
 async def serve(x: Any) -> Any:
@@ -205,12 +192,6 @@ async def until_there(x: Any) -> Any:
     return x
 
 
-async def only_on_trusted(x: int) -> int:
-    if not await anyio.Path("trusted").exists():
-        raise ValueError("not trusted")
-    return x
-
-
 with Flow("greet") as greet:
     greet.output(
         "text", greet.add(hello, name=greet.input("name", str), times=greet.input("times", int, 1)).out
@@ -248,10 +229,10 @@ wide = Flow("wide")
 for number in range(60):
     wide.output(f"out{number}", wide.add(same, x=number).out)
 
-fails, skips, broken, waits = of_one(fail), of_one(skip), of_one(broken_text), of_one(wait)
+fails, skips, waits = of_one(fail), of_one(skip), of_one(wait)
 blocks, blocks_loop, blocks_other = of_one(threaded(block)), of_one(block_loop), of_one(block_other_thread)
 blocks_in_c, blocks_and_hears = of_one(block_loop_in_c), of_one(block_loop_that_hears)
-waits_for_program, serves = of_one(wait_for_program), of_one(serve)
+serves = of_one(serve)
 ends_a_fork, ignores_in_a_fork = of_one(end_a_fork), of_one(ignore_in_a_fork)
 swallows, interrupts = of_one(swallow), of_one(interrupt)
 leaves, chats, passes = of_one(leave), of_one(chat), of_one(same)
@@ -279,9 +260,6 @@ with Flow("waiting") as waiting:
     waiting.output("word", waiting.add(shout, word=asked.out).out)
     waiting.output("other", waiting.add(same, x=other.out).out)
 
-with Flow("retried") as retried:
-    retried.output("out", retried.add(only_on_trusted, x=retried.add(same, x=1).out).out)
-
 with Flow("opaques") as opaques:
     opaques.output("out", opaques.add(opaque).out)
 
@@ -298,13 +276,5 @@ unsound.output("out", add_unsound(hello).out)
 
 
 @flow
-def traced(f: Flow, prompt: str, mood: str | None = None) -> Any:
-    return f.add(hello, name=prompt).out
-
-
-@flow
 def untraceable(f: Flow) -> Any:
     raise LookupError("not wired")
-
-
-assert isinstance(traced, TypedFlow)

@@ -51,13 +51,6 @@ def test_a_node_that_ended_has_a_line_with_its_path_and_time(log: Log) -> None:
     assert log.lines.running() == []
 
 
-def test_a_node_that_is_disabled_has_a_line_unless_a_file_of_another_system_has_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert Log(capsys).end("a", "skipped", reason="disabled").read() == [["skipped", "", "a", "(disabled)"]]
-    assert Log(capsys, own={"a"}).end("a", "skipped", reason="disabled").read() == []
-
-
 def test_a_map_has_one_line_and_one_for_each_item_that_failed(log: Log) -> None:
     log.start("m").tell(EventKind.MAP_OPENED, "m", items=3)
     log.start("m[0]").end("m[0]").start("m[1]").end("m[1]", "failed").end("m[2]/inner", "timed_out")

@@ -95,14 +95,3 @@ def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:
     told = [line for line in cli("run", str(tmp_path / "f.yaml")).err.splitlines() if "done" not in line]
     assert told[0] == "error: high: a!"
     assert len(told) == 2  # and how the run ended
-
-
-def test_why_a_failure_was_handled_is_told(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
-    (tmp_path / "f.yaml").write_text(
-        "dataflow: 1\nuses: {own: ./own.py}\n"
-        "nodes: {n: {type: own.no, values: {x: 1}, policy: {default: 7}}}\noutputs: {out: n}\n"
-    )
-    done = cli("run", str(tmp_path / "f.yaml"))
-    assert done.out == "out: 7\n"
-    assert done.err.splitlines()[0].split("  ")[-1] == "(n failed: ValueError: no luck)"

@@ -25,24 +25,6 @@ def runs() -> list[dict[str, Any]]:
     return found
 
 
-def test_a_run_pauses_in_one_process_and_is_listed_answered_and_resumed_in_others() -> None:
-    paused = dataflow("run", f"{EXAMPLES}:review")
-    assert paused.returncode == 3
-    (run,) = runs()
-    assert (run["status"], run["asks"]) == ("paused", 2)
-    listed = json.loads(dataflow("asks", "--json").stdout)["asks"]
-    assert [ask["id"] for ask in listed] == ["publish", "title"]
-    assert dataflow("answer", run["run"], "publish=true", "title=mine").returncode == 0
-    resumed = dataflow("resume", run["run"])
-    assert (resumed.returncode, resumed.stdout) == (0, "title: MINE\npublish: true\n")
-    assert [line.split()[1] for line in resumed.stderr.splitlines()[:-1]] == [
-        "publish",
-        "title",
-        "when",
-        "shout",
-    ]
-
-
 def test_a_run_that_was_killed_is_interrupted_can_be_cancelled_and_goes_on() -> None:
     with started("run", f"{EXAMPLES}:killed", "--events") as process:
         read_until(process.stdout, WAITING)
@@ -65,33 +47,6 @@ def test_a_run_that_was_killed_is_interrupted_can_be_cancelled_and_goes_on() -> 
     assert [line.split()[1] for line in resumed.stderr.splitlines()[:-1]] == ["once"]
 
 
-def test_of_two_that_resume_at_once_one_wins_and_the_other_is_told() -> None:
-    with started("run", f"{EXAMPLES}:waiting", "--events") as first:
-        read_until(first.stdout, '"path": "until_there"')
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-    (run,) = runs()
-    command = ("resume", run["run"], "word=x")
-    with started(*command) as one, started(*command) as other:
-        ended = [process for process in (one, other) if _has_lost(process)]
-        assert len(ended) == 1
-        Path("there").touch()
-        winner = other if ended[0] is one else one
-        out, _ = winner.communicate()
-    assert (winner.returncode, out) == (0, "word: X\nother: 1\n")
-
-
-def _has_lost(process: subprocess.Popen[str]) -> bool:
-    """Tell whether a process was told that another executes the run; in the other one a node says `begun`."""
-    assert process.stdout is not None
-    if process.stdout.readline() == "begun\n":
-        return False
-    _, err = process.communicate()
-    assert process.returncode == 1
-    assert f"run {runs()[0]['run']}: " in err
-    return True
-
-
 def test_a_run_that_is_executed_takes_answers_and_is_neither_resumed_nor_cancelled_nor_deleted() -> None:
     with started("run", f"{EXAMPLES}:waiting") as process:
         read_until(process.stdout, "begun")
@@ -111,21 +66,3 @@ def test_a_run_that_is_executed_takes_answers_and_is_neither_resumed_nor_cancell
         Path("there").touch()
         out, _ = process.communicate()
     assert (process.returncode, out) == (0, "word: AHOI\nother: 1\n")
-
-
-def test_a_signal_cancels_a_resumed_run_which_may_be_resumed_again() -> None:
-    with started("run", f"{EXAMPLES}:waiting") as process:
-        read_until(process.stdout, "begun")
-        process.send_signal(signal.SIGTERM)
-        process.communicate()
-    (run,) = runs()
-    assert (process.returncode, run["status"]) == (143, "cancelled")
-    with started("resume", run["run"], "--json") as process:
-        read_until(process.stderr, "begun")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
-    assert (process.returncode, json.loads(out)["status"]) == (130, "cancelled")
-    assert err.splitlines()[-1] == "cancelled"
-    Path("there").touch()
-    done = dataflow("resume", run["run"], "word=x")
-    assert (done.returncode, done.stdout) == (0, "begun\nword: X\nother: 1\n")

@@ -41,16 +41,6 @@ def line(f: Flow) -> None:
     at(f, "other")
 
 
-def in_order(f: Flow) -> None:
-    a = f.add(node(name="a")(inc), x=1)
-    f.after(f.add(node(name="b")(inc), x=1), a.done)
-
-
-def on_failure(f: Flow) -> None:
-    a = f.add(node(name="a")(inc), x=1)
-    f.add(node(name="b")(anything), x=a.error)
-
-
 def lazy(f: Flow) -> None:
     f.add(node(name="b")(lazily), x=1, extra=at(f, "a"))
 
@@ -68,14 +58,6 @@ def looping(f: Flow) -> None:
         loop.until(step, lambda x: x > 1)
     at(f, "reader", other.final)
     at(f, "far")
-
-
-def carrying(f: Flow) -> None:
-    """Carry what one round makes late into what the next makes early."""
-    with f.loop(name="loop", limit=3) as loop:
-        carry = loop.carry(0)
-        at(f, "early", carry.out)
-        carry.next(at(f, "late"))
 
 
 def mapping(f: Flow) -> None:
@@ -117,8 +99,6 @@ ROWS: list[tuple[str, Wire, set[str], set[str]]] = [
     ("no node", line, set(), set()),
     ("a node that is gone", line, {"gone"}, set()),
     *((f"a {join.__name__}", joining(join), {"a"}, {"a", "c"}) for join in (merge, gather, fallback, race)),
-    ("what comes after", in_order, {"a"}, {"a", "b"}),
-    ("a failure", on_failure, {"a"}, {"a", "b"}),
     ("a lazy port", lazy, {"a"}, {"a", "b"}),
     ("what a loop begins with, and its test", looping, {"first"}, {"first", *IN_LOOP}),
     ("a value from around a loop", looping, {"around"}, {"around", "loop", "loop[]/stride", "reader"}),
@@ -127,8 +107,6 @@ ROWS: list[tuple[str, Wire, set[str], set[str]]] = [
     ("a node that nothing reads", looping, {"loop[]/beside"}, {"loop", "loop[]/beside", "reader"}),
     ("a loop", looping, {"loop"}, IN_LOOP),
     ("what reads a loop", looping, {"reader"}, {"reader"}),
-    ("an earlier node of the next round", carrying, {"loop[]/late"}, {"loop", "loop[]/late", "loop[]/early"}),
-    ("a later node alone", carrying, {"loop[]/early"}, {"loop", "loop[]/early"}),
     ("a map", mapping, {"a"}, IN_MAP),
     ("the node that a map is named by", mapping, {"a[]"}, IN_MAP),
     ("a node in a map, and not the one it reads", mapping, {"a[]/b"}, {"a", "a[]/b", "sum"}),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from weakref import ref
 
 import anyio
 import pytest
 
 from dataflow import Flow, StoreError, node
-from dataflow.stores import Batch, Store
+from dataflow.stores import Store
 from tests.support.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
 
 
@@ -117,18 +115,6 @@ class TestFailingStore:
             await f.using(store=Writes(failing_with(OSError("the disk is gone"), "node_finished"))).run()
         assert ended == ["hang"]
 
-    async def test_nothing_is_written_behind_what_could_not_be(self) -> None:
-        failed: list[Batch] = []
-
-        def before(batch: Batch) -> None:
-            if failed or any(record.kind == "node_finished" for record in batch.records):
-                failed.append(batch)
-                raise OSError("the disk was gone for a moment")
-
-        with pytest.raises(StoreError):
-            await asking_flow(Writes(before)).run()
-        assert len(failed) == 1
-
 
 class TestEffects:
     """What has an effect begins when its start record is written."""
@@ -165,13 +151,3 @@ class TestAfterTheRun:
         join_writers()
         store.delete(result.run_id)  # which nobody owns
         assert store.runs() == []
-
-    async def test_the_engine_is_let_go(self, tmp_path: Path) -> None:
-        store = Store.sqlite(tmp_path / "runs.db")
-        async with asking_flow(store).start() as run:
-            await run
-        engine = ref(run._engine)
-        del run
-        join_writers()
-        gc.collect()
-        assert engine() is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import anyio
 import pytest
 
 from dataflow import (
@@ -140,28 +139,3 @@ class TestBroken:
         [stored] = store.runs()
         assert stored.status == "interrupted"
         assert "run_finished" not in kinds_of(store, stored.id)
-
-
-class TestRecords:
-    """What the records hold."""
-
-    async def test_what_a_node_gives_before_its_answer_is_no_value_of_another(self) -> None:
-        is_answered = anyio.Event()
-
-        async def waits() -> None:
-            await is_answered.wait()  # so that the run does not pause before
-
-        with Flow("two") as f:
-            f.add(waits)
-            ask = f.ask(str, "?", name="first")
-            given = NodeOutput({"out": "given"}, status="paused", metadata={"ask": {}})
-            f.output("left", f.add(raw(lambda: given, out=str, left=str)).out.left)
-            f.output("o", ask.out)
-        flow = f.using(store=Store.memory())
-        async with flow.start() as run:
-            async for event in run.events():
-                if event.kind == "ask_opened" and event.path == "give":
-                    await run.answer({"first": "answered"})
-                    is_answered.set()
-            paused = await run
-        assert (await flow.resume(paused, {"give": "x"})).outputs == {"o": "answered", "left": "x"}

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import Flow, RunFailed, collect, each, fallback, flow, node
+from dataflow import Flow, RunFailed, collect, each, fallback, flow
 from dataflow.stores import Store
 from tests.properties.ledger import Ledger
-from tests.support.edges import every
 
 BROKEN: Final = {"is_broken": True}
 
@@ -29,10 +28,6 @@ async def add(x: int, y: int) -> int:
     return x + y
 
 
-async def twice(x: int) -> list[int]:
-    return [x, x]
-
-
 async def total(xs: list[int]) -> int:
     return sum(xs)
 
@@ -40,15 +35,6 @@ async def total(xs: list[int]) -> int:
 def items(f: Flow) -> Any:
     """Read in each item what has failed outside."""
     return f.add(total, xs=collect(f.add(add, x=each(f.add(listed).out), y=f.add(ten).out).out)).out
-
-
-def items_of_items(f: Flow) -> Any:
-    inner = f.add(add, x=each(f.add(twice, x=each([1, 2])).out), y=f.add(ten).out)
-    return f.add(total, xs=collect(f.add(total, xs=collect(inner.out)).out)).out
-
-
-def edges(f: Flow) -> Any:
-    return f.add(total, xs=collect(f.add(add, x=every(1, 2), y=f.add(ten).out).out)).out
 
 
 def rounds(f: Flow) -> Any:
@@ -72,36 +58,17 @@ def inside_a_flow(f: Flow) -> Any:
     return f.add(within, x=1).out
 
 
-def inside_a_flow_in_an_item(f: Flow) -> Any:
-    return f.add(total, xs=collect(f.add(within, x=each([1, 2])).out)).out
-
-
 def instead(f: Flow) -> Any:
     """Take something else for the list that was not made."""
     made = collect(f.add(add, x=each([1, 2]), y=f.add(ten).out).out)
     return f.add(total, xs=fallback(made, [0])).out
 
 
-def handled_beside(f: Flow) -> Any:
-    """Read besides in each item what has failed and is handled, which stands."""
-
-    async def fails() -> int:
-        raise ValueError("for good")
-
-    skipped = f.add(node(on_error="skip")(fails))
-    met = f.add(add, x=each([1, 2]), y=fallback(skipped.out, 5))
-    return f.add(add, x=f.add(total, xs=collect(met.out)).out, y=f.add(ten).out).out
-
-
 FLOWS: Final[dict[Callable[[Flow], Any], int]] = {
     items: 23,
-    items_of_items: 46,
-    edges: 23,
     rounds: 21,
     inside_a_flow: 24,
-    inside_a_flow_in_an_item: 49,
     instead: 23,
-    handled_beside: 23,
 }
 
 

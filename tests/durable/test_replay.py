@@ -95,24 +95,6 @@ class TestWhatStands:
         assert dict(result.states) == {**paused.states, "ask": "done", "add": "done"}
         assert set(result.states) >= {"twice[0]", "twice[1]", "inner/twice"}
 
-    async def test_what_is_pulled_is_resumed_as_what_was_pulled(self) -> None:
-        called: list[str] = []
-
-        async def other() -> int:
-            called.append("other")
-            return 1
-
-        with Flow("pulled") as f:
-            asked = f.add(one_ask)
-            summed = f.add(add, a=asked.out, b=1)
-            f.output("o", summed.out)
-            f.output("other", f.add(other).out)
-        flow = f.using(store=Store.memory())
-        async with flow.start(summed.out) as run:
-            paused = await run
-        result = await flow.resume(paused.run_id, {"ask": 1})
-        assert (list(result.outputs.values()), called) == ([2], [])
-
 
 def jumping(main: Callable[[], Any]) -> Any:
     """Run on trio with a clock that jumps to the next timer whenever nothing else can run."""

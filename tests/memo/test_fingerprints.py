@@ -20,7 +20,6 @@ from tests.support.processes import printed_with
 from tests.support.quick_nodes import Adder, awaiting, plan_of
 
 RATE: Any = 3
-OTHER = [1]
 
 
 class Mode(Enum):
@@ -191,18 +190,6 @@ def test_plain_global_variables_count() -> None:
         three = of(compiled(source, RATE=3))
         for value in values:
             assert differing(three, of(compiled(source, RATE=value))) == {"global 'RATE'"}
-
-
-def test_what_a_node_names_is_seen_at_each_firing(monkeypatch: pytest.MonkeyPatch) -> None:
-    call, inputs = call_of(rated, x=1), {"x": digest(1)}
-    before = mark_of(call, inputs)
-    assert mark_of(call, inputs) == before
-    monkeypatch.setitem(globals(), "RATE", 4)
-    assert differing(mark_of(call, inputs), before) == {"global 'RATE'"}
-    monkeypatch.setitem(globals(), "RATE", OTHER)
-    assert differing(mark_of(call, inputs), before) == {"global 'RATE'"}  # it is not told any more
-    monkeypatch.setitem(globals(), "RATE", 3)
-    assert mark_of(call, inputs) == before
 
 
 def test_the_parts_are_named_as_people_read_them() -> None:

@@ -116,27 +116,6 @@ async def test_an_opening_that_fails_fails_all_who_wait_and_is_done_anew() -> No
             assert found == "a"
 
 
-async def test_a_firing_that_is_cancelled_while_it_opens_does_not_break_the_others() -> None:
-    things = Things()
-    things.is_slow = True
-    async with sharing() as shared, anyio.create_task_group() as group:
-        found: list[str] = []
-        given_up = anyio.CancelScope()
-
-        async def use(scope: anyio.CancelScope) -> None:
-            with scope:
-                async with shared.opened("a", things("a")) as one:
-                    found.append(one)
-
-        group.start_soon(use, given_up)
-        group.start_soon(use, anyio.CancelScope())
-        await things.opening.wait()
-        given_up.cancel()
-        await checkpoint()
-        things.to_open.set()
-    assert (found, things.told) == (["a"], ["open a", "close a"])
-
-
 async def test_a_cancelled_run_closes_what_is_open_and_gives_up_what_is_being_opened() -> None:
     for is_open in (True, False):
         things = Things()
@@ -194,33 +173,3 @@ async def test_an_error_when_closing_is_a_warning_of_the_run(caplog: pytest.LogC
     assert result.warnings[0].endswith("OSError: cut off")
     assert "cut off" in caplog.text
     assert things.told[-2:] == ["close b", "close a"]
-
-
-async def test_what_fails_while_it_is_open_is_opened_anew() -> None:
-    breaks, has_broken = anyio.Event(), anyio.Event()
-
-    @asynccontextmanager
-    async def broken() -> AsyncIterator[int]:
-        try:
-            async with anyio.create_task_group() as group:
-
-                async def work() -> None:
-                    await breaks.wait()
-                    raise OSError("lost")
-
-                group.start_soon(work)
-                yield len(opened)
-        finally:
-            has_broken.set()
-
-    opened: list[int] = []
-    async with sharing() as shared:
-        for _ in range(2):
-            async with shared.opened("a", broken) as number:
-                opened.append(number)
-            breaks.set()
-            await has_broken.wait()
-            await checkpoint()
-            await checkpoint()
-            breaks, has_broken = anyio.Event(), anyio.Event()
-    assert opened == [0, 1]

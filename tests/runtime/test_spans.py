@@ -132,42 +132,6 @@ async def listing(n: int) -> list[int]:
     return [*range(n)]
 
 
-async def test_a_node_may_tell_of_the_flow_node_around_it_or_of_the_run() -> None:
-    async def tell(x: int) -> int:
-        span = this_firing().flow_span
-        span.note({"told": f"by {this_firing().path}", "nothing": None})
-        span.rename(f"about {span.name}")
-        return x
-
-    @threaded
-    def tell_in_a_thread(x: int) -> bool:
-        this_firing().flow_span.note({"thread": x})
-        return x >= 3
-
-    with Flow("inner") as inner:
-        with inner.loop(limit=5) as rounds:
-            x = rounds.carry(inner.input("x", int))
-            told = inner.add(tell, x=x.out)
-            more = inner.add(inc, x=told.out)
-            rounds.until(inner.add(tell_in_a_thread, x=more.out).out, bool)
-            x.next(more.out)
-        inner.output("x", x.final)
-
-    with Flow("outer") as flow:
-        first = flow.add(tell, x=1)
-        flow.output("xs", collect(flow.add(inner, x=each(flow.add(listing, n=first.out).out)).out.x))
-    spans, _ = await traced(flow)
-    assert [span.name for span in spans.all if span.name.startswith("about")] == [
-        "about inner",
-        "about outer",
-    ]
-    [whole] = [span for span in spans.all if span.name == "about outer"]
-    assert (whole.attributes or {})["told"] == "by tell"
-    assert spans.told("inner[0]", "told") == "by inner[0]/loop[2]/tell"
-    assert spans.told("inner[0]", "thread") == 3
-    assert "nothing" not in (spans.one("inner[0]").attributes or {})
-
-
 async def test_without_telemetry_there_are_no_spans_and_a_nodes_own_do_nothing() -> None:
     seen: list[object] = []
 

@@ -16,7 +16,7 @@ from dataflow.errors import StoreError
 from dataflow.stores import Batch, Record, Store
 from dataflow.testing.peers import Peer
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
-from tests.stores.sqlite_stores import Sqlite, owned, seqs_of, written
+from tests.stores.sqlite_stores import Sqlite, owned, seqs_of
 from tests.support.stored_runs import one_ask
 
 SMALL: Final = "size=400k"
@@ -67,14 +67,6 @@ class TestFullDisk:
             store.commit("run", big)
             assert seqs_of(store) == [1, 2, 3]
         assert seqs_of(Store.sqlite(small_disk / "runs.db")) == [1, 2, 3]
-
-    def test_a_full_disk_can_be_read_and_what_runs_there_is_interrupted(self, small_disk: Path) -> None:
-        store = written(small_disk / "runs.db")
-        filled(small_disk)
-        assert seqs_of(store) == [1, 2]
-        assert store.find("run").status == "interrupted"
-        with pytest.raises(StoreError, match="room on the disk"):
-            store.answer("run", answer_to())
 
 
 class TestRunOnAFullDisk:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -15,9 +14,7 @@ import pytest
 from dataflow.errors import StoreError
 from dataflow.stores import OutcomeTable, Store
 from dataflow.testing.outcomes import NOON, new_outcome
-from dataflow.testing.peers import Peer
 from dataflow.testing.samples import blob_of
-from tests.stores.test_sqlite import TestSqliteOutcomes as Outcomes
 
 VERSION_1: Final = Path(__file__).parents[1] / "golden" / "runs_version_1.sql"
 HOUR: Final = timedelta(hours=1)
@@ -92,32 +89,3 @@ class TestFiles:
                 table.recall(key, NOON)
             table.forget(key)
             assert table.recall(key, NOON) is None
-
-
-class Dying(dict[str, bytes]):
-    """Blobs behind which the one who writes them dies."""
-
-    def __reduce__(self) -> tuple[type, tuple[dict[str, bytes]]]:
-        return Dying, (dict(self),)
-
-    def items(self) -> Iterator[tuple[str, bytes]]:  # type: ignore[override]
-        import os
-        import signal
-
-        yield from super().items()
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-class TestProcesses:
-    def test_an_outcome_while_whose_writing_the_process_dies_is_not_there(self, tmp_path: Path) -> None:
-        blobs: Mapping[str, bytes] = blob_of(b"first")
-        table = table_of(tmp_path)
-        with Peer(Outcomes, tmp_path) as peer:
-            peer.ask("remember", new_outcome("whole", blobs=blobs), blobs)
-            second = Dying(blob_of(b"second"))
-            peer.start("remember", new_outcome("half", blobs=second), second)
-            peer.wait()
-        assert keys_of(table) == ["whole"]
-        assert table.recall("whole", NOON) == new_outcome("whole", blobs=blobs)
-        assert blobs_in(tmp_path) == 1
-        assert table.remember(new_outcome("half"), {})

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from dataflow.values.digests import NoDigest, digest
-from dataflow.values.functions import is_plain
+from dataflow.values.digests import digest
 from tests.values.test_code_digests import ONE, OTHER, SAME
 from tests.values.test_code_digests import made as compiled
 
@@ -96,18 +95,6 @@ def test_what_does_something_else_has_another_digest() -> None:
     one = digest(compiled(ONE))
     assert [name for name, source in SAME if digest(compiled(source)) != one] == []
     assert [name for name, source in OTHER if digest(compiled(source)) == one] == []
-
-
-def test_what_a_function_holds_is_looked_at_once_and_located() -> None:
-    with pytest.raises(NoDigest) as raised:
-        digest({"a": make([object()])})
-    assert raised.value.problem.place == "[\"a\"].<closure 'k'>[0]"
-    shared: Any = ()
-    for _ in range(100):
-        shared = (shared, shared)
-    assert digest(make(shared)) == digest(make(shared))
-    assert is_plain(shared)
-    assert not is_plain((shared, [shared]))
 
 
 def test_functions_constants_and_fields_of_a_class_count() -> None:
