@@ -104,6 +104,14 @@ def test_a_second_answer_is_refused_and_the_open_asks_are_listed(cli: Cli) -> No
     assert "available: title" in done.err
 
 
+def test_a_text_may_come_from_a_file_or_be_anything(cli: Cli, folder: Path) -> None:
+    (folder / "title.txt").write_text("from a file")
+    run = run_of(cli, ":review")
+    assert cli("resume", run, "title=@title.txt", "publish=true", "--output", "title").out == "FROM A FILE\n"
+    other = run_of(cli, ":review")
+    assert cli("resume", other, "title=17 = x", "publish=true", "--output", "title").out == "17 = X\n"
+
+
 def test_a_completed_run_is_not_resumed(cli: Cli) -> None:
     run = run_of(cli, ":greet", "Ada")
     done = cli("resume", run, "--json")

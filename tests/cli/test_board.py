@@ -40,3 +40,11 @@ def test_what_failed_runs_or_ended_last_is_chosen_first_with_what_it_stands_in()
     story.end("refine[0]/join", "failed").start("refine[0]/count")
     assert [row.key for row in story.board.select(3)] == ["refine", "refine/join", "refine/count"]
     assert [row.key for row in story.board.select(4)] == ["split", "refine", "refine/join", "refine/count"]
+
+
+def test_only_what_ended_lately_is_remembered() -> None:
+    story = Story()
+    for number in range(150):
+        story.end(f"n{number}")
+    assert list(story.board.recent) == [f"n{number}" for number in range(50, 150)]
+    assert len(story.board.select(10)) == 10

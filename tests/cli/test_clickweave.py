@@ -57,6 +57,13 @@ def test_a_record_that_is_none_ends_no_run(cli: Cli, folder: Path) -> None:
         assert json.loads(record.read_text(encoding="utf-8"))["status"] == "Failed"
 
 
+def test_a_folder_that_cannot_be_written_is_a_warning(cli: Cli, folder: Path) -> None:
+    (folder / ".clickweave").write_text("", encoding="utf-8")
+    done = cli("run", target(folder, workflow([typing("a")])), "--log-format", "clickweave")
+    assert done.code == 0
+    assert done.err.count("warning: the records of the run end here: ") == 1
+
+
 def test_the_models_are_told_at_the_start(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "answers.json").write_text('["done"]', encoding="utf-8")
     monkeypatch.setenv("DATAFLOW_SCRIPTED", "answers.json")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.nodes.formats.clickweave.workflows import edge, node, saved, workflow
 from tests.support.installed import install
 
 
@@ -84,6 +85,22 @@ def test_a_conversion_into_another_folder_tells_what_it_does_not_find_there(cli:
     where = f"names what stands in {original.parent.resolve()}, and does not run from another folder"
     names = "./shop.py, shop:price, part.yaml"
     assert done.err == f"note: r.yaml {where}: {names}; write it there, or take these along\n"
+
+
+def test_a_conversion_into_another_folder_tells_the_folders_and_images_that_it_names(
+    cli: Cli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sub"
+    (folder / "images" / "old").mkdir(parents=True)
+    (folder / "images" / "ok.png").write_bytes(b"")
+    arguments = ({"path": "images/ok.png"}, {"path": "images/old"}, {"path": "images"})
+    called = zip("abc", arguments, strict=True)
+    steps = [node(id, id, "McpToolCall", tool_name="t", arguments=given) for id, given in called]
+    made = saved(folder, workflow(steps, edge("a b"), edge("b c")))
+    done = cli("convert", str(made), "--output", "r.yaml")
+    assert "does not run from another folder: images/ok.png, images/old; write it there" in done.err
+    assert "path: images/ok.png" in Path("r.yaml").read_text(encoding="utf-8")
+    assert str(folder) not in Path("r.yaml").read_text(encoding="utf-8")
 
 
 def test_a_conversion_into_the_same_folder_finds_all(cli: Cli, original: Path) -> None:

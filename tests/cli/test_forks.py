@@ -101,6 +101,14 @@ def test_two_runs_are_told_apart(cli: Cli) -> None:
     } in told["differences"]
 
 
+def test_runs_that_do_not_differ_and_runs_that_cannot_be_compared(cli: Cli) -> None:
+    one, other = run_of(cli, ":greet", "Ada"), run_of(cli, ":greet", "Ada")
+    done = cli("diff", one, other)
+    assert (done.code, done.out) == (0, f"{one} and {other} do not differ\n")
+    assert cli("diff", one, other, "--json").json["differences"] == []
+    assert cli("diff", one, "nothing").code == 2
+
+
 def test_a_run_under_former_names_is_compared_with_the_help_of_its_flow(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

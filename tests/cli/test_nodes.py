@@ -149,3 +149,38 @@ def test_a_type_with_odd_settings_is_described(
     elif name == "tried":
         assert "retries" in done.out
         assert "timeout: 2.5" in done.out
+
+
+TYPES = """
+from dataflow import Config
+from dataflow.authoring import TypeField
+from pydantic import Field
+
+class Typed(Config):
+    plain: TypeField = str
+    items: TypeField = Field(list[int], description="Of items.")
+    named: TypeField = "integer"
+    wanted: TypeField
+
+async def typed(config: Typed) -> None: ...
+"""
+
+
+def test_a_field_that_holds_a_type_has_its_default_as_documents_write_it(cli: Cli, installed: Path) -> None:
+    (installed / "field_types.py").write_text(TYPES, encoding="utf-8")
+    lines = cli("nodes", "field_types:typed").out.splitlines()
+    assert lines[lines.index("config") + 1 :] == [
+        "  plain: a type = 'string'",
+        "  items: a type = {'items': {'type': 'integer'}, 'type': 'array'}  Of items.",
+        "  named: a type = 'integer'",
+        "  wanted: a type",
+    ]
+
+
+def test_an_entry_point_that_names_nothing_is_told(cli: Cli, installed: Path) -> None:
+    values = ["!!!", "module", ":object", "a b:c"]
+    for number, value in enumerate(values):
+        install(installed, f"nothing-{number}", f"void{number} = {value}\n")
+        told = cli("nodes", f"void{number}").out
+        assert told.startswith(f"void{number} (nothing-{number} 1.0): error: DF1317 ")
+        assert told.endswith(f"expected module:object, found {value!r}\n")

@@ -95,3 +95,12 @@ def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:
     told = [line for line in cli("run", str(tmp_path / "f.yaml")).err.splitlines() if "done" not in line]
     assert told[0] == "error: high: a!"
     assert len(told) == 2  # and how the run ended
+
+
+def test_a_document_finds_the_modules_beside_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "beside_document.py").write_text("async def one() -> int:\n    return 1\n")
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nnodes: {n: {type: 'beside_document:one'}}\noutputs: {out: n}\n"
+    )
+    assert cli("run", str(tmp_path / "f.yaml")).out == "out: 1\n"
+    assert cli("check", str(tmp_path / "f.yaml")).out.endswith("beside_document:one\n")

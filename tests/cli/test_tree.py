@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from dataflow.cli import main
+from dataflow.cli.board import Row
 from dataflow.cli.tree import Tree, describe
 from dataflow.core.events import EventKind
+from dataflow.core.states import NodeState
+from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
 from tests.cli import examples
 from tests.cli.processes import EXAMPLES
-from tests.cli.test_board import Story
+from tests.cli.test_board import START, Story
 from tests.support.source import home_of
 
 
@@ -115,6 +118,21 @@ def test_an_open_ask_is_told_with_its_prompt_and_does_not_run() -> None:
     assert told(story) == ["1/3 done, 2 asking"]
 
 
+def test_loops_without_a_limit_and_maps_whose_name_no_node_has_are_counted() -> None:
+    row = Row("l", 0, opens="loop", rounds=7)
+    row.began("l", START)
+    assert describe(row) == "round 7"
+    row = Row("m", 0, opens="map")
+    assert describe(row) == "waiting"
+    row.began("m", START)
+    assert describe(row) == "running"
+    row.items = 3
+    assert describe(row) == "3 items, running"
+    row.stopped("m", START)
+    row.outcome = NodeState.DONE
+    assert describe(row) == "3 items, done"
+
+
 def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
     window: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,3 +147,27 @@ def test_the_tree_of_a_run_that_goes_on_shows_what_is_settled(
     rows = {line.split()[0]: line.split()[1:] for line in drawn.splitlines()[1:] if re.match("  [a-z]", line)}
     assert rows["hello"][0] == rows["title"][0] == "done"
     assert rows["publish"][:3] == ["asks", "Publish", "it?"]
+
+
+def test_what_is_settled_and_runs_again_is_not_counted_twice() -> None:
+    past = Past("run", "runs.db")
+    past.firings["again"] = PastFiring("loop", 1, state=NodeState.DONE)
+    past.firings["again[0]/same"] = PastFiring("node", 1, state=NodeState.DONE)
+    past.rounds["again"] = 1
+    story = Story(examples.limited)
+    story.board.recall(past, str, START)
+    assert told(story)[:2] == ["1 round, done", "done"]
+    story.start("again", "loop").tell(EventKind.LOOP_ROUND, "again", round=0)
+    assert told(story)[0] == "round 1 of 2"
+    assert told(story.start("again[0]/same").end("again[0]/same"))[1] == "done"
+
+
+def test_what_was_settled_and_is_to_be_computed_again_waits() -> None:
+    past = Past("run", "runs.db")
+    past.firings["shout"] = PastFiring("node", 1, state=NodeState.DONE)
+    story = Story(examples.review)
+    story.board.recall(past, str, START)
+    row = list(story.board.rows).index("shout")
+    assert told(story)[row] == "done"
+    story.tell(EventKind.RUN_RESUMED, "", forgotten=["shout"])
+    assert told(story)[row] == "waiting"

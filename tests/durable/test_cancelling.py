@@ -9,7 +9,7 @@ from dataflow.core.states import NodeState, RunStatus
 from dataflow.durable.journal_view import fold
 from dataflow.durable.ownership import cancel_stored
 from dataflow.durable.replay import look_at
-from dataflow.stores import Store
+from dataflow.stores import Batch, Record, Store
 from tests.behaviour.flow_parts import inc
 
 
@@ -48,6 +48,15 @@ async def test_a_cancelled_run_ends_from_the_inside_out_and_can_be_resumed() -> 
     assert after.firings["again"].reason == "no longer needed"
     assert after.elapsed == before.elapsed  # the time of waiting does not count
     assert (await asking().using(store=store).resume(run, {"again[0]/more": 7}))["more"] == 7
+
+
+def test_a_run_whose_newest_record_was_cut_off_can_be_cancelled() -> None:
+    store = Store.memory()
+    run = paused(store)
+    seq = fold(run, store.records(run), "runs.db").seq
+    store.commit(run, Batch([Record(seq + 1, "node_star", "", "{")], status="running"))
+    cancel_stored(store, run)
+    assert fold(run, store.records(run), "runs.db").status is RunStatus.CANCELLED
 
 
 def test_a_run_is_not_cancelled_while_somebody_executes_it_or_when_it_has_ended() -> None:

@@ -12,7 +12,7 @@ from dataflow.durable.edits import Edits, check_edits, compare
 from dataflow.durable.graph_signature import FlowShape, shape_of
 from dataflow.errors import FlowEdited
 from dataflow.stores import Store
-from tests.support.quick_nodes import inc
+from tests.support.quick_nodes import add, inc
 
 RUN = "20261128T120000Z-0a1b2c3d"
 
@@ -61,6 +61,18 @@ def test_edits_are_found() -> None:
     assert edited(chain("a", "ask", "b2")) == Edits(renamed={"b": "b2"})
     assert edited(chain("ask", "b")) == Edits(removed=("a",), changed={"ask": ("wiring",)})
     assert edited(chain("a", "ask", "b", a=dec)).changed == {"a": ("type", "code")}
+
+
+def test_what_is_inside_a_renamed_node_is_renamed_with_it() -> None:
+    def nested(name: str) -> FlowShape:
+        with Flow(name) as flow:
+            flow.add(inc, x=flow.input("x", int))
+        with Flow("outer") as outer, outer.loop(name=name, limit=2) as loop:
+            carry = loop.carry(0)
+            carry.next(outer.add(node(name="step")(add), x=carry.out, y=1).out)
+        return shape_of(outer.compile())
+
+    assert compare(nested("a"), nested("b")).renamed == {"a": "b", "a/step": "b/step"}
 
 
 # what it means for a run

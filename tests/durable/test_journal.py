@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from dataflow import Flow, StoreError, node
-from dataflow.stores import Store
+from dataflow.stores import Batch, Hold, Store, StoredRun
+from dataflow.stores.store import NOTHING
 from tests.support.stored_runs import Gated, Writes, asking_flow, failing_with, kinds_of, until
 
 
@@ -92,6 +93,12 @@ class TestFailingStore:
                     assert (await asking_flow(store).resume(stored.id)).status == "paused"
                     assert (await asking_flow(store).resume(stored.id, {"ask": 22}))["o"] == 42
 
+    async def test_a_store_error_is_raised_as_it_is(self) -> None:
+        error = StoreError("here", "no room")
+        with pytest.raises(StoreError) as raised:
+            await asking_flow(Writes(failing_with(error, "run_paused"))).run()
+        assert raised.value is error
+
     async def test_it_ends_what_runs(self) -> None:
         ended: list[str] = []
         begun = anyio.Event()
@@ -114,6 +121,21 @@ class TestFailingStore:
         with pytest.raises(StoreError, match="the disk is gone"):
             await f.using(store=Writes(failing_with(OSError("the disk is gone"), "node_finished"))).run()
         assert ended == ["hang"]
+
+    async def test_a_hold_that_cannot_be_given_up_is_told(self) -> None:
+        class Stuck(Writes):
+            def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:
+                hold = super().begin(run, batch)
+
+                class Held:
+                    def release(self) -> None:
+                        hold.release()
+                        raise OSError("the lock is stuck")
+
+                return Held()
+
+        with pytest.raises(StoreError, match="the lock is stuck"):
+            await plain_flow(Stuck()).run()
 
 
 class TestEffects:
@@ -138,6 +160,16 @@ class TestEffects:
             store.gate.set()
             await run
         assert sent == ["sent 2"]
+
+    async def test_it_does_not_begin_where_it_cannot_be_written(self) -> None:
+        def before(batch: Batch) -> None:
+            if any(record.path == "send" for record in batch.records):
+                raise OSError("the disk is gone")
+
+        sent: list[str] = []
+        with pytest.raises(StoreError, match="the disk is gone"):
+            await self.flow(Writes(before), sent).run()
+        assert sent == []
 
 
 class TestAfterTheRun:

@@ -81,6 +81,13 @@ class TestRefused:
                 without = await self.flow(output).run()
                 assert without.status in ("completed", "paused")
 
+    async def test_a_node_that_has_failed_keeps_its_own_reason(self) -> None:
+        def output() -> NodeOutput:
+            return NodeOutput(status="error", metadata={"error": "no luck", "m": object()})
+
+        with pytest.raises(RunFailed, match="no luck"):
+            await self.flow(output).using(store=Store.memory()).run()
+
     async def test_inputs_types_and_defaults_are_refused_before_the_run_is_begun(self) -> None:
         async def make() -> Callable[[], int]:
             return lambda: 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dataflow import Flow, Result, RunTaken
+from dataflow import Flow, Result, RunTaken, StoreError
 from dataflow.base.backend import on_asyncio
 from dataflow.durable.ownership import cancel_stored
 from dataflow.stores import Store
@@ -148,6 +148,34 @@ async def test_of_tasks_that_resume_a_run_at_the_same_time_one_has_it(tmp_path: 
                     group.start_soon(resume, store, run, ended)
             assert sorted(ended) == ["42", *["taken"] * 4]
             assert kinds_of(store, run).count("run_resumed") == 1
+
+
+async def test_a_run_that_no_thread_can_be_started_for_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, start = Store.memory(), threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name.startswith("dataflow journal"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        await asking_flow(store).run()
+    assert nobody_owns(store)
+
+
+async def test_errors_of_a_store_are_store_errors(subtests: pytest.Subtests) -> None:
+    def break_down(*_: object, **__: object) -> None:
+        raise OSError("the network is down")
+
+    for method in ["begin", "hold", "find", "records", "inbox"]:
+        store = Store.memory()
+        flow = asking_flow().using(store=store)
+        run = "" if method == "begin" else (await flow.run()).run_id
+        with subtests.test(method), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store, method, break_down)
+            with pytest.raises(StoreError, match=r"DF1112 .*OSError: the network is down"):
+                await (flow.resume(run, {"ask": 1}) if run else flow.run())
 
 
 async def test_the_journal_of_a_stored_run_that_is_cancelled_has_no_gap() -> None:

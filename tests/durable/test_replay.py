@@ -13,6 +13,7 @@ import trio
 from trio.testing import MockClock
 
 from dataflow import (
+    DataflowError,
     EventKind,
     Flow,
     Retry,
@@ -37,6 +38,10 @@ from tests.support.stored_runs import (
 
 
 class TestWhatCanBeResumed:
+    async def test_a_run_given_by_its_id_needs_a_store(self) -> None:
+        with pytest.raises(DataflowError, match=r"DF0505 run 20260101T000000Z-00000000:"):
+            await asking_flow().resume("20260101T000000Z-00000000")
+
     async def test_a_run_of_an_unreadable_journal_stays_as_it_was(self) -> None:
         store = Store.memory()
         paused = await asking_flow(store).run()

@@ -41,6 +41,10 @@ async def lazily(number: int, wanted: Lazy[int]) -> int:
     return number + wanted
 
 
+def same_key(number: int) -> str:
+    return "k"
+
+
 async def some() -> list[int]:
     return [1, 2]
 
@@ -92,6 +96,23 @@ async def test_a_paused_run_fails_with_its_failures_and_then_repeats_what_failed
     again = await flow.resume(paused.run_id)
     assert again.status == "paused"
     assert CALLED == ["fails", "told"]
+
+
+async def test_what_is_done_stands_though_something_fails_as_the_run_is_restored() -> None:
+    """A map with equal keys fails without anything being called."""
+    ledger = Ledger()
+    with Flow("keys") as flow:
+        listed = flow.add(some)
+        flow.output("items", collect(flow.add(same, number=each(listed.out, key=same_key)).out))
+        flow.output("after", flow.add(after, number=flow.add(one).out).out)
+    with pytest.raises(RunFailed):
+        await flow.using(store=ledger, errors="continue").run()
+    store = ledger.kept(last_of(ledger.journal(), "node_finished", "after"))
+    for _ in range(2):
+        with pytest.raises(RunFailed, match="DF0816 same:"):
+            await flow.using(store=store).resume(store.run)
+    assert CALLED == ["one", "after"]
+    assert of(store.journal(), "after") == ["node_started", "node_finished"]
 
 
 async def test_a_loop_that_has_failed_before_is_not_taken_to_have_failed_again() -> None:

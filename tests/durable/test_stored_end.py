@@ -69,6 +69,10 @@ class TestInbox:
                 assert f"answer to '{ask}'" in warning
                 assert (result.status, store.inbox(result.run_id)) == ("paused", ())
 
+    async def test_the_right_answer_after_wrong_ones_is_taken(self) -> None:
+        result, _ = await self.run(Store.memory(), '"many"', "2.5", "22")
+        assert result.outputs == {"o": 23}
+
 
 class TestPausing:
     """What comes while it is being found out whether a run may pause."""
@@ -122,6 +126,15 @@ class TestAnswers:
         with pytest.raises(AnswerRefused, match="DF1120 answer to"):
             await asking_flow(store).resume(paused, {"ask": 23})
         assert (await asking_flow(store).resume(paused))["o"] == 42
+
+    async def test_one_that_is_wrong_is_dropped_with_a_warning_when_the_run_is_resumed(self) -> None:
+        store = Store.memory()
+        paused = await asking_flow(store).run()
+        store.answer(paused.run_id, Answer("ask", "[", "Ada"))
+        result = await asking_flow(store).resume(paused)
+        assert result.status == "paused"
+        assert "answer to 'ask'" in result.warnings[0]
+        assert store.inbox(paused.run_id) == ()
 
 
 class TestManyAnswers:

@@ -95,6 +95,17 @@ async def test_a_value_read_twice_is_two_values() -> None:
     assert result["y"] == [1]
 
 
+async def test_signals_and_failures_that_nobody_wired_are_told_too() -> None:
+    with Flow("f") as flow:
+        done, skipped = flow.add(inc, n=1), flow.add(inc, n=flow.when(1, lambda n: n > 3).yes)
+    result = await flow.run()
+    assert isinstance(result.get(done.done), Signal)
+    assert result.why(done.error) == (
+        "'inc.$error' has no value\n  because inc: succeeded, so there is no failure"
+    )
+    assert result.why(skipped.done).splitlines()[0] == "'inc_2.$done' has no value"
+
+
 async def test_a_port_that_the_flow_does_not_have_itself_is_an_error() -> None:
     with Flow("f") as flow:
         item = flow.add(inc, n=each([1]))

@@ -173,3 +173,17 @@ async def test_an_error_when_closing_is_a_warning_of_the_run(caplog: pytest.LogC
     assert result.warnings[0].endswith("OSError: cut off")
     assert "cut off" in caplog.text
     assert things.told[-2:] == ["close b", "close a"]
+
+
+async def test_a_block_that_raises_or_is_cancelled_closes_what_it_shares() -> None:
+    things = Things()
+    with pytest.raises(OSError, match="mine"):
+        async with sharing() as shared, shared.opened("a", things("a")):
+            raise OSError("mine")
+    assert things.told == ["open a", "close a"]
+    with anyio.CancelScope() as scope:
+        async with sharing() as shared, shared.opened("a", things("a")):
+            scope.cancel()
+            await checkpoint()
+    assert scope.cancelled_caught
+    assert things.told == ["open a", "close a"] * 2

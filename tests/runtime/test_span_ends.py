@@ -104,6 +104,27 @@ async def test_a_resumed_run_has_a_trace_for_each_sitting_and_calls_in_only_one(
     assert spans.told("run f", "dataflow.run.id") == paused.run_id
 
 
+async def test_a_run_that_lives_in_its_result_is_told_in_both_sittings() -> None:
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inc, x=flow.ask(int, "more?").out).out)
+    spans = Spans()
+    told = flow.using(**spans.settings)
+    paused = await told.run()
+    await told.resume(paused, {paused.asks[0].id: 5})
+    assert spans.names() == ["ask", "run f", "inc", "run f"]
+
+
+async def test_a_flow_node_that_waits_for_an_answer_ends_paused_with_the_run() -> None:
+    with Flow("inner") as inner:
+        inner.output("y", inner.ask(int, "more?", show=inner.add(inc, x=1).out).out)
+    with Flow("f") as flow:
+        flow.output("y", flow.add(inner).out.y)
+    spans, _ = await traced(flow)
+    assert spans.states() == {
+        "inner/inc": "done", "inner/ask": "paused", "inner": "paused", "run f": "paused",
+    }  # fmt: skip
+
+
 async def test_what_is_remembered_has_no_span() -> None:
     with Flow("f") as flow:
         x = flow.add(inc, x=0).out
@@ -138,6 +159,22 @@ async def test_in_a_store_and_with_limits_the_spans_are_the_same(tmp_path: Path)
 
 async def listing(n: int) -> list[int]:
     return [*range(n)]
+
+
+async def test_a_live_session_has_one_span_around_its_calls() -> None:
+    with Flow("f") as flow:
+        x = flow.input("x", int)
+        flow.output("y", flow.add(inc, x=flow.add(inc, x=x).out).out)
+    spans = Spans()
+    async with flow.using(**spans.settings).live(x=1) as session:
+        assert await session.get("y") == 3
+        await session.update(x=2)
+        assert await session.get("y") == 4
+    assert spans.names() == ["inc", "inc_2", "inc", "inc_2", "session f"]
+    parents = {span.parent.span_id for span in spans.all if span.parent is not None}
+    root = spans.one("session f")
+    assert root.context is not None
+    assert parents == {root.context.span_id}
 
 
 async def test_no_secret_is_in_a_span(monkeypatch: pytest.MonkeyPatch) -> None:

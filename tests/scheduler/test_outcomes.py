@@ -148,6 +148,14 @@ def test_a_value_that_is_not_kept_is_let_go() -> None:
     assert values == [RELEASED, RELEASED, 3]
 
 
+def test_a_value_of_what_was_closed_meanwhile_is_not_passed_on() -> None:
+    playing = Playing(flow_of(a_chain))
+    playing.root.states[0] = RUNNING
+    playing.scheduler.abort("stop")
+    assert playing.scheduler.settling.succeed(playing.root, 0, 1) == []
+    assert STATES[playing.root.states[1]].value == "not_run"
+
+
 def test_a_slot_that_a_firing_gives_back_goes_to_who_waited_first() -> None:
     def wire(f: Flow) -> None:
         first = f.add(one)

@@ -87,3 +87,9 @@ def test_a_thread_that_returns_before_its_firing_ends_keeps_nothing() -> None:
     assert later.steps == []
     slots.ended((frame, 0))
     assert numbers(slots.admit(())) == [1]
+
+
+def test_a_thread_of_a_firing_without_a_slot_keeps_none() -> None:
+    slots, frame = RunSlots(1), a_frame()
+    slots.keep((frame, 0))()
+    assert numbers(slots.admit(ready(frame, 0, 1))) == [0]

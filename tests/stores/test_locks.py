@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dataflow.stores import locks
 from dataflow.stores.locks import FileLock, is_taken, take
 
 
@@ -57,3 +58,18 @@ def test_asking_hinders_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     asking.__enter__()
     monkeypatch.setattr(time, "sleep", lambda _: asking.__exit__(None, None, None))
     taken(path).release()
+
+
+def test_a_file_that_its_owner_removed_is_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.lock"
+    lock_file = locks._locked
+
+    def locked_too_late(descriptor: int, how: int) -> bool:
+        monkeypatch.setattr(locks, "_locked", lock_file)
+        path.unlink()
+        return lock_file(descriptor, how)
+
+    monkeypatch.setattr(locks, "_locked", locked_too_late)
+    lock = taken(path)
+    assert is_taken(path)
+    lock.release()

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from dataflow.values.digests import digest
+from dataflow.values.digests import NoDigest, digest
+from dataflow.values.functions import is_plain
 from tests.values.test_code_digests import ONE, OTHER, SAME
 from tests.values.test_code_digests import made as compiled
 
@@ -95,6 +96,31 @@ def test_what_does_something_else_has_another_digest() -> None:
     one = digest(compiled(ONE))
     assert [name for name, source in SAME if digest(compiled(source)) != one] == []
     assert [name for name, source in OTHER if digest(compiled(source)) == one] == []
+
+
+def test_a_variable_without_a_value_is_one() -> None:
+    def early() -> Callable[[], Any]:
+        def made() -> Any:
+            return late
+
+        before = digest(made)
+        late: int = 1
+        assert digest(made) != before
+        return made
+
+    early()
+
+
+def test_what_a_function_holds_is_looked_at_once_and_located() -> None:
+    with pytest.raises(NoDigest) as raised:
+        digest({"a": make([object()])})
+    assert raised.value.problem.place == "[\"a\"].<closure 'k'>[0]"
+    shared: Any = ()
+    for _ in range(100):
+        shared = (shared, shared)
+    assert digest(make(shared)) == digest(make(shared))
+    assert is_plain(shared)
+    assert not is_plain((shared, [shared]))
 
 
 def test_functions_constants_and_fields_of_a_class_count() -> None:

@@ -116,6 +116,14 @@ REFUSED: Final[dict[str, Any]] = {
 }
 
 
+def test_a_value_in_itself_is_refused_where_it_closes() -> None:
+    items: list[Any] = [1]
+    items.append({"again": items})
+    told = refusal({"top": items})
+    assert (told.code, told.place) == ("DF0624", 'a.out["top"][1]["again"]')
+    assert told.reason.startswith('list contains itself: it is a.out["top"]')
+
+
 def test_what_is_nested_too_deep_is_refused() -> None:
     value: Any = ()
     for _ in range(10_000):
