@@ -17,7 +17,7 @@ from dataflow.builder.sources import PortRef, Step, literally
 from dataflow.core.context import CONTEXT_ID
 from dataflow.core.inputs import ASK_ID
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type
-from dataflow.core.ports import MISSING, Signal, plain_type
+from dataflow.core.ports import MISSING, Signal, port_type
 from dataflow.core.wiring import INPUT, FlowInput, LoopBlock, PlacedNode, Reference, Wiring
 from dataflow.diagnostics.wiring import DECLARED_TWICE
 from dataflow.errors import FlowInvalid, ValueMismatch
@@ -79,7 +79,7 @@ class Builder:
         root.note("inputs", name)
         if name in self._wiring.inputs:
             root.problem(DECLARED_TWICE(f"inputs.{name}"))
-        plain = plain_type(type)
+        plain = port_type(type)
         try:
             default = default if default is MISSING else check_value(default, plain)
         except ValueMismatch as mismatch:

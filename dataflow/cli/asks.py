@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from dataflow.base.wording import listed, moment, visible
+from dataflow.base.wording import moment, visible
 from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of, split_entry
 from dataflow.cli.output import ExitCode, Refused, one_line, tell
 from dataflow.core.config import field_schemas, type_of_schema
@@ -22,7 +22,7 @@ from dataflow.diagnostics.commands import (
 from dataflow.diagnostics.stores import ANSWER_TOO_LATE
 from dataflow.errors import ValueMismatch
 from dataflow.types.shapes import type_name
-from dataflow.types.validation import check_json, described
+from dataflow.types.validation import check_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -168,22 +168,5 @@ def _type_of(schema: Mapping[str, Any]) -> object:
 
 
 def check_answer(value: object, schema: Mapping[str, Any]) -> None:
-    """Validate an answer by its JSON Schema; raises ValueMismatch.
-
-    The fields of an object are validated too, which its type does not do.
-    """
+    """Validate an answer by its JSON Schema; raises ValueMismatch."""
     check_json(value, _type_of(schema))
-    fields = field_schemas(schema)
-    if fields is None or not isinstance(value, dict):
-        return
-    for name in schema.get("required", ()):
-        if name not in value:
-            raise ValueMismatch(described(value), f"an object with {name!r}")
-    for name, part in value.items():
-        if name in fields:
-            try:
-                check_json(part, _type_of(fields[name]))
-            except ValueMismatch as error:
-                raise ValueMismatch(error.found, error.expected, f"{name!r}") from error
-        elif schema.get("additionalProperties") is False:
-            raise ValueMismatch(repr(name), f"one of the fields {listed(fields, len(fields))}")

@@ -26,7 +26,7 @@ from dataflow.compiler.graph import (
 from dataflow.compiler.inference import Certainty, Exclusion, Types, list_of, or_failure, passed_on
 from dataflow.compiler.scopes import scope_of, wires_within
 from dataflow.core.inputs import ASK_ID, USER_INPUT_ID, note_secrets
-from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, plain_type
+from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, port_type
 from dataflow.diagnostics.graphs import (
     DEFAULT_WITHOUT_OUT,
     INSIDE_A_MAP,
@@ -61,7 +61,7 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
     _check_addresses(graph)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, Spot(f"outputs.{name}", graph.root, ("outputs", name), name))
-        found = plain_type(types.of(wire))
+        found = port_type(types.of(wire))
         sure = sureness.is_sure_edge(wire)
         passed = passed_on(wire, graph.root) if is_open(found) else None
         graph.output_ports[name] = OutPort(name, found, kind_of(found), conditional=not sure, same_as=passed)
@@ -140,7 +140,7 @@ class _Checker:
             self.graph.problem(DEFAULT_WITHOUT_OUT(available=action.type.outputs), spot)
             return
         try:
-            check_value(default, plain_type(self.types.of(Terminal(vertex, "out"))))
+            check_value(default, port_type(self.types.of(Terminal(vertex, "out"))))
         except ValueMismatch as mismatch:
             self.graph.problem(mismatch.problem, spot)
 

@@ -16,7 +16,7 @@ from typing import (
     get_origin,
 )
 
-from dataflow.base.failure import Failure, takes_failure
+from dataflow.base.failure import Failure
 from dataflow.compiler.graph import (
     CallAction,
     CollectAction,
@@ -391,7 +391,7 @@ class Exclusion:
         return found
 
     def _of_input(self, given: Input) -> Answers:
-        if given.port is not None and takes_failure(given.port.type):  # it accepts errors, too
+        if given.port is not None and given.port.takes_failure:  # it accepts errors, too
             return _common([_of_failure(wire) for wire in given.wires])
         return _common([self._of(wire) for wire in given.wires])
 

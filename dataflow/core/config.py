@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
-from uuid import UUID
 
-import annotated_types
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 
 from dataflow.core.functions import check_function, function_of, is_function_name, name_of_function
 from dataflow.diagnostics.arguments import FUNCTION_UNSUITABLE
-from dataflow.diagnostics.node_types import SCHEMA_INVALID, SCHEMA_REFERENCE_UNKNOWN, SCHEMA_TYPE_UNKNOWN
 from dataflow.errors import ArgumentInvalid
-from dataflow.secrets.secret import Secret
-from dataflow.types.mismatches import adapter_of
+from dataflow.types.schemas import TYPE_NAMES, TYPES_OF_FORMATS, JsonSchema, unknown_type
 from dataflow.types.shapes import union_of
 from dataflow.types.validation import json_schema
 
@@ -38,40 +33,11 @@ __all__ = [
 
 #: The key in pydantic's validation context for the folder of the document that contains the config.
 FOLDER: Final = "folder"
-_BY_NAME: Final[dict[str, Any]] = {
-    "string": str,
-    "number": float,
-    "integer": int,
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-    "null": NoneType,
-}
-#: The names of the JSON types.
-TYPE_NAMES: Final = tuple(_BY_NAME)
-# The formats that pydantic writes for types that JSON represents as strings.
-_BY_FORMAT: Final[dict[str, type]] = {
-    "date": date,
-    "date-time": datetime,
-    "time": time,
-    "duration": timedelta,
-    "uuid": UUID,
-    "path": Path,
-    "binary": bytes,
-    "secret": Secret,
-}
-_BOUNDS: Final[dict[str, Any]] = {
-    "minimum": annotated_types.Ge,
-    "maximum": annotated_types.Le,
-    "exclusiveMinimum": annotated_types.Gt,
-    "exclusiveMaximum": annotated_types.Lt,
-}
-_SIZES: Final[dict[str, Any]] = {
-    "minItems": annotated_types.MinLen,
-    "maxItems": annotated_types.MaxLen,
-    "minProperties": annotated_types.MinLen,
-    "maxProperties": annotated_types.MaxLen,
-}
+_BY_NAME: Final[dict[str, Any]] = dict(
+    zip(TYPE_NAMES, (str, float, int, bool, list, dict, NoneType), strict=True)
+)
+#: Keywords that describe a schema to readers; the values are strings.
+_DESCRIBING: Final = ("title", "description", "$comment")
 #: The maximum number of schemas read, since references can make a small schema arbitrarily large.
 _MOST_SCHEMAS: Final = 1000
 
@@ -113,14 +79,59 @@ FunctionReference = Annotated[
 def type_of_schema(schema: Mapping[str, Any] | str) -> object:
     """Return the Python type that a JSON Schema, or the name of a JSON type, describes.
 
-    `enum` and `const` become Literal, alternatives a union, limits and lengths Annotated. Objects become
-    dicts, arrays lists, or tuples if each item has its own schema. The formats of dates, times, UUIDs, paths,
-    bytes and secrets become their types. Constraints that a type cannot express are not checked.
+    `enum` and `const` become Literal, alternatives a union. Objects become dicts, arrays lists, or tuples if
+    each item has its own schema. The formats of dates, times, UUIDs, paths, bytes and secrets become their
+    types. Where the type does not say all that the schema does, the schema is in its metadata, and values are
+    checked by it.
 
-    Raises ValueError for an invalid schema.
+    Raises ArgumentInvalid for a schema that is invalid or has parts that are not checked.
     """
-    whole = {"type": schema} if isinstance(schema, str) else schema
-    return _Reading(whole).type_of(whole)
+    if isinstance(schema, str):
+        if schema not in _BY_NAME:
+            raise ArgumentInvalid(unknown_type(schema))
+        return _Reading({"type": schema}).whole()
+    by_type = _is_said_by_type(schema)
+    checked = JsonSchema.of(schema, is_checked=not by_type)
+    found = _Reading(schema).whole()
+    return found if by_type and json_schema(found) == schema else Annotated[found, checked]
+
+
+def _is_said_by_type(schema: object) -> bool:
+    """Return whether a type accepts exactly the values that fit a schema; most schemas are such."""
+    todo, left = [schema], _MOST_SCHEMAS
+    while todo:
+        part, left = todo.pop(), left - 1
+        if not isinstance(part, dict) or not left:
+            return False
+        keys = {key for key in part if not (key in _DESCRIBING and isinstance(part[key], str))} - {"default"}
+        name = part.get("type")
+        if name is not None and not (isinstance(name, str) and name in _BY_NAME):
+            return False
+        match sorted(keys), name:
+            case ([] | ["type"], _) | (["format", "type"], "string") if (
+                part.get("format", "date") in TYPES_OF_FORMATS
+            ):
+                pass
+            case (["items", "type"], "array"):
+                todo.append(part["items"])
+            case (["additionalProperties", "type"], "object") if part["additionalProperties"] is not True:
+                todo.append(part["additionalProperties"])
+            case (["additionalProperties", "type"], "object"):
+                pass
+            case (["enum"], _) if _is_literal(part["enum"]):
+                pass
+            case (["enum", "type"], "string") if _is_literal(part["enum"], str):
+                pass
+            case (["anyOf"], _) if isinstance(part["anyOf"], list) and part["anyOf"]:
+                todo += part["anyOf"]
+            case _:
+                return False
+    return True
+
+
+def _is_literal(values: object, *kinds: type) -> bool:
+    allowed = kinds or (str, int, bool, NoneType)
+    return isinstance(values, list) and bool(values) and all(type(value) in allowed for value in values)
 
 
 def field_schemas(schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -136,97 +147,77 @@ def field_schemas(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 class _Reading:
-    """The conversion of one schema.
+    """The conversion of one valid schema.
 
     left: how many more schemas are read
     open: the references that are being resolved; one that recurs becomes Any
     """
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Mapping[str, Any] | bool) -> None:
         self.root = root
         self.left = _MOST_SCHEMAS
         self.open: list[str] = []
 
-    def type_of(self, schema: object) -> Any:
+    def whole(self) -> Any:
+        return self._type_of(self.root)
+
+    def _type_of(self, schema: Any) -> Any:
         self.left -= 1
-        if isinstance(schema, bool) or self.left < 0:
+        if not isinstance(schema, dict) or self.left < 0:
             return Any
-        if not isinstance(schema, dict):
-            raise _invalid("", "a mapping or the name of a JSON type", schema)
         if "$ref" in schema:
             return self._referred(schema["$ref"])
         if "const" in schema:
             return _one_of([schema["const"]])
         if "enum" in schema:
-            return _one_of(_list(schema, "enum"))
+            return _one_of(schema["enum"])
         for key in ("anyOf", "oneOf"):
             if key in schema:
-                return _union(self.type_of(option) for option in _list(schema, key))
+                return _union(map(self._type_of, schema[key]))
         if "allOf" in schema:
-            parts = [self.type_of(part) for part in _list(schema, "allOf")]
-            return parts[0] if len(parts) == 1 else Any
-        names = schema.get("type", Any)
-        if names is Any:
-            return Any
-        if isinstance(names, list):
-            return _union(self._named(name, schema) for name in _list(schema, "type"))
-        return self._named(names, schema)
+            return self._type_of(schema["allOf"][0]) if len(schema["allOf"]) == 1 else Any
+        names = schema.get("type", [])
+        if isinstance(names, str):
+            return self._named(names, schema)
+        return _union(self._named(name, schema) for name in names)
 
-    def _referred(self, reference: object) -> Any:
-        if not isinstance(reference, str):
-            raise _invalid("$ref", "a string", reference)
-        if not reference.startswith("#") or reference in self.open:
-            return Any
+    def _referred(self, reference: str) -> Any:
+        """Return the type of a part of this schema; Any for an anchor, and where a reference recurs."""
         found: Any = self.root
         for step in reference.removeprefix("#").split("/")[1:]:
             key = step.replace("~1", "/").replace("~0", "~")
             if not isinstance(found, dict) or key not in found:
-                raise ArgumentInvalid(SCHEMA_REFERENCE_UNKNOWN(reference=reference))
+                return Any
             found = found[key]
+        is_pointer = reference == "#" or reference.startswith("#/")
+        if not is_pointer or reference in self.open:
+            return Any
         self.open.append(reference)
-        result = self.type_of(found)
+        result = self._type_of(found)
         self.open.pop()
         return result
 
-    def _named(self, name: object, schema: Mapping[str, Any]) -> Any:
-        if not isinstance(name, str) or name not in _BY_NAME:
-            advice = "a secret is {type: string, format: secret}" if name == "secret" else ""
-            raise ArgumentInvalid(SCHEMA_TYPE_UNKNOWN(name=name, advice=advice, available=_BY_NAME))
+    def _named(self, name: str, schema: Mapping[str, Any]) -> Any:
         match name:
             case "string":
-                return _text(schema)
+                return TYPES_OF_FORMATS.get(schema.get("format", ""), str)
             case "array":
                 return self._array(schema)
             case "object":
                 values = schema.get("additionalProperties", True)
-                value_type = Any if "properties" in schema else self.type_of(values)
-                kind = dict[str, value_type]  # type: ignore[valid-type]  # known at run time only
-                return _bounded(kind, schema, ("minProperties", "maxProperties"), _SIZES)
-            case "integer" | "number":
-                return _bounded(_BY_NAME[name], schema, _BOUNDS, _BOUNDS)
+                value_type = Any if {"properties", "patternProperties"} & {*schema} else self._type_of(values)
+                return dict[str, value_type]  # type: ignore[valid-type]  # known at run time only
             case _:
                 return _BY_NAME[name]
 
     def _array(self, schema: Mapping[str, Any]) -> Any:
         if "prefixItems" in schema:
-            items = _list(schema, "prefixItems")
+            items = schema["prefixItems"]
             if schema.get("minItems") == schema.get("maxItems") == len(items):
-                return tuple.__class_getitem__(tuple(self.type_of(item) for item in items))
+                return tuple.__class_getitem__(tuple(map(self._type_of, items)))
             return list[Any]
-        item_type = self.type_of(schema.get("items", True))
-        kind = list[item_type]  # type: ignore[valid-type]  # known at run time only
-        return _bounded(kind, schema, ("minItems", "maxItems"), _SIZES)
-
-
-def _list(schema: Mapping[str, Any], key: str) -> list[Any]:
-    found = schema[key]
-    if not isinstance(found, list) or not found:
-        raise _invalid(key, "a list that is not empty", found)
-    return found
-
-
-def _invalid(key: str, expected: str, found: object) -> ArgumentInvalid:
-    return ArgumentInvalid(SCHEMA_INVALID(key, expected=expected, found=repr(found)))
+        item_type = self._type_of(schema.get("items", True))
+        return list[item_type]  # type: ignore[valid-type]  # known at run time only
 
 
 def _union(options: Iterable[Any]) -> Any:
@@ -236,7 +227,7 @@ def _union(options: Iterable[Any]) -> Any:
 
 def _one_of(values: Sequence[object]) -> Any:
     if not any(isinstance(value, float | list | dict) for value in values):
-        return Literal[tuple(values)]
+        return Literal[tuple(values)] if values else Any
     return _union(_literal(value) for value in values)
 
 
@@ -244,35 +235,6 @@ def _literal(value: object) -> Any:
     if isinstance(value, list | dict):
         return Any
     return float if isinstance(value, float) else Literal[value]
-
-
-def _text(schema: Mapping[str, Any]) -> Any:
-    kind = _BY_FORMAT.get(str(schema.get("format")), str)
-    keys = {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"}
-    given = {name: schema[key] for key, name in keys.items() if key in schema}
-    for key, name in keys.items():
-        if name in given and type(given[name]) is not (str if key == "pattern" else int):
-            raise _invalid(key, "a string" if key == "pattern" else "an integer", given[name])
-    if kind is not str or not given:
-        return kind
-    return _if_checkable(str, [StringConstraints(**given)])
-
-
-def _bounded(kind: Any, schema: Mapping[str, Any], keys: Iterable[str], table: Mapping[str, Any]) -> Any:
-    """Add the limits of a schema to a type."""
-    bounds = []
-    for key in keys:
-        if key in schema:
-            if type(schema[key]) not in (int, float):
-                raise _invalid(key, "a number", schema[key])
-            bounds.append(table[key](schema[key]))
-    return _if_checkable(kind, bounds) if bounds else kind
-
-
-def _if_checkable(kind: Any, constraints: list[Any]) -> Any:
-    """Add constraints unless pydantic cannot check them, such as a pattern with look-ahead."""
-    constrained = Annotated[(kind, *constraints)]
-    return kind if adapter_of(constrained) is None else constrained
 
 
 def _read(given: object) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker
@@ -18,7 +18,8 @@ from dataflow.diagnostics.runs import (
     INPUT_UNKNOWN,
 )
 from dataflow.diagnostics.values import VALUE_MISMATCH
-from dataflow.errors import AnswerRefused, FlowInvalid, NodeFailed, ValueMismatch
+from dataflow.errors import AnswerRefused, ArgumentInvalid, FlowInvalid, NodeFailed, ValueMismatch
+from dataflow.types.schemas import JsonSchema
 from dataflow.types.validation import check_json, check_value, described, json_schema, object_schema
 
 if TYPE_CHECKING:
@@ -97,6 +98,11 @@ def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
         value = getattr(request, name)
         if not isinstance(value, kind):
             raise NodeFailed(node, ASK_INVALID(f"ask.{name}", expected=expected, found=described(value)))
+    if request.schema is not None:
+        try:
+            JsonSchema.of(request.schema)
+        except ArgumentInvalid as error:
+            raise NodeFailed(node, error.problem.within("ask.schema")) from None
     expires: object = request.expires
     is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
     if expires is not None and not (is_number and 0 < request.expires <= MOST_SECONDS):  # type: ignore[operator]  # as just checked
@@ -120,12 +126,23 @@ def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
     return object_schema({port.name: port.type for port in left}, required)
 
 
-def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: bool = False) -> dict[str, Any]:
+def read_answer(
+    id: str,
+    left: Sequence[OutPort],
+    value: object,
+    schema: Mapping[str, Any] | None = None,
+    *,
+    is_json: bool = False,
+) -> dict[str, Any]:
     """Return the values of the remaining ports from an answer; raises AnswerRefused if it does not match.
+
+    `schema` is the JSON Schema that the node has given for the answer, if it has.
 
     A value of the port's type is used unchanged; any other, and any with `is_json`, is converted by the
     strict rules of JSON (S1.7).
     """
+    if schema is not None and schema != schema_of(left):
+        _check_by_schema(id, schema, value)
     if len(left) == 1:
         return {left[0].name: _read(id, left[0], value, "", is_json)}
     if not left:
@@ -148,6 +165,17 @@ def read_answer(id: str, left: Sequence[OutPort], value: object, *, is_json: boo
         for port in left
         if port.name in value
     }
+
+
+def _check_by_schema(id: str, schema: Mapping[str, Any], value: object) -> None:
+    try:
+        kind: Any = Annotated[Any, JsonSchema.of(schema)]
+    except ArgumentInvalid:  # of an ask that an earlier version has opened
+        return
+    try:
+        check_value(value, kind)
+    except ValueMismatch as mismatch:
+        raise AnswerRefused(id, mismatch.problem) from None
 
 
 def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> object:

@@ -41,12 +41,12 @@ from dataflow.diagnostics.node_types import (
     THREADED_IS_ASYNC,
 )
 from dataflow.diagnostics.runs import ANSWER_MISMATCH
-from dataflow.errors import FlowInvalid, NodeFailed, problem_of
+from dataflow.errors import DataflowError, FlowInvalid, NodeFailed
 from dataflow.types.mismatches import PREFIX, requirement
 from dataflow.types.validation import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
@@ -256,10 +256,10 @@ class ConfigProblem(NamedTuple):
 
 def config_problems(error: ValidationError, model: type[Config]) -> list[ConfigProblem]:
     """List the problems of a config, one for each invalid field."""
-    return [_config_problem(fault, model) for fault in error.errors()]
+    return [problem for fault in error.errors() for problem in _config_problems(fault, model)]
 
 
-def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
+def _config_problems(fault: ErrorDetails, model: type[Config]) -> list[ConfigProblem]:
     # Steps such as `<..>` distinguish the alternatives of a union.
     steps = tuple(
         step
@@ -267,7 +267,14 @@ def _config_problem(fault: ErrorDetails, model: type[Config]) -> ConfigProblem:
         if not (isinstance(step, str) and step.startswith("<") and step.endswith(">"))
     )
     place = ".".join(map(str, (".config", *steps)))
-    return ConfigProblem(_problem_of(fault, model).within(place), steps)
+    return [ConfigProblem(problem.within(place), steps) for problem in _problems_of(fault, model)]
+
+
+def _problems_of(fault: ErrorDetails, model: type[Config]) -> Sequence[Diagnostic]:
+    raised = fault["ctx"]["error"] if fault["type"] == "value_error" else None
+    if isinstance(raised, DataflowError):
+        return raised.diagnostics
+    return [_problem_of(fault, model)]
 
 
 def _problem_of(fault: ErrorDetails, model: type[Config]) -> Diagnostic:
@@ -278,7 +285,7 @@ def _problem_of(fault: ErrorDetails, model: type[Config]) -> Diagnostic:
             is_direct = len(fault["loc"]) == 1
             return CONFIG_FIELD_UNKNOWN(available=model.model_fields if is_direct else None)
         case "value_error":
-            return problem_of(fault["ctx"]["error"], CONFIG_REFUSED)
+            return CONFIG_REFUSED(error=fault["ctx"]["error"])
         case _ if fault["msg"].startswith(PREFIX):
             return CONFIG_INVALID(expected=requirement(fault["msg"]), found=described(fault["input"]))
         case _:

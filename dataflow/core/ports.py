@@ -48,6 +48,7 @@ __all__ = [
     "kind_of",
     "out_port",
     "plain_type",
+    "port_type",
 ]
 
 T = TypeVar("T")
@@ -102,7 +103,7 @@ class InPort:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "required", self.default is MISSING)
-        object.__setattr__(self, "takes_failure", takes_failure(self.type))
+        object.__setattr__(self, "takes_failure", takes_failure(plain_type(self.type)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,20 @@ def plain_type(annotation: object) -> object:
     return annotation
 
 
+def port_type(annotation: object) -> object:
+    """Strip what says nothing about values, such as `Maybe` and descriptions; constraints remain."""
+    if type(annotation) is type or get_origin(annotation) is not Annotated:
+        return annotation
+    inner, *metadata = get_args(annotation)
+    given = [item for item in metadata if not isinstance(item, str)]
+    if not given:
+        return inner
+    from dataflow.types.mismatches import is_constraint  # few ports have constraints
+
+    kept = tuple(filter(is_constraint, given))
+    return Annotated[(inner, *kept)] if kept else inner
+
+
 def is_maybe(annotation: object) -> bool:
     """Return whether the annotation is `Maybe[...]`."""
     return _is_marked(annotation, MAYBE)
@@ -198,14 +213,14 @@ def in_port(
         return _plain_in_port(name, annotation, default, many, lazy)
     kind = kind_of(annotation)
     is_lazy = lazy or kind is PortKind.TOOLS or _is_marked(annotation, LAZY)
-    return InPort(name, plain_type(annotation), kind, default, many, is_lazy)
+    return InPort(name, port_type(annotation), kind, default, many, is_lazy)
 
 
 def out_port(name: str, annotation: object, conditional: bool = False, exit: str | None = None) -> OutPort:
     """Return an output port for an annotation."""
     if type(annotation) is type and annotation in PLAIN:
         return _plain_out_port(name, annotation, conditional, exit)
-    return OutPort(name, plain_type(annotation), kind_of(annotation), conditional, exit=exit)
+    return OutPort(name, port_type(annotation), kind_of(annotation), conditional, exit=exit)
 
 
 @lru_cache(maxsize=MOST_PLAIN)

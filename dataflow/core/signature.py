@@ -35,6 +35,7 @@ from dataflow.core.ports import (
     kind_of,
     out_port,
     plain_type,
+    port_type,
 )
 from dataflow.diagnostics.node_types import (
     ANNOTATION_UNRESOLVED,
@@ -250,7 +251,7 @@ def read_result(function: Callable[..., Any], annotation: object) -> tuple[Retur
         return Returns(Shape.RAW, (out_port(CONTEXT, ExecutionContext, conditional=True),), plain), []
     fields = _fields_of(plain) if kind_of(plain) is PortKind.DATA else None
     conditional = is_whole_maybe or any(conditional for _, _, conditional in fields or ())
-    out = OutPort(OUT, plain, kind_of(plain), conditional=conditional)
+    out = OutPort(OUT, port_type(annotation), kind_of(plain), conditional=conditional)
     if fields is None:
         return Returns(Shape.SINGLE, (out,), plain), []
     problems = [PORT_NAME_TAKEN(name=name) for name, _, _ in fields if name == OUT]

@@ -179,6 +179,51 @@ SCHEMA_TYPE_UNKNOWN: Final = Kind(
     example="inputs: {url: {type: text}}",
     cure="Use one of the available names; dates, paths and secrets are strings with a `format`.",
 )
+SCHEMA_KEYWORD_UNCHECKED: Final = Kind(
+    "DF0480",
+    "values cannot be checked by {keyword!r}",
+    hint="a keyword for another program begins with x-",
+    meaning="A JSON Schema has a keyword that is not one of its draft, or that the engine does not check.",
+    example="type: {type: integer, minimun: 1}",
+    cure="Correct the keyword, express it otherwise, or check the value in a node.",
+)
+SCHEMA_FORMAT_UNCHECKED: Final = Kind(
+    "DF0481",
+    "strings cannot be checked by the format {format!r}",
+    meaning="A JSON Schema has a `format` that is not among those that the engine checks.",
+    example="type: {type: string, format: iban}",
+    cure="Use an available format, or a `pattern`.",
+)
+SCHEMA_PATTERN_UNCHECKED: Final = Kind(
+    "DF0482",
+    "strings cannot be checked by the pattern {pattern!r}: {reason}",
+    hint="patterns have no look-around and no back-references, and at most 1,000 characters",
+    meaning="Patterns are matched in a time that is in proportion to the string, which not every one allows.",
+    example="type: {type: string, pattern: '(?=.*[0-9])(?=.*[a-z])'}",
+    cure="Write a look-ahead as one of several patterns in `allOf`, a negative one with `not`.",
+)
+SCHEMA_REFERENCE_REMOTE: Final = Kind(
+    "DF0483",
+    "{reference!r} leads to another document, which is not fetched",
+    meaning="A `$ref` in a JSON Schema leads out of the schema. Nothing is fetched to check a value.",
+    example="type: {$ref: 'https://example.org/person.json'}",
+    cure="Copy the definition into `$defs`, and refer to it as `#/$defs/NAME`.",
+)
+SCHEMA_CYCLIC: Final = Kind(
+    "DF0484",
+    "references lead back to where they begin, for the same value",
+    meaning="Parts of a JSON Schema refer to each other without a field or an item between them.",
+    example="type: {$ref: '#/$defs/n', $defs: {n: {$ref: '#/$defs/n'}}}",
+    cure="Break the cycle, or put a property between the two.",
+)
+SCHEMA_DRAFT_UNKNOWN: Final = Kind(
+    "DF0485",
+    "the draft of the JSON Schema is unknown",
+    expected="the address of a draft, such as https://json-schema.org/draft/2020-12/schema",
+    meaning="`$schema` names a set of keywords that the engine does not know.",
+    example="type: {$schema: 'https://example.org/dialect', type: string}",
+    cure="Name a draft from 3 to 2020-12, or remove `$schema`.",
+)
 PUBLIC_NAME_INVALID: Final = Kind(
     "DF0424",
     "`__stored_as__` is not the name of a pack",

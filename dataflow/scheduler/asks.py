@@ -147,7 +147,7 @@ class Asking:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
             raise AnswerRefused(id, ASK_CLOSED(reason="it has expired"))
-        values = read_answer(id, one.left, value, is_json=is_json)
+        values = read_answer(id, one.left, value, one.request.schema, is_json=is_json)
         if self.scheduler.journal_writer is not None:
             try:
                 self.scheduler.journal_writer.check(values, id)
@@ -230,7 +230,7 @@ class Asking:
             return
         if one.request.default is not MISSING:
             try:
-                values = read_answer(one.ask.id, one.left, one.request.default)
+                values = read_answer(one.ask.id, one.left, one.request.default, one.request.schema)
             except AnswerRefused as refused:
                 self._fail(one, refused.problem.within("default of its ask"))
             else:

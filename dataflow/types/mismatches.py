@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import lru_cache, partial
-from typing import Annotated, Any, Final, ForwardRef, Literal, NewType, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, NewType, get_args, get_origin
 
 from pydantic import BeforeValidator, ConfigDict, PlainValidator, TypeAdapter, ValidationError, WrapValidator
 
 from dataflow.base.scalars import plain_number
 from dataflow.types.agreement import agrees
+from dataflow.types.schemas import ABSENT, JsonSchema
 from dataflow.types.shapes import (
     Shape,
     alternatives,
@@ -29,7 +29,16 @@ from dataflow.types.shapes import (
     unqualified,
 )
 
-__all__ = ["ABSENT", "PREFIX", "adapter_of", "find_mismatch", "requirement", "step_into"]
+__all__ = [
+    "ABSENT",
+    "PREFIX",
+    "adapter_of",
+    "by_schema",
+    "find_mismatch",
+    "is_constraint",
+    "requirement",
+    "step_into",
+]
 
 # Containers that can be iterated over repeatedly; others might be exhausted.
 LASTING = (list, tuple, set, frozenset, dict, deque, str, bytes, bytearray, range)
@@ -45,18 +54,11 @@ MOST_ADAPTERS = 1024
 CONFIGS = (ConfigDict(arbitrary_types_allowed=True), None)
 
 
-class _Absent(Enum):
-    ABSENT = "nothing"
-
-
-ABSENT: Final = _Absent.ABSENT
-"""The value of a `Mismatch` for a required key that is missing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """A part of a value that does not match, the expected type, and what else is required of it.
 
+    expected: a type, or a string that says what is expected
     place: the location in the whole value, as in `[2].name`; empty for the whole value
     """
 
@@ -163,7 +165,10 @@ def _find_constraint(value: object, expected: object) -> Mismatch | None:
     if get_origin(expected) is not Annotated:
         return None
     inner, *metadata = get_args(expected)
-    constraints = tuple(filter(_is_constraint, metadata))
+    for item in metadata:
+        if isinstance(item, JsonSchema) and (found := by_schema(value, item)) is not None:
+            return found
+    constraints = tuple(item for item in metadata if is_constraint(item) and type(item) is not JsonSchema)
     adapter = adapter_of(Annotated[(inner, *constraints)]) if constraints else None
     if adapter is None:
         return None
@@ -175,8 +180,17 @@ def _find_constraint(value: object, expected: object) -> Mismatch | None:
     return None
 
 
-def _is_constraint(item: object) -> bool:
-    """Return whether pydantic understands a piece of metadata and does not convert the value by it."""
+def by_schema(value: object, schema: JsonSchema) -> Mismatch | None:
+    """Return the first part of a value that does not fit a JSON Schema, or None."""
+    misfit = schema.misfit(value)
+    if misfit is None:
+        return None
+    part = misfit.value if misfit.path else value
+    return Mismatch(part, misfit.expected, "".join(map(step_into, misfit.path)))
+
+
+def is_constraint(item: object) -> bool:
+    """Return whether a piece of metadata restricts values, and does not convert them."""
     library = type(item).__module__.partition(".")[0]
     known = library in ("annotated_types", "pydantic") or hasattr(item, "__get_pydantic_core_schema__")
     return known and not isinstance(item, CONVERTERS)

@@ -13,7 +13,16 @@ from dataflow.base.markers import Marker
 from dataflow.base.scalars import plain_number
 from dataflow.base.wording import MaskedRepr, shortened
 from dataflow.errors import ValueMismatch
-from dataflow.types.mismatches import ABSENT, PREFIX, adapter_of, find_mismatch, requirement, step_into
+from dataflow.types.mismatches import (
+    ABSENT,
+    PREFIX,
+    adapter_of,
+    by_schema,
+    find_mismatch,
+    requirement,
+    step_into,
+)
+from dataflow.types.schemas import schema_of_type
 from dataflow.types.shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, type_name, union_of
 
 if TYPE_CHECKING:
@@ -21,6 +30,8 @@ if TYPE_CHECKING:
 
     from pydantic.json_schema import JsonSchemaWarningKind
     from pydantic_core import ErrorDetails
+
+    from dataflow.types.mismatches import Mismatch
 
 __all__ = ["check_json", "check_value", "described", "json_schema", "object_schema"]
 
@@ -59,10 +70,7 @@ def check_value(value: object, expected: object) -> object:
         raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
     mismatch = find_mismatch(value, expected)
     if mismatch is not None:
-        named = type_name(mismatch.expected)
-        more = mismatch.requirement or _made_by(mismatch.expected)
-        wanted = f"{named} ({more})" if more else named
-        raise ValueMismatch(described(mismatch.value), wanted, mismatch.place)
+        raise _as_error(mismatch)
     value = _as_number(value, expected)
     if isinstance(value, int) and _takes_float_only(value, expected):
         try:
@@ -70,6 +78,13 @@ def check_value(value: object, expected: object) -> object:
         except OverflowError as error:
             raise ValueMismatch(described(value), f"{type_name(expected)} (in its range)") from error
     return value
+
+
+def _as_error(mismatch: Mismatch) -> ValueMismatch:
+    named = type_name(mismatch.expected)
+    more = mismatch.requirement or _made_by(mismatch.expected)
+    wanted = f"{named} ({more})" if more else named
+    return ValueMismatch(described(mismatch.value), wanted, mismatch.place)
 
 
 def _made_by(expected: object) -> str:
@@ -86,6 +101,12 @@ def check_json(value: object, expected: object) -> object:
 
     Raises ValueMismatch, also for values that JSON cannot represent.
     """
+    schema = schema_of_type(expected)
+    if schema is not None:
+        mismatch = by_schema(value, schema)
+        if mismatch is not None:
+            raise _as_error(mismatch)
+        expected = get_args(expected)[0]  # the value fits, and is only converted
     plain = bare(expected)
     if plain is Any or plain is object:
         return value
@@ -109,7 +130,10 @@ def check_json(value: object, expected: object) -> object:
 
 
 def json_schema(expected: object) -> dict[str, object]:
-    """Return the JSON Schema of a type, {} if there is none."""
+    """Return the JSON Schema of a type, {} if there is none; that of its author if it was made of one."""
+    written = schema_of_type(expected)
+    if written is not None:
+        return written.schema
     adapter = adapter_of(expected)
     if adapter is None:
         return {}
@@ -132,11 +156,21 @@ def object_schema(types: Mapping[str, object], required: Sequence[str]) -> dict[
     fields, shared = TypeAdapter.json_schemas(described, schema_generator=_QuietSchema)
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {name: fields.get((name, "validation"), {}) for name in types},
+        "properties": {
+            name: _embedded(name, types[name]) or fields.get((name, "validation"), {}) for name in types
+        },
         "required": [*required],
         "additionalProperties": False,
     }
     return {**schema, "$defs": shared["$defs"]} if "$defs" in shared else schema
+
+
+def _embedded(name: str, expected: object) -> dict[str, Any]:
+    """Return a schema that its author wrote, as a part of another: its references begin at its own root."""
+    written = schema_of_type(expected)
+    if written is None or not written.has_references:
+        return {}
+    return {"$id": f"urn:port:{name}", **written.schema}
 
 
 def _as_number(value: object, expected: object) -> object:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import pytest
 
 from dataflow.core.config import type_of_schema
+from dataflow.core.ports import plain_type
 from dataflow.errors import ArgumentInvalid, ValueMismatch
 from dataflow.types.agreement import agrees
 from dataflow.types.validation import check_json, check_value
@@ -49,31 +50,28 @@ TYPES: Final[list[tuple[Any, object]]] = [
     ({"not": {"type": "integer"}}, Any),
     ({"type": "string", "format": "date"}, date),
     ({"type": "string", "format": "email"}, str),
-    ({"type": "string", "pattern": "(?=a)"}, str),  # which pydantic cannot check
-    ({"type": "integer", "minimum": 0.5}, int),  # as above
-    ({"$ref": "https://example.org/schema"}, Any),
+    ({"type": "integer", "minimum": 0.5}, int),
     ({"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "integer"}}}, int),
 ]
 
 
 def test_a_schema_gives_a_type() -> None:
-    assert [type_of_schema(schema) for schema, _ in TYPES] == [expected for _, expected in TYPES]
+    found = [plain_type(type_of_schema(schema)) for schema, _ in TYPES]
+    assert found == [expected for _, expected in TYPES]
 
 
 def test_a_schema_that_refers_to_itself_ends_in_any() -> None:
     node = {"type": "array", "items": {"$ref": "#/$defs/node"}}
-    assert type_of_schema({"$ref": "#/$defs/node", "$defs": {"node": node}}) == list[Any]
-    assert type_of_schema({"type": "array", "items": {"$ref": "#"}}) == list[list[Any]]
+    assert plain_type(type_of_schema({"$ref": "#/$defs/node", "$defs": {"node": node}})) == list[Any]
+    assert plain_type(type_of_schema({"type": "array", "items": {"$ref": "#"}})) == list[list[Any]]
 
 
 def test_an_invalid_schema_is_refused() -> None:
     cases: dict[str, list[Any]] = {
-        "DF0423": ["strng", {"type": "strng"}, {"type": ["string", "x"]}, {"type": "secret"}, {"type": 5}],
-        "DF0421": [
-            {"type": "array", "items": 5},
-            {"type": "array", "items": [{}]},
-            {"anyOf": ["string"]},
-        ],
+        "DF0423": ["strng"],
+        "DF0423 type": [{"type": "strng"}, {"type": ["string", "x"]}, {"type": "secret"}, {"type": 5}],
+        "DF0421 items": [{"type": "array", "items": 5}, {"type": "array", "items": [{}]}],
+        "DF0421 anyOf.0": [{"anyOf": ["string"]}],
         "DF0421 type": [{"type": []}],
         "DF0421 minItems": [{"type": "array", "minItems": "2"}],
         "DF0421 minimum": [{"type": "integer", "minimum": True}],
@@ -81,7 +79,7 @@ def test_an_invalid_schema_is_refused() -> None:
         "DF0421 pattern": [{"type": "string", "pattern": 1}],
         "DF0421 enum": [{"enum": []}, {"enum": "a"}],
         "DF0421 anyOf": [{"anyOf": {}}],
-        "DF0422": [{"$ref": "#/$defs/x"}],
+        "DF0422 $ref": [{"$ref": "#/$defs/x"}],
         "DF0421 $ref": [{"$ref": 5}],
     }
     for problem, schemas in cases.items():

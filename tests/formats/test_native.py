@@ -6,11 +6,12 @@ import json
 import re
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pytest
 
 from dataflow import Diagnostic, Flow, FlowInvalid, Memo, Retry
+from dataflow.core.config import type_of_schema
 from dataflow.core.functions import NamedFunction, import_function
 from dataflow.core.policy import EachOptions, Policy
 from dataflow.core.ports import MISSING
@@ -117,7 +118,9 @@ INPUTS: Final[dict[str, FlowInput]] = {
     "{type: string}": FlowInput(str, MISSING, "string"),
     "{}": FlowInput(Any, MISSING),
     "{default: [1]}": FlowInput(Any, [1]),
-    "{type: {enum: [a, b]}, default: a}": FlowInput(Literal["a", "b"], "a", {"enum": ["a", "b"]}),
+    "{type: {enum: [a, b]}, default: a}": FlowInput(
+        type_of_schema({"enum": ["a", "b"]}), "a", {"enum": ["a", "b"]}
+    ),
     "{type: {type: string, format: date}, default: 2020-01-02}": FlowInput(
         date, date(2020, 1, 2), {"type": "string", "format": "date"}
     ),

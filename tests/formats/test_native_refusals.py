@@ -125,8 +125,8 @@ nodes:
   e: {loop: {until: {all: b}}}
 outputs: {x: {all: b}}
 ---
-3:7 DF0423 inputs.a.type
-4:7 DF0421 inputs.b.type
+3:7 DF0423 inputs.a.type: type
+4:7 DF0421 inputs.b.type: items
 5:22 DF0601 inputs.c.default
 6:21 DF0601 inputs.d.default
 8:25 DF0128 nodes.a.policy.errors

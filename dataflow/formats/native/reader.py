@@ -38,7 +38,7 @@ from dataflow.diagnostics.documents import (
     SOURCE_AND_VALUE,
     VALUE_REFUSED,
 )
-from dataflow.errors import FlowInvalid, FormatError, ValueMismatch, problem_of
+from dataflow.errors import DataflowError, FlowInvalid, FormatError, ValueMismatch, problem_of
 from dataflow.expressions.expression import written_function
 from dataflow.formats.native.document import (
     FORMAT,
@@ -152,7 +152,9 @@ class _DocumentReader:
         try:
             kind = type_of_schema(part.type)
         except ValueError as error:
-            self.problem((*path, "type"), problem_of(error, VALUE_REFUSED))
+            several = error.diagnostics if isinstance(error, DataflowError) else [VALUE_REFUSED(error=error)]
+            for problem in several:
+                self.problem((*path, "type"), problem)
             return FlowInput(Any, MISSING, schema)
         if "default" not in part.model_fields_set:
             return FlowInput(kind, MISSING, schema)

@@ -152,35 +152,6 @@ ANSWER_IS_CALL: Final = Kind(
     example='scripted(ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),)))',
     cure="Use `agent.agent` where a model may call tools, or let the node retry.",
 )
-SCHEMA_INVALID: Final = Kind(
-    "DF2121",
-    "",
-    meaning="The JSON Schema of an answer is not valid.",
-    example='Chat(answer={"type": "object", "properties": []})',
-    cure="Correct the part of the schema at the place in the message.",
-)
-SCHEMA_KEYWORD_UNSUPPORTED: Final = Kind(
-    "DF2122",
-    "answers cannot be checked by {keyword!r}",
-    meaning="A schema has a keyword that is not among those by which answers are checked.",
-    example='Chat(answer={"type": "object", "if": {}})',
-    cure="Express the condition otherwise, or check it in a node after the answer.",
-)
-SCHEMA_REFERENCE_UNKNOWN: Final = Kind(
-    "DF2123",
-    "$ref {reference!r} does not refer to a definition of the schema",
-    expected="#/$defs/NAME",
-    meaning="A `$ref` in the JSON Schema of an answer does not name one of its definitions.",
-    example='Chat(answer={"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}})',
-    cure="Add the definition to `$defs`, or correct the reference.",
-)
-SCHEMA_CYCLIC: Final = Kind(
-    "DF2124",
-    "definitions refer to each other: {path}",
-    meaning="Definitions of a schema refer to each other without a field or item between them.",
-    example='{"$defs": {"n": {"$ref": "#/$defs/n"}}}',
-    cure="Break the cycle, or put a property between the two.",
-)
 MESSAGE_PART_INVALID: Final = Kind(
     "DF2125",
     "a message has a part that cannot be sent",

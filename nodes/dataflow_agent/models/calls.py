@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, PlainSerializer, TypeAdapter, WithJsonSchema
@@ -15,12 +15,14 @@ from dataflow_agent.diagnostics.models import ANSWER_NOT_JSON, ANSWER_UNFIT
 from dataflow_agent.models.config import ModelConfig, sent_of
 from dataflow_agent.models.errors import AnswerUnfit
 from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest, ToolSpec
-from dataflow_agent.models.schemas import DEFINITIONS, check_fit, check_schema
 
 __all__ = ["FIELD", "AnswerField", "AnswerType", "answer_metadata", "request_for"]
 
 #: The field that wraps an answer which is not an object: providers accept schemas of objects only.
 FIELD: Final = "answer"
+#: The keywords that contain shared definitions, and the beginnings of references to these.
+DEFINITIONS: Final = ("$defs", "definitions")
+SHARED: Final = tuple(f"#/{name}/" for name in DEFINITIONS)
 #: How many characters an error quotes of an answer that does not fit.
 MOST_SHOWN: Final = 200
 _types: Final = TypeAdapter[Any](TypeField)
@@ -66,14 +68,10 @@ def answer_metadata(answer: ModelAnswer, request: ModelRequest) -> dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class AnswerType:
-    """The type of an answer, and its JSON Schema.
-
-    is_by_schema: whether the schema was given, which may restrict values more than the type
-    """
+    """The type of an answer, and its JSON Schema."""
 
     type: Any
     schema: Mapping[str, Any]
-    is_by_schema: bool = field(default=False, compare=False)
 
     @property
     def is_wrapped(self) -> bool:
@@ -87,6 +85,8 @@ class AnswerType:
         if not self.is_wrapped:
             return schema
         shared: dict[str, Any] = {name: schema.pop(name) for name in DEFINITIONS if name in schema}
+        if '"$ref"' in json.dumps(schema):
+            schema, shared = _moved(schema), _moved(shared)
         return {"type": "object", "properties": {FIELD: schema}, "required": [FIELD], **shared}
 
     def read(self, model: str, text: str) -> object:
@@ -99,8 +99,6 @@ class AnswerType:
             check_json(found, dict[str, Any])
             if self.is_wrapped and FIELD not in found:
                 raise ValueMismatch("nothing", "a value", f".{FIELD}")
-            if self.is_by_schema:
-                check_fit(found, self.asked)
             if self.is_wrapped:
                 return _check_type(found[FIELD], self.type, f".{FIELD}")
             return _check_type(found, self.type, "")
@@ -111,6 +109,21 @@ class AnswerType:
             place, expected, found = "answer", "fewer levels", "a value that is nested too deep"
         unfit = ANSWER_UNFIT(place, expected=expected, found=found, answer=_shown(text))
         raise AnswerUnfit(model, unfit)
+
+
+def _moved(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a schema whose root is now its field `answer`; definitions remain at the root."""
+    whole: dict[str, Any] = json.loads(json.dumps(schema))
+    todo: list[Any] = [whole]
+    while todo:
+        part = todo.pop()
+        todo += part if isinstance(part, list) else []
+        if isinstance(part, dict):
+            todo += part.values()
+            reference = part.get("$ref")
+            if isinstance(reference, str) and not reference.startswith(SHARED):
+                part["$ref"] = f"#/properties/{FIELD}{reference.removeprefix('#')}"
+    return whole
 
 
 def _check_type(value: Any, expected: object, place: str) -> object:
@@ -132,10 +145,7 @@ def _read(given: Any) -> AnswerType:
     if isinstance(given, AnswerType):
         return given
     expected = _types.validate_python(given)
-    if not isinstance(given, dict):
-        return AnswerType(expected, json_schema(expected))
-    check_schema(given)
-    return AnswerType(expected, given, is_by_schema=True)
+    return AnswerType(expected, json_schema(expected))
 
 
 def _write(given: AnswerType) -> object:
