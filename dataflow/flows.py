@@ -63,6 +63,7 @@ class Flow(Definition):
         store: Store | None = None,
         memo: ProcessMemo | Store | None = None,
         telemetry: Telemetry | bool | None = None,
+        check_values: bool = False,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
@@ -76,13 +77,16 @@ class Flow(Definition):
         With a `store` runs are recorded in it (durable execution): they are resumed by their id, also after
         a crash. `memo` is the cache for outcomes: a `ProcessMemo` in place of `process_memo`, or a `Store`
         in place of the store of the runs. With `telemetry` runs are reported to OpenTelemetry as spans,
-        without content unless a `Telemetry` enables it.
+        without content unless a `Telemetry` enables it. With `check_values` each value is checked against the
+        type of its port, and a node that gives one that does not fit fails.
         """
         if store is not None or memo is not None:
             _check_places(store, memo)
         other = self._copied()
         spans = telemetry_of(telemetry)
-        other.settings = Settings(errors, max_concurrency, limits, timeout, cleanup, keep, store, memo, spans)
+        other.settings = Settings(
+            errors, max_concurrency, limits, timeout, cleanup, check_values, keep, store, memo, spans
+        )
         return other
 
     def check(self) -> list[Diagnostic]:

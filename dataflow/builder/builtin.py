@@ -169,7 +169,11 @@ class Question(Config):
         allow_inf_nan=False,
         description="seconds after which the ask takes its default, or fails without one",
     )
-    default: Any = Field(default=None, description="the answer if there is none in time; it needs `expires`")
+    default: Any = Field(
+        default=None,
+        validate_default=False,  # None given is an answer, None not given is none
+        description="the answer if there is none in time; it needs `expires`",
+    )
 
     @field_validator("default")
     @classmethod

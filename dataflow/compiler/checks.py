@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, NamedTuple, get_origin
 
 from dataflow.builder.sources import cannot_be_constant
 from dataflow.compiler.graph import (
@@ -24,7 +25,7 @@ from dataflow.compiler.graph import (
     names_scope,
 )
 from dataflow.compiler.inference import Certainty, Exclusion, Types, list_of, or_failure, passed_on
-from dataflow.compiler.scopes import scope_of, wires_within
+from dataflow.compiler.scopes import resolved, scope_of, wires_within
 from dataflow.core.inputs import ASK_ID, USER_INPUT_ID, note_secrets
 from dataflow.core.ports import MISSING, InPort, OutPort, PortKind, kind_of, port_type
 from dataflow.diagnostics.graphs import (
@@ -59,6 +60,10 @@ def check(graph: Graph, ordered: list[Vertex]) -> None:
         checker.check(vertex)
     _check_contexts(graph, ordered, types.of, sureness.routed)
     _check_addresses(graph)
+    for name, given in graph.wiring.inputs.items():
+        demands = tuple(graph.demands.get(Terminal(graph.root, name), ()))
+        if demands != given.demands:
+            graph.wiring.inputs[name] = replace(given, demands=demands)
     for name, wire in graph.outputs.items():
         checker.check_reach(wire, graph.root, Spot(f"outputs.{name}", graph.root, ("outputs", name), name))
         found = port_type(types.of(wire))
@@ -158,6 +163,8 @@ class _Checker:
 
     def check_edge(self, wire: Terminal, port: InPort, vertex: Vertex, given: Input) -> bool:
         """Check one edge; return whether its values are to be checked on entry."""
+        if get_origin(port.type) is Annotated:
+            self.graph.demands.setdefault(resolved(wire), []).append(port.type)
         found = self.types.of(wire)
         both = id(found), id(port.type), id(port.kind)
         known = self.fitting.get(both)

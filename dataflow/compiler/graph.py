@@ -13,6 +13,7 @@ from dataflow.core.policy import memo_of
 from dataflow.core.ports import DONE, ERROR, MISSING, PortKind
 from dataflow.core.signature import Shape
 from dataflow.core.wiring import CARRY, INPUT, ITEM
+from dataflow.types.shapes import has_variables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -80,7 +81,9 @@ class CallAction:
         by_name = parameters.keywords or parameters.open or parameters.config_name
         self.takes_in_order = node_type.flow is None and not by_name
         self.conditional = frozenset([ERROR, *[port.name for port in outputs if port.conditional]])
-        self.is_inferred = policy.errors == "collect" or any(port.same_as for port in outputs)
+        self.is_inferred = policy.errors == "collect" or any(
+            port.same_as or has_variables(port.type) for port in outputs
+        )
         self.is_sure = policy.is_sure and not node_type.is_opaque
         self.bounds = bounds_of(policy)
         self.exits = {port.name: port.exit for port in outputs if port.exit is not None}
@@ -406,9 +409,17 @@ class Graph:
     round_edges: list[RoundEdge] = field(default_factory=list)  # edges with options for loops
     circling: set[Vertex] = field(default_factory=set)  # vertices in a cycle, or dependents of one
     meeting: list[tuple[object, object]] = field(default_factory=list)  # calls of `each` that are one map
+    demands: dict[Terminal, list[object]] = field(
+        default_factory=dict
+    )  # types with constraints of the ports that read a terminal
     output_ports: dict[str, OutPort] = field(
         default_factory=dict
     )  # as a flow around it sees them, once checked
+
+    def demands_on(self, vertex: Vertex) -> dict[str, list[object]] | None:
+        """Return the types with constraints of the ports that read a vertex, by its port."""
+        found = {port: types for (owner, port), types in self.demands.items() if owner is vertex}
+        return found or None
 
     @property
     def is_flat(self) -> bool:

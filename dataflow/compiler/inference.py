@@ -33,17 +33,21 @@ from dataflow.compiler.graph import (
 from dataflow.compiler.scopes import every_wire, resolved
 from dataflow.core.ports import DONE, ERROR, MISSING, Signal, plain_type
 from dataflow.diagnostics.graphs import TYPE_MISMATCH
-from dataflow.types.agreement import NOT_ITERABLE, element_type, is_any, type_name
+from dataflow.types.agreement import NOT_ITERABLE, bind_variables, element_type, is_any, type_name
+from dataflow.types.shapes import filled, has_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dataflow.compiler.graph import Graph
+    from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import ItemErrors
     from dataflow.core.ports import OutPort
 
 __all__ = ["Certainty", "Exclusion", "Types", "list_of", "or_failure", "passed_on"]
 
+#: A longer constant does not bind the type of its items.
+MOST_ITEMS: Final = 100
 #: Marks the type of a constant: exact where it is wired, widened where it becomes a loop variable.
 _EXACT: Final = "dataflow: of a constant"
 
@@ -77,7 +81,7 @@ class Types:
             case CallAction(type=node_type, policy=policy):
                 for port in node_type.outputs.values():
                     passed = vertex.inputs.get(port.same_as) if port.same_as else None
-                    found = self._union(passed.wires) if passed else port.type
+                    found = self._union(passed.wires) if passed else self._bound(vertex, node_type, port.type)
                     self.known[Terminal(vertex, port.name)] = (
                         found if policy.errors != "collect" else or_failure(found)
                     )
@@ -98,6 +102,29 @@ class Types:
                     self.known[Terminal(scope, item)] = self._item(vertex, name)
             case CollectAction():
                 pass
+
+    def _bound(self, vertex: Vertex, node_type: NodeType, annotation: object) -> object:
+        """Return the type of an output with its type variables bound by what the inputs read."""
+        if not has_variables(annotation):
+            return annotation
+        bound: dict[object, list[object]] = {}
+        for name, port in node_type.inputs.items():
+            if has_variables(port.type) and (given := vertex.inputs.get(name)) is not None:
+                for wire in given.wires:
+                    bind_variables(port.type, self._of_items(wire), bound)
+        return filled(annotation, {variable: _united(found) for variable, found in bound.items()})
+
+    def _of_items(self, wire: Terminal) -> object:
+        """Return the type of a terminal, of a list of constants with that of its items."""
+        owner = wire.owner
+        if not isinstance(owner, Constant) or type(owner.value) not in (list, tuple, set, dict):
+            return self.of(wire)
+        kind: Any = type(owner.value)
+        groups = [owner.value.keys(), owner.value.values()] if kind is dict else [owner.value]
+        if not owner.value or len(owner.value) > MOST_ITEMS:
+            return kind
+        items = [_united([_type_of_constant(item) for item in group]) for group in groups]
+        return kind[(*items, ...)] if kind is tuple else kind[tuple(items)]
 
     def of(self, terminal: Terminal) -> object:
         """Return the type of a terminal, following outputs of loops and maps to their sources."""

@@ -35,7 +35,9 @@ from dataflow.compiler.slots import Slots
 from dataflow.core.attempts import bounds_of
 from dataflow.core.policy import CLEANUP, NO_POLICY, Policy
 from dataflow.core.ports import MISSING, PortKind
+from dataflow.core.signature import config_copy
 from dataflow.core.wiring import encode
+from dataflow.values.functions import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +96,10 @@ def _node(slots: Slots, vertex: Vertex) -> PlanNode:
         is_plain = False
     opener, label = vertex.fires_in.owner, encode(vertex.id)
     names_frame = names_scope(vertex, opener)
-    return PlanNode(vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain)
+    demands = slots.graph.demands_on(vertex) if slots.graph.demands else None
+    return PlanNode(
+        vertex.index, vertex.id, label, action, given, vertex.slots, names_frame, False, is_plain, demands
+    )
 
 
 def _feed(slots: Slots, vertex: Vertex, given: Input) -> Feed:
@@ -192,7 +197,20 @@ class _CallLayout:
             names = dict.fromkeys((*parameters.keywords, *configured))
             keywords = {name: feeds.get(name) or self.constant(name) for name in names}
         star = None if parameters.star is None else feeds.get(parameters.star)
-        return _call(self.action, positional, keywords, star, has_more=AFTER in feeds)
+        copied = self.copied(positional, keywords)
+        has_more = AFTER in feeds or copied is not None
+        made = _call(self.action, positional, keywords, star, has_more=has_more)
+        made.copied = copied
+        return made
+
+    def copied(self, positional: Sequence[Feed | int], keywords: Mapping[str, Feed | int]) -> int | None:
+        """Return the slot of a config that a node of a user could change; our own nodes change none."""
+        action, name = self.action, self.action.type.parameters.config_name
+        if name is None or config_copy(action.config) is action.config or is_own(action.type.function):
+            return None
+        parameters = action.type.parameters.positional
+        slot = keywords[name] if name in keywords else positional[parameters.index(name)]
+        return slot if isinstance(slot, int) else None
 
     def flow(self, flow: Nested) -> FlowOf:
         action, plan, own = self.action, nested_plan(flow), self.vertex.slots
@@ -304,6 +322,8 @@ def _unused(vertices: Iterable[Vertex]) -> Iterator[str]:
             yield from nested_plan(flow).unused_policies
             if flow.settings.max_concurrency is not None:
                 yield f"max_concurrency of the flow of node {node!r}"
+            if flow.settings.check_values:
+                yield f"check_values of the flow of node {node!r}"
             if not flow.settings.keep:
                 yield f"keep of the flow of node {node!r}"
             if flow.settings.cleanup != CLEANUP:

@@ -80,6 +80,7 @@ class Call:
     is_simple: bool = False  # a call only creates a coroutine, and no policy applies
     is_single: bool = False  # the returned value is the value of its only port
     memo: Memo | None = None  # how its outcomes are cached, None if they are not
+    copied: int | None = None  # the slot of a config with containers, which each firing gets a copy of
 
 
 @dataclass(slots=True, eq=False)
@@ -182,6 +183,7 @@ class PlanNode:
     names_frame: bool  # its path is that of the scope instance: it was the first to read the map (S2.2)
     failure_is_taken: bool  # every use of its ports is a Failure port, which takes an error (S9.4)
     is_plain: bool  # it fires if all its inputs are values; else the firing rule decides
+    demands: Mapping[str, Sequence[object]] | None = None  # by port the types with constraints that read it
 
     @property
     def is_visible(self) -> bool:

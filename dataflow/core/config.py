@@ -48,7 +48,7 @@ class Config(BaseModel):
     It is a frozen pydantic model that refuses unknown fields; the check of a flow validates it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
 def resolve_path(path: str, info: ValidationInfo) -> str:

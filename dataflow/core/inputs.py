@@ -37,6 +37,7 @@ __all__ = [
     "USER_INPUT_ID",
     "Ask",
     "Request",
+    "check_schema",
     "metadata_without_ask",
     "note_secrets",
     "ports_left",
@@ -98,17 +99,21 @@ def read_request(node: str, metadata: Mapping[str, Any]) -> Request:
         value = getattr(request, name)
         if not isinstance(value, kind):
             raise NodeFailed(node, ASK_INVALID(f"ask.{name}", expected=expected, found=described(value)))
-    if request.schema is not None:
-        try:
-            JsonSchema.of(request.schema)
-        except ArgumentInvalid as error:
-            raise NodeFailed(node, error.problem.within("ask.schema")) from None
     expires: object = request.expires
     is_number = isinstance(expires, int | float) and not isinstance(expires, bool)
     if expires is not None and not (is_number and 0 < request.expires <= MOST_SECONDS):  # type: ignore[operator]  # as just checked
         expected = f"seconds, more than 0 and at most {MOST_SECONDS:,}"
         raise NodeFailed(node, ASK_INVALID("ask.expires", expected=expected, found=described(expires)))
     return request
+
+
+def check_schema(node: str, request: Request) -> None:
+    """Raise NodeFailed if answers cannot be checked by the JSON Schema that a node gives for them."""
+    if request.schema is not None:
+        try:
+            JsonSchema.of(request.schema)
+        except ArgumentInvalid as error:
+            raise NodeFailed(node, error.problem.within("ask.schema")) from None
 
 
 def ports_left(outputs: Mapping[str, OutPort], given: Mapping[str, Any]) -> Sequence[OutPort]:
@@ -233,7 +238,10 @@ def _read_input(
         if value is MISSING:
             continue
         try:
-            values[name] = own_copy(check_value(value, port.type))  # the caller keeps its own (S3.4)
+            value = check_value(value, port.type)
+            for demand in port.demands:
+                value = check_value(value, demand)
+            values[name] = own_copy(value)  # the caller keeps its own (S3.4)
         except ValueMismatch as mismatch:
             problems.append(mismatch.diagnostics[0].within(f"input {name!r}"))
     if problems:

@@ -246,6 +246,7 @@ class Settings:
     limits: Mapping[str, Limit | int] | None = None
     timeout: float | None = None
     cleanup: float = CLEANUP  # seconds that the clean-up of a node that is cut short may take (S9.6)
+    check_values: bool = False  # each value is checked at the port of the node that gives it (S1.7)
     # Documents do not contain the following settings.
     keep: bool = True  # the values of the root, for the result (S8.5)
     store: Store | None = None  # where runs are stored (S12.1)
@@ -254,6 +255,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_bool("keep", self.keep)
+        _check_bool("check_values", self.check_values)
         if self.errors is not None:
             one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:

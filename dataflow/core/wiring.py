@@ -400,6 +400,7 @@ class FlowInput:
     type: object
     default: Any = MISSING
     schema: Mapping[str, Any] | str | None = None
+    demands: Sequence[object] = field(default=(), compare=False)  # types with constraints that read it
 
 
 @dataclass(slots=True)

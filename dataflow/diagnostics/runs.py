@@ -41,6 +41,14 @@ RESULT_MISMATCH: Final = Kind(
     example="async def names() -> list[str]: ...   # and it returns None",
     cure="Correct the function or its annotation.",
 )
+COROUTINE_RETURNED: Final = Kind(
+    "DF0880",
+    "the value is the coroutine of {called}, which nobody awaits",
+    hint="write `await` before the call",
+    meaning="A node returned the coroutine of an async function that it has called, not its result.",
+    example="async def double(x: int) -> int: return compute(x)   # compute is async",
+    cure="Await the call.",
+)
 PORT_UNDECLARED: Final = Kind(
     "DF0806",
     "the node does not declare an output port of this name",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
 from dataflow.base.copies import own_copy
+from dataflow.compiler.plan import Call
 from dataflow.core.ports import CONTEXT, SKIP, NodeOutput, Signal
-from dataflow.core.signature import Shape
+from dataflow.core.signature import Shape, config_copy
 from dataflow.core.states import Errored, is_dead
 from dataflow.diagnostics.runs import (
     BRANCHES_TAKEN,
+    COROUTINE_RETURNED,
     FAILURE_RETURNED,
     PORT_LEFT_OUT,
     PORT_UNDECLARED,
@@ -21,7 +24,7 @@ from dataflow.types.validation import check_value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dataflow.compiler.plan import Call, Feed, PlanNode
+    from dataflow.compiler.plan import Feed, PlanNode
     from dataflow.core.nodetype import NodeType
     from dataflow.scheduler.frames import Frame
 
@@ -43,6 +46,24 @@ def bind(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[s
     if call.direct is not None and node.index not in frame.dead_inputs:
         values, shared = frame.values, frame.plan.shared
         return [own_copy(values[slot]) if shared[slot] else values[slot] for slot in call.direct], {}
+    if call.copied is not None:
+        return _with_own_config(frame, node, call, call.copied)
+    return _bound(frame, node, call)
+
+
+def _with_own_config(
+    frame: Frame, node: PlanNode, call: Call, slot: int
+) -> tuple[list[Any], Mapping[str, Any]]:
+    """Return the arguments with a copy of the config, so that each firing sees it as it was given (S1.2)."""
+    positional, keywords = _bound(frame, node, call)
+    config = frame.values[slot]
+    own = config_copy(config)
+    return [own if value is config else value for value in positional], {
+        name: own if value is config else value for name, value in keywords.items()
+    }
+
+
+def _bound(frame: Frame, node: PlanNode, call: Call) -> tuple[list[Any], Mapping[str, Any]]:
     positional = [argument(frame, node, given) for given in call.positional]
     if call.star is not None:
         positional += argument(frame, node, call.star)
@@ -134,6 +155,7 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
             given = _keys(node, node_type, result)
         case Shape.RAW:
             given = _raw(node, node_type, result)
+    _refuse_coroutines(node, given)
     missing = [
         name
         for name, port in node_type.outputs.items()
@@ -149,6 +171,38 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
     return given
 
 
+def outputs_in(node: PlanNode, result: Any) -> Mapping[str, Any]:
+    """Return the outputs in the result of a node, which may have paused; raises NodeFailed."""
+    call = node.action
+    assert isinstance(call, Call), "only calls are fired by the engine"
+    is_paused = call.type.shape is Shape.RAW and result.status == "paused"
+    return (outputs_given if is_paused else outputs_of)(node.id, call.type, result)
+
+
+def check_outputs(node: PlanNode, outputs: Mapping[str, Any]) -> None:
+    """Check what a node gives against the types of its ports and of their readers; raises NodeFailed."""
+    call = node.action
+    assert isinstance(call, Call), "only calls are fired by the engine"
+    for name, value in outputs.items():
+        if value is SKIP:
+            continue
+        for kind in (call.type.outputs[name].type, *(node.demands or {}).get(name, ())):
+            try:
+                check_value(value, kind)
+            except ValueMismatch as mismatch:
+                problem = RESULT_MISMATCH(expected=mismatch.expected, found=mismatch.found)
+                raise NodeFailed(node.id, problem.within(f".{name}{mismatch.place}")) from None
+
+
+def _refuse_coroutines(node: str, given: Mapping[str, Any]) -> None:
+    """Raise NodeFailed for a value that is a coroutine: nobody awaits it (S1.3)."""
+    found = [name for name, value in given.items() if type(value) is CoroutineType]
+    for name in found:
+        given[name].close()
+    if found:
+        raise NodeFailed(node, COROUTINE_RETURNED(f".{found[0]}", called=given[found[0]].__qualname__))
+
+
 def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
     """Return the branch outputs that have values: at most one, if the node follows its declaration."""
     exits = [
@@ -161,10 +215,14 @@ def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
 
 def outputs_given(node: str, node_type: NodeType, result: NodeOutput) -> Mapping[str, Any]:
     """Return the outputs of a raw node that pauses, with its context; raises NodeFailed."""
-    return _raw(node, node_type, result)
+    given = _raw(node, node_type, result)
+    _refuse_coroutines(node, given)
+    return given
 
 
 def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
+    if type(result) is CoroutineType:
+        return {"out": result}
     if result is SKIP:
         return {}
     declared = get_origin(node_type.result) or node_type.result
@@ -178,6 +236,8 @@ def _fields(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
 
 def _keys(node: str, node_type: NodeType, result: Any) -> dict[str, Any]:
     hidden = "" if node_type.shape is Shape.PORTS else "out"
+    if type(result) is CoroutineType:
+        return {"out": result}
     if result is SKIP:
         return {}
     if not isinstance(result, dict):

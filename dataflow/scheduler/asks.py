@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
 from dataflow.core.events import EventKind
-from dataflow.core.inputs import Ask, ports_left, read_answer, read_request, schema_of
+from dataflow.core.inputs import Ask, check_schema, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
 from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_CLOSED, ASK_EXPIRED, ASK_UNKNOWN
@@ -80,6 +80,7 @@ class Asking:
         given = outputs_given(node.id, call.type, output)
         if self.scheduler.journal_writer is not None:
             _check_written(self.scheduler.journal_writer.check, node.id, request, given)
+        check_schema(node.id, request)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
     def open_ask(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from dataflow.base.copies import own_copy
@@ -11,7 +12,7 @@ from dataflow.core.ports import SKIP
 from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, DONE
 from dataflow.errors import ValueRefused
-from dataflow.scheduler.arguments import outputs_of
+from dataflow.scheduler.arguments import check_outputs, outputs_in, outputs_of
 from dataflow.scheduler.firing_rule import tokens_of
 from dataflow.scheduler.hits import Hit
 from dataflow.scheduler.reports import report_value
@@ -42,7 +43,7 @@ class Settling:
         the most frequent case.
         """
         scheduler, end = self.scheduler, frame.plan.ends[index]
-        if end is None or result is SKIP or not scheduler.is_plain:
+        if end is None or result is SKIP or not scheduler.is_plain or type(result) is CoroutineType:
             return self._succeed(frame, index, result)
         if frame.dead_inputs or frame.is_closing:
             return self._succeed(frame, index, result)
@@ -76,6 +77,8 @@ class Settling:
 
     def _succeed(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         scheduler = self.scheduler
+        if (fault := self._fault_of(frame.plan.nodes[index], result)) is not None:
+            return self.fail(frame, index, fault)
         if scheduler.live is not None:
             newly = scheduler.live.succeed(frame, index, result)
             if newly is not None:
@@ -108,6 +111,16 @@ class Settling:
             return self.fail(frame, index, error)
         scheduler.releasing.succeeded(frame, node, call, outputs)
         return scheduler.advance()
+
+    def _fault_of(self, node: PlanNode, result: Any) -> Exception | None:
+        """Return why a result does not fit the ports of its node; None where it does or is not checked."""
+        if not (self.scheduler.checks_values or type(result) is CoroutineType):
+            return None
+        try:
+            check_outputs(node, result.outcome.outputs if type(result) is Hit else outputs_in(node, result))
+        except Exception as error:  # noqa: BLE001 - NodeFailed, or what reading the user's object raises
+            return error
+        return None
 
     def superseded(self, frame: Frame, index: int, result: Any) -> list[FiringId]:
         """Settle a firing of a live session that has returned, but was superseded.

@@ -60,7 +60,9 @@ class Scheduler:
         self.journal_writer: JournalWriter | None = None  # of a stored run
         self.replay: Replay | None = None  # of a resumed run
         self.live: Reuse | None = None  # of a live session
-        self.is_plain = settings.keep  # the fast path applies: only the arrival of values counts
+        self.checks_values = settings.check_values
+        # the fast path applies: only the arrival of values counts
+        self.is_plain = settings.keep and not settings.check_values
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)
         self.has_ended = False
         self.stopped: list[FiringId] = []  # running when their scope instance was closed or their race lost

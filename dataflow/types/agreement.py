@@ -43,7 +43,16 @@ from dataflow.types.shapes import (
     union_of,
 )
 
-__all__ = ["NOT_ITERABLE", "agrees", "element_type", "holds_any", "is_any", "is_open", "type_name"]
+__all__ = [
+    "NOT_ITERABLE",
+    "agrees",
+    "bind_variables",
+    "element_type",
+    "holds_any",
+    "is_any",
+    "is_open",
+    "type_name",
+]
 
 
 class _NotIterable(Enum):
@@ -129,6 +138,30 @@ def element_type(container: object) -> object:
         return _element(container, MOST_PAIRS)
     except Exception:  # noqa: BLE001 - as above
         return Any
+
+
+def bind_variables(pattern: object, found: object, bound: dict[object, list[object]]) -> None:
+    """Note which types the type variables of a pattern have in a type that feeds it."""
+    pattern, plain = bare(pattern), bare(found)
+    if isinstance(pattern, TypeVar):
+        bound.setdefault(pattern, []).append(found)
+        return
+    if options := alternatives(pattern):
+        rest = [option for option in options if not isinstance(bare(option), TypeVar)]
+        left = [
+            one for one in alternatives(plain) or (found,) if not any(agrees(one, option) for option in rest)
+        ]
+        for option in set(options).difference(rest):
+            for one in left:
+                bind_variables(option, one, bound)
+        return
+    wanted, given = shape(pattern), shape(plain)
+    if wanted is None or given is None or wanted.args is None or not issubclass(given.origin, wanted.origin):
+        return
+    arguments = arguments_as(given, wanted.origin)
+    if arguments is not None and len(arguments) == len(wanted.args):
+        for one, other in zip(wanted.args, arguments, strict=True):
+            bind_variables(one, other, bound)
 
 
 def _compare(source: object, target: object, walk: _Walk) -> bool:

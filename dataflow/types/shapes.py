@@ -39,8 +39,10 @@ __all__ = [
     "arguments_as",
     "bare",
     "behind_alias",
+    "filled",
     "flattened",
     "has_own_schema",
+    "has_variables",
     "is_alias",
     "is_open_tuple",
     "is_typed_dict",
@@ -137,7 +139,7 @@ def is_alias(annotation: object) -> bool:
 def behind_alias(alias: object) -> object:
     """Return the value of an alias, with its parameters substituted."""
     generic: Any = get_origin(alias) or alias
-    return _filled(generic.__value__, dict(zip(generic.__type_params__, get_args(alias), strict=False)))
+    return filled(generic.__value__, dict(zip(generic.__type_params__, get_args(alias), strict=False)))
 
 
 def is_typed_dict(annotation: object) -> bool:
@@ -154,7 +156,7 @@ def keys_of(typed_dict: object) -> dict[str, Key]:
     except NameError:
         return {}
     return {
-        name: Key(_filled(unqualified(hint), replaced), _is_required(hint, name in kind.__required_keys__))
+        name: Key(filled(unqualified(hint), replaced), _is_required(hint, name in kind.__required_keys__))
         for name, hint in hints.items()
     }
 
@@ -238,15 +240,15 @@ def _inherited(found: Shape, wanted: type) -> tuple[object, ...] | None:
     fields = getattr(origin, "__annotations__", {}) if tuple in origin.__bases__ else {}
     if fields and hasattr(origin, "_fields"):
         hints = resolved_hints(origin)
-        return arguments_as(Shape(tuple, tuple(_filled(hints[name], replaced) for name in fields)), wanted)
+        return arguments_as(Shape(tuple, tuple(filled(hints[name], replaced) for name in fields)), wanted)
     for base in vars(origin).get("__orig_bases__", origin.__bases__):
-        known = shape(_filled(base, replaced))
+        known = shape(filled(base, replaced))
         if known is not None and issubclass(known.origin, wanted):
             return arguments_as(known, wanted)
     return None
 
 
-def _filled(annotation: object, replaced: Mapping[object, object]) -> object:
+def filled(annotation: object, replaced: Mapping[object, object]) -> object:
     """Substitute types for type variables; those without a type are kept."""
     if isinstance(annotation, typing.TypeVar):
         return replaced.get(annotation, annotation)
@@ -255,6 +257,15 @@ def _filled(annotation: object, replaced: Mapping[object, object]) -> object:
         return annotation
     generic: Any = annotation
     return generic[tuple(replaced.get(parameter, parameter) for parameter in parameters)]
+
+
+def has_variables(annotation: object) -> bool:
+    """Return whether a type is a type variable, or has some as arguments."""
+    if type(annotation) is type:  # as most are
+        return False
+    return isinstance(annotation, typing.TypeVar) or (
+        not isinstance(annotation, type) and bool(getattr(annotation, "__parameters__", ()))
+    )
 
 
 def type_name(annotation: object) -> str:

@@ -169,7 +169,7 @@ def test_an_ask_that_has_expired_says_so_and_takes_no_answer(cli: Cli, folder: P
             },
             "a | list[int]",
         ),
-        ({"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "anyOf": [{"$ref": "#/$defs/A"}]}, "Any"),
+        ({"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "anyOf": [{"$ref": "#/$defs/A"}]}, "JSON"),
         ({"anyOf": [{"$ref": "#/$defs/A"}, {"enum": ["a"]}], "$defs": 3}, "JSON"),
         (
             {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
@@ -189,9 +189,9 @@ def test_the_type_of_an_answer_is_named(schema: dict[str, object], text: str) ->
     [
         ({"a": "x"}, None),
         ({"a": "x", "b": 1}, None),
-        ({"b": 1}, "an object with 'a'"),
-        ({"a": 1}, "'a': expected str, found int 1"),
-        ({"a": "x", "c": 1}, "found 'c'"),
+        ({"b": 1}, ".a: expected a value"),
+        ({"a": 1}, ".a: expected string, found int 1"),
+        ({"a": "x", "c": 1}, ".c: expected nothing"),
         ("x", "found str 'x'"),
     ],
 )

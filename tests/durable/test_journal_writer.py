@@ -49,10 +49,6 @@ REFUSED: dict[str, tuple[Callable[[], NodeOutput], str]] = {
         lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {"show": [object()]}}),
         "give: what its ask shows[0]: object",
     ),
-    "a schema": (
-        lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {"schema": {"x": object()}}}),
-        'give: the schema of its ask["x"]: object',
-    ),
     "a default": (
         lambda: NodeOutput({"a": 1}, status="paused", metadata={"ask": {"default": object(), "expires": 60}}),
         "give: the default of its ask: object",

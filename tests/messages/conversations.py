@@ -211,8 +211,10 @@ MODELS: Final = [
     Row("nests too deep", chatting('{"a":' * 900 + "1" + "}" * 900, answer=DEEP)),
     Row("no mapping", configuring(Chat, answer={**SCHEMA, "properties": []})),
     Row("no schema", configuring(Chat, answer={"type": "object", "not": 1})),
-    Row("what nobody checks", configuring(Chat, answer={"type": "object", "if": {}})),
-    Row("leads elsewhere", configuring(Chat, answer={**SCHEMA, "properties": {"a": {"$ref": "#"}}})),
+    Row("what nobody checks", configuring(Chat, answer={"type": "object", "minimun": 1})),
+    Row(
+        "leads elsewhere", configuring(Chat, answer={**SCHEMA, "properties": {"a": {"$ref": "#/$defs/none"}}})
+    ),
     Row("leads to itself", configuring(Chat, answer={**SCHEMA, "$defs": {"n": {"$ref": "#/$defs/n"}}})),
     Row("a route that is none", routing({"x": "", "y": ""}, ScriptedAnswer.model_validate({"value": "z"}))),
     Row("a call for a route", routing({"x": ""}, ScriptedAnswer(tool_calls=(ScriptedCall(name="add"),)))),

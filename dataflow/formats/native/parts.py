@@ -120,6 +120,9 @@ class UsingPart(Part):
     cleanup: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=CLEANUP, description="Seconds that the clean-up of a node that is cut short may take."
     )
+    check_values: bool = Field(
+        default=False, description="Check each value against the type of the port that gives it."
+    )
 
 
 class RetryPart(Part):

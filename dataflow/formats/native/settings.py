@@ -131,7 +131,7 @@ def read_settings(part: UsingPart) -> Settings:
         None if part.limits is None else {name: _read_limit(limit) for name, limit in part.limits.items()}
     )
     errors = part.errors if "errors" in part.model_fields_set else None
-    return Settings(errors, part.max_concurrency, limits, part.timeout, part.cleanup)
+    return Settings(errors, part.max_concurrency, limits, part.timeout, part.cleanup, part.check_values)
 
 
 def _read_limit(part: LimitPart) -> Limit | int:
@@ -154,6 +154,8 @@ def write_settings(settings: Settings) -> dict[str, object]:
         written["timeout"] = settings.timeout
     if settings.cleanup != CLEANUP:
         written["cleanup"] = settings.cleanup
+    if settings.check_values:
+        written["check_values"] = True
     return written
 
 
