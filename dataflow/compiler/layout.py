@@ -37,7 +37,6 @@ from dataflow.core.policy import CLEANUP, NO_POLICY, Policy
 from dataflow.core.ports import MISSING, PortKind
 from dataflow.core.signature import config_copy
 from dataflow.core.wiring import encode
-from dataflow.values.functions import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -206,7 +205,11 @@ class _CallLayout:
     def copied(self, positional: Sequence[Feed | int], keywords: Mapping[str, Feed | int]) -> int | None:
         """Return the slot of a config that a node of a user could change; our own nodes change none."""
         action, name = self.action, self.action.type.parameters.config_name
-        if name is None or config_copy(action.config) is action.config or is_own(action.type.function):
+        if name is None or config_copy(action.config) is action.config:
+            return None
+        from dataflow.values.functions import is_own  # few configs have containers
+
+        if is_own(action.type.function):
             return None
         parameters = action.type.parameters.positional
         slot = keywords[name] if name in keywords else positional[parameters.index(name)]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 
 from dataflow.core.functions import check_function, function_of, is_function_name, name_of_function
 from dataflow.diagnostics.arguments import FUNCTION_UNSUITABLE
 from dataflow.errors import ArgumentInvalid
-from dataflow.types.schemas import TYPE_NAMES, TYPES_OF_FORMATS, JsonSchema, unknown_type
+from dataflow.secrets.secret import Secret
+from dataflow.types.schemas import TYPE_NAMES, JsonSchema, unknown_type
 from dataflow.types.shapes import union_of
 from dataflow.types.validation import json_schema
 
@@ -36,6 +39,17 @@ FOLDER: Final = "folder"
 _BY_NAME: Final[dict[str, Any]] = dict(
     zip(TYPE_NAMES, (str, float, int, bool, list, dict, NoneType), strict=True)
 )
+#: The formats that pydantic writes for types that JSON represents as strings.
+TYPES_OF_FORMATS: Final[Mapping[str, type]] = {
+    "date": date,
+    "date-time": datetime,
+    "time": time,
+    "duration": timedelta,
+    "uuid": UUID,
+    "path": Path,
+    "binary": bytes,
+    "secret": Secret,
+}
 #: Keywords that describe a schema to readers; the values are strings.
 _DESCRIBING: Final = ("title", "description", "$comment")
 #: The maximum number of schemas read, since references can make a small schema arbitrarily large.

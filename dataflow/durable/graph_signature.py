@@ -265,6 +265,10 @@ def _fields(config: object) -> tuple[dict[str, object], dict[str, object]]:
     for name, field in type(config).model_fields.items():
         value: object = getattr(config, name)
         default: object = field.default
+        is_unset = default is not PydanticUndefined and name not in config.model_fields_set
+        if is_unset and not field.validate_default:  # as declared, since a valid default may be converted
+            defaults[name] = default
+            continue
         is_default = default is not PydanticUndefined and canonical_text(default) == canonical_text(value)
         (defaults if is_default else given)[name] = value
     return given, defaults

@@ -33,6 +33,7 @@ from dataflow.types.shapes import (
     bare,
     behind_alias,
     has_own_schema,
+    has_variables,
     is_alias,
     is_open_tuple,
     is_typed_dict,
@@ -147,7 +148,7 @@ def bind_variables(pattern: object, found: object, bound: dict[object, list[obje
         bound.setdefault(pattern, []).append(found)
         return
     if options := alternatives(pattern):
-        rest = [option for option in options if not isinstance(bare(option), TypeVar)]
+        rest = [option for option in options if not has_variables(option)]
         left = [
             one for one in alternatives(plain) or (found,) if not any(agrees(one, option) for option in rest)
         ]

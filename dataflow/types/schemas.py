@@ -10,11 +10,10 @@ from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, get_args, get_origin
 from uuid import UUID
 
-from pydantic import AnyUrl, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import (
     PydanticSerializationError,
     SchemaError,
@@ -37,7 +36,6 @@ from dataflow.diagnostics.node_types import (
     SCHEMA_TYPE_UNKNOWN,
 )
 from dataflow.errors import ArgumentInvalid
-from dataflow.secrets.secret import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +47,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ABSENT",
     "FORMATS",
-    "TYPES_OF_FORMATS",
     "TYPE_NAMES",
     "JsonSchema",
     "Misfit",
@@ -59,17 +56,6 @@ __all__ = [
 
 #: The names of the JSON types.
 TYPE_NAMES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
-#: The formats that pydantic writes for types that JSON represents as strings.
-TYPES_OF_FORMATS: Final[Mapping[str, type]] = {
-    "date": date,
-    "date-time": datetime,
-    "time": time,
-    "duration": timedelta,
-    "uuid": UUID,
-    "path": Path,
-    "binary": bytes,
-    "secret": Secret,
-}
 #: The maximum number of characters of a pattern, and of a string that is compared with one. Matching takes
 #: time in proportion to their product, so that no pattern of a document takes longer than about a second.
 MOST_PATTERN: Final = 1_000
@@ -195,6 +181,8 @@ def schema_of_type(annotation: object) -> JsonSchema | None:
 
 def _plain(value: object) -> object:
     """Return the JSON value of an object that pydantic does not know; raises ValueError for any other."""
+    from dataflow.secrets.secret import Secret  # few values are
+
     if isinstance(value, Secret):
         return value.reveal()
     number = plain_number(value)
@@ -502,6 +490,12 @@ def _is_read_as(kind: Any, text: str) -> object:
     return _adapter(kind).validate_json(json.dumps(text), strict=True)
 
 
+def _is_uri(text: str) -> object:
+    from pydantic import AnyUrl  # which loads a lot
+
+    return _is_read_as(AnyUrl, text)
+
+
 def _anything(_: str) -> bool:
     return True
 
@@ -512,9 +506,12 @@ _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\Z")
 _POINTER: Final = re.compile(r"(/([^~/]|~[01])*)*\Z")
 #: The formats that are checked. Numbers have none in JSON, so those of OpenAPI for numbers say nothing here.
 FORMATS: Final[Mapping[str, Callable[[Any], object]]] = {
-    **{name: partial(_is_read_as, TYPES_OF_FORMATS[name])
-       for name in ("date", "date-time", "time", "duration", "uuid")},
-    "uri": partial(_is_read_as, AnyUrl),
+    "date": partial(_is_read_as, date),
+    "date-time": partial(_is_read_as, datetime),
+    "time": partial(_is_read_as, time),
+    "duration": partial(_is_read_as, timedelta),
+    "uuid": partial(_is_read_as, UUID),
+    "uri": _is_uri,
     "email": _EMAIL.match,
     "hostname": _HOST.match,
     "ipv4": ipaddress.IPv4Address,

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar
 
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from dataflow import Config, Flow, FlowInvalid, Maybe, NodeOutput, Ports, RunFailed, each, node, threaded
+from dataflow import (
+    Config,
+    Flow,
+    FlowInvalid,
+    Maybe,
+    NodeOutput,
+    Ports,
+    RunFailed,
+    collect,
+    each,
+    node,
+    threaded,
+)
 from tests.support.codes import codes
 
 T = TypeVar("T")
@@ -116,7 +130,7 @@ async def root(x: Positive) -> int:
 
 WRONG: dict[Callable[..., Any], str] = {
     text: "text.out",
-    none_for_pair: "none_for_pair.out.one",
+    none_for_pair: "none_for_pair.one",
     texts: "texts.out[1]",
     without_key: "without_key.out.k.two",
     negative: "negative.out",
@@ -138,16 +152,18 @@ def test_with_check_values_the_node_that_gives_a_value_fails() -> None:
         flow.using(check_values=True).run_sync()
     assert [one.node for one in failed.value.failures] == ["minus"]
     with Flow("f") as flow:
-        flow.output("o", flow.add(number, x=each([1, 2])).out)
+        flow.output("o", collect(flow.add(number, x=each([1, 2])).out))
     assert flow.using(check_values=True).run_sync()["o"] == [1, 2]
 
 
-def test_documents_check_values_too() -> None:
+def test_documents_check_values_too(tmp_path: Path) -> None:
     with Flow("f") as flow:
         flow.output("o", flow.add(text, x=1).out)
-    written = flow.using(check_values=True).to_yaml()
-    assert "check_values: true" in written
-    assert Flow.from_yaml(written).settings.check_values
+    written = flow.using(check_values=True).to_dict()
+    path = tmp_path / "flow.json"
+    path.write_text(json.dumps(written))
+    with pytest.raises(RunFailed):
+        Flow.load(path).run_sync()
 
 
 def test_constraints_hold_for_constants_and_inputs() -> None:
@@ -166,9 +182,7 @@ def test_constraints_hold_for_constants_and_inputs() -> None:
         takes.__annotations__ = {"x": kind, "return": Any}
         flow = Flow("f")
         flow.output("o", flow.add(takes, x=wrong).out)
-        assert codes(flow.check()) == ["DF0601 takes.x"] or codes(flow.check())[0].startswith(
-            "DF0601 takes.x"
-        )
+        assert codes(flow.check())[0].startswith("DF0601 takes.x")
         flow = Flow("f")
         flow.output("o", flow.add(takes, x=flow.input("x", Any)).out)
         assert flow.run_sync(x=right)["o"] == right
@@ -231,9 +245,9 @@ class Inner(BaseModel):
 
 
 class Tags(Config):
-    tags: list[str] = []
+    tags: list[str] = Field(default=[])
     inner: Inner = Inner()
-    table: dict[str, list[str]] = {"a": []}
+    table: dict[str, list[str]] = Field(default={"a": []})
 
 
 async def tagging(x: int, config: Tags = Tags()) -> list[Any]:  # noqa: B008 - frozen
@@ -251,7 +265,7 @@ async def raw_tagging(inputs: dict[str, Any], config: Tags) -> NodeOutput:
 def test_each_firing_sees_the_config_as_it_was_given() -> None:
     shared = Tags(tags=["t"])
     with Flow("f") as flow:
-        flow.output("default", flow.add(tagging, x=each([1, 2])).out)
+        flow.output("default", collect(flow.add(tagging, x=each([1, 2])).out))
         flow.output("one", flow.add(tagging, x=1, config=shared).out)
         flow.output("two", flow.add(tagging, x=1, config=shared).out)
         flow.output("raw", flow.add(raw_tagging, config=shared, x=1).out.out)
@@ -262,13 +276,15 @@ def test_each_firing_sees_the_config_as_it_was_given() -> None:
     assert shared.tags == ["t"]
 
 
+class Options(Config):
+    limit: int = "many"  # type: ignore[assignment]  # what is tested
+
+
+async def show(config: Options) -> int:
+    return config.limit
+
+
 def test_a_default_of_the_wrong_type_is_refused() -> None:
-    class Options(Config):
-        limit: int = "many"  # type: ignore[assignment]  # what is tested
-
-    async def show(config: Options) -> int:
-        return config.limit
-
     flow = Flow("f")
     flow.output("o", flow.add(show).out)
     assert [problem.code for problem in flow.check()] == ["DF0415"]
