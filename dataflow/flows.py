@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -283,7 +282,7 @@ class Flow(Definition):
         from dataflow.formats.native.writer import dump  # as above
 
         self.compile()
-        return dump(replace(self.wiring, settings=self.settings))
+        return dump(self.wiring_with_settings)
 
     @property
     def report(self) -> Sequence[Remark]:

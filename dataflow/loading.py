@@ -62,19 +62,22 @@ def read_document(
     imports: bool = True,
     around: tuple[Path, ...] = (),
     known: dict[tuple[Path, str], Nested] | None = None,
+    text: str | None = None,
 ) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
     A document of a foreign format is translated; `options` are the options of that format. The other
     results look up the node types and the functions that the document names. `around` are the files that it
-    is nested in, `known` the subflows of files that have been read: each file is read once.
+    is nested in, `known` the subflows of files that have been read: each file is read once. A `text` is
+    read in place of the file at that path.
     """
     file = Path(path)
     place = _place(file)
     if place in around:
         files = " -> ".join(one.name for one in (*around, file))
         raise FormatError(str(path), FILE_IN_ITSELF(files=files))
-    data, positions = read(decode(read_file(file), str(path)), str(path), takes_words=True)
+    content = decode(read_file(file), str(path)) if text is None else text
+    data, positions = read(content, str(path), takes_words=True)
     nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
     foreign = chosen(data, format, str(path), positions)
     if positions.refused is not None and not (foreign is not None and foreign.takes_words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from dataflow.builder.builder import Builder
@@ -71,6 +72,11 @@ class Definition(Builder):
     def wiring(self) -> Wiring:
         """The graph definition of the flow."""
         return self._wiring
+
+    @property
+    def wiring_with_settings(self) -> Wiring:
+        """The graph definition with the settings for runs of this flow, as a document has them."""
+        return replace(self.wiring, settings=self.settings)
 
     @property
     def version(self) -> Version:

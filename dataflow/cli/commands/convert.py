@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 
 from dataflow.base.wording import listed, visible
+from dataflow.cli.documents import written
 from dataflow.cli.output import Refused, tell, write
-from dataflow.cli.targets import BranchOption, FileArgument, folder_of, load, refusing, with_branch
+from dataflow.cli.targets import BranchOption, FileArgument, folder_of, with_branch
 from dataflow.diagnostics.commands import OUTPUT_UNWRITABLE
 
 if TYPE_CHECKING:
@@ -26,38 +27,33 @@ _FUNCTIONS: Final = re.compile(r"(?P<module>\w{1,100})[\w.]*:\S+")
 
 def convert(
     file: FileArgument,
-    to: Annotated[Literal["native"], typer.Option(metavar="FORMAT", help="The format to write.")] = "native",
+    to: Annotated[  # noqa: ARG001 - the one format that is written
+        Literal["native"], typer.Option(metavar="FORMAT", help="The format to write.")
+    ] = "native",
     output: Annotated[
         str | None,
         typer.Option("--output", metavar="PATH", help="Write to this file instead of standard output."),
     ] = None,
     branch: BranchOption = None,
 ) -> None:
-    """Write a flow, such as a file of another system, as an equivalent native YAML document.
+    """Write a flow, such as a file of another system, as an equivalent native document.
 
+    It is YAML, or JSON if PATH ends in .json, with the settings of the flow. A flow with problems is not
+    written, nor what could not be read again.
     Differences from the original are reported on standard error, as are the files that the document needs
     from the folder of the original if it is written to another one. Nothing that a document names is
     imported; a target in Python is.
     """
-    from dataflow.formats.native.writer import dump
-    from dataflow.formats.writer import write_yaml
-
-    write_document = {"native": dump}[to]
     target = with_branch(file, branch)
-    flow = load(target, imports=False)
-    with refusing(target):  # a lambda has no document form
-        document = write_document(flow.wiring)
-    text = write_yaml(document)
-    for remark in flow.report:
-        tell(visible(f"note: {remark}"))
+    made = written(target, output)
     if output is None:
-        write(sys.stdout, text.rstrip("\n"))
+        write(sys.stdout, made.text.rstrip("\n"))
         return
-    missing = left_behind(document, folder_of(target), Path(output))
+    missing = left_behind(made.document, folder_of(target), Path(output))
     if missing is not None:
         tell(visible(f"note: {missing}"))
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        Path(output).write_text(made.text, encoding="utf-8")
     except OSError as error:
         raise Refused([OUTPUT_UNWRITABLE("--output", reason=f"{error.strerror}: {output}")]) from error
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from dataflow.base.wording import visible
+from dataflow.cli.documents import written
 from dataflow.cli.output import is_terminal, write
 from dataflow.cli.targets import BranchOption, FileArgument, load, refusing, with_branch
 
@@ -25,17 +26,21 @@ def show(
 ) -> None:
     """Draw a flow as text, as a Mermaid flowchart or as a Graphviz graph, or write it as a document.
 
-    Nothing that a document names is imported; a target in Python is.
+    Nothing that a document names is imported; a target in Python is. As a document it is written only if it
+    has no problems.
     """
-    from dataflow.formats.native.writer import dump_yaml
+    file = with_branch(file, branch)
+    drawing = (written(file).text if format == "yaml" else _drawn(file, format)).rstrip("\n")
+    write(sys.stdout, visible(drawing) if is_terminal(sys.stdout) else drawing)
+
+
+def _drawn(file: str, format: Literal["text", "mermaid", "dot"]) -> str:
     from dataflow.inspection.drawing import dot, mermaid, outline
 
-    draw = {"text": outline, "mermaid": mermaid, "dot": dot, "yaml": dump_yaml}[format]
-    file = with_branch(file, branch)
+    draw = {"text": outline, "mermaid": mermaid, "dot": dot}[format]
     wiring = load(file, imports=False).wiring
-    with refusing(file):  # a lambda has no document form
-        drawing = draw(wiring).rstrip("\n")
-    write(sys.stdout, visible(drawing) if is_terminal(sys.stdout) else drawing)
+    with refusing(file):
+        return draw(wiring)
 
 
 def schema() -> None:
