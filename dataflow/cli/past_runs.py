@@ -13,7 +13,7 @@ from dataflow.cli.storage import refusing_runs
 from dataflow.core.states import ENDED, NodeState
 from dataflow.errors import NameUnknown
 from dataflow.inspection.json_values import shortened_repr
-from dataflow.inspection.stored_run import firing_object, node_tree
+from dataflow.inspection.stored_run import firing_object, node_tree, output_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dataflow.inspection.stored_run import NodeBranch, PastRun, StoredNode
     from dataflow.stores import Store
 
-__all__ = ["find_firing", "firing_text", "run_text"]
+__all__ = ["described_text", "find_part", "run_text"]
 
 MOST_ITEMS: Final = 10  # of one loop or map that are done, and shown one by one
 MOST_ODD: Final = 50  # of one loop or map that are not done, and shown one by one
@@ -43,6 +43,8 @@ def run_text(found: PastRun, asks: Sequence[OpenAsk], *, full: bool = False) -> 
     inputs = found.inputs
     if inputs:
         lines += ["inputs", *_indented(_values_text(inputs, full=full))]
+    if outputs := found.outputs:
+        lines += ["outputs", *_indented(_tokens_text(outputs, full=full))]
     lines += ["nodes", *(f"  {line}" for line in _tree_lines(node_tree(past, run.status)))]
     state = "not_run" if run.status in ENDED else "waiting"
     lines += [f"  {name.ljust(24)}  {state}" for name in found.not_begun]
@@ -119,8 +121,10 @@ def _chosen(branch: NodeBranch) -> list[NodeBranch | str]:
     return chosen
 
 
-def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
-    """Return one firing as `firing_object` does; raises Refused, as a usage error, if there is none."""
+def find_part(found: PastRun, store: Store, path: str) -> dict[str, Any]:
+    """Return one firing or else the output of that name, as JSON; raises Refused if there is none."""
+    if path not in found.past.firings and (output := output_object(found, path)) is not None:
+        return output
     with refusing_runs():
         try:
             return firing_object(found, store, path)
@@ -128,7 +132,14 @@ def find_firing(found: PastRun, store: Store, path: str) -> dict[str, Any]:
             raise Refused(problems_in(error), ExitCode.USAGE) from error
 
 
-def firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = False) -> str:
+def described_text(found: PastRun, described: Mapping[str, Any], *, full: bool) -> str:
+    """Format a firing or an output as text."""
+    if "output" not in described:
+        return _firing_text(found, described, full=full)
+    return visible(_port_text(described["output"], described, full=full))
+
+
+def _firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = False) -> str:
     """Format one firing as text; long values are shortened unless `full` is set."""
     firing = found.past.firings[described["path"]]
     lines = [
@@ -144,7 +155,7 @@ def firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = Fa
     if described["outputs"]:
         lines += [
             "outputs",
-            *_indented("\n".join(_port_text(*port, full=full) for port in described["outputs"].items())),
+            *_indented(_tokens_text(described["outputs"], full=full)),
         ]
     if described["metadata"]:
         lines += ["metadata", *_indented(_values_text(described["metadata"], full=full))]
@@ -159,6 +170,10 @@ def firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = Fa
     if described["failure"] is not None:
         lines += ["failure", *_indented(_failure_text(described["failure"], full=full))]
     return visible("\n".join(lines))
+
+
+def _tokens_text(tokens: Mapping[str, Mapping[str, Any]], *, full: bool) -> str:
+    return "\n".join(_port_text(*port, full=full) for port in tokens.items())
 
 
 def _port_text(name: str, token: Mapping[str, Any], *, full: bool) -> str:

@@ -146,6 +146,11 @@ class Past:
         waiting = {path: ask for path, ask in asks.items() if ask.values is None and ask.closed is None}
         return dict(sorted(waiting.items(), key=lambda pair: pair[1].opened))
 
+    def has_ended(self, path: str) -> bool:
+        """Return whether a firing has ended."""
+        firing = self.firings.get(path)
+        return firing is not None and firing.state is not None
+
     def firing(self, path: str) -> PastFiring:
         """Return the recorded state of a firing, which is created empty if missing."""
         found = self.firings.get(path)

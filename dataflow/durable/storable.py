@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dataflow.values.classes import Classes
 
 __all__ = [
+    "CONSTANT",
     "FlowReads",
     "Source",
     "Storable",
@@ -40,6 +41,8 @@ __all__ = [
 
 #: The version of the text that `FlowReads` is written as.
 VERSION: Final = 1
+#: The head of the source of a constant; its encoded value follows, where it is stored.
+CONSTANT: Final = "value"
 #: The source of a value: a port, as `address.port` or `$in.name`, or a join, as its mode and its sources.
 Source: TypeAlias = "str | list[Any]"
 
@@ -72,7 +75,7 @@ def storable_of(plan: FlowPlan) -> Storable:
         if problems:
             raise FlowInvalid(plan.name, problems)
         known = _KNOWN[plan] = Storable(
-            classes, shape_of(plan).write(), _reads_of(plan).write(), tuple(_secrets_in(plan))
+            classes, shape_of(plan).write(), _reads_of(plan, classes).write(), tuple(_secrets_in(plan))
         )
     return known
 
@@ -156,13 +159,13 @@ def ports_in(source: Source) -> Iterator[str]:
         one = todo.pop()
         if isinstance(one, str):
             yield one
-        else:
+        elif one[0] != CONSTANT:
             todo += reversed(one[1:])
 
 
-def _reads_of(plan: FlowPlan) -> FlowReads:
+def _reads_of(plan: FlowPlan, classes: Classes) -> FlowReads:
     """Find the ports that each node of a compiled flow reads."""
-    sources = _Sources()
+    sources = _Sources(classes)
     nodes: dict[str, dict[str, None]] = {}
     for scope in scopes_of(plan):
         for node in scope.plan.nodes:
@@ -176,6 +179,9 @@ def _reads_of(plan: FlowPlan) -> FlowReads:
 
 class _Sources:
     """Follows slots to the ports behind them, through joins, parameters and enclosing scopes."""
+
+    def __init__(self, classes: Classes) -> None:
+        self._classes = classes
 
     def read_by(self, scope: PlacedScope, node: PlanNode) -> Iterator[str]:
         for feed in node.feeds:
@@ -204,7 +210,20 @@ class _Sources:
         if node is not None and isinstance(node.action, JoinOf):
             return [node.action.mode.value, *(self.of(scope, one) for one in node.feeds[0].slots)]
         found = _behind(scope, slot)
-        return found if isinstance(found, str) else ["value"]
+        if isinstance(found, str):
+            return found
+        return self.of(*found[0]) if found else [CONSTANT, *self._constant(scope.plan.initial[slot])]
+
+    def _constant(self, value: object) -> list[Any]:
+        """Encode a constant; return nothing for one that cannot be part of the text."""
+        blobs: dict[str, bytes] = {}
+        try:
+            written = Writer(self._classes, blobs.__setitem__).write(value, "a constant")
+        except ValueRefused:
+            return []
+        if isinstance(value, str):  # long ones are stored apart, but this text is itself
+            return [value]
+        return [] if blobs else [written]
 
 
 def _behind(scope: PlacedScope, slot: int) -> str | list[tuple[PlacedScope, int]]:

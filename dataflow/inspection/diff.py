@@ -20,8 +20,9 @@ from dataflow.durable.edits import CODE, compare, current_types, in_names_of
 from dataflow.durable.graph_signature import FlowShape, in_present_names
 from dataflow.durable.journal_view import began, fold
 from dataflow.durable.ownership import plan_of_run, store_errors
-from dataflow.durable.storable import FlowReads, ports_in
+from dataflow.durable.storable import CONSTANT, FlowReads, ports_in
 from dataflow.errors import DataflowError
+from dataflow.inspection.stored_outputs import UNKNOWN, token_of
 from dataflow.inspection.value_diff import are_alike, expanded, first_difference, first_message, shown
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.definition import Definition
     from dataflow.durable.journal_view import Past
-    from dataflow.durable.storable import Source
     from dataflow.stores import Record, Store
 
 
@@ -429,40 +429,20 @@ class _TwoRuns:
         first_outputs, second_outputs = (side.reads.outputs for side in self.sides)
         for name in dict.fromkeys([*first_outputs, *second_outputs]):
             first, second = (
-                _token_of(side, side.reads.outputs[name]) if name in side.reads.outputs else None
+                token_of(side.past, side.reads.outputs[name]) if name in side.reads.outputs else None
                 for side in self.sides
             )
-            if not self._are_alike(first, second):
+            if UNKNOWN not in (first, second) and not self._are_alike(first, second):
                 yield name, (first, second)
 
     def comes_from_others(self, output: str) -> bool:
         """Return whether a port that an output depends on differs."""
-        ports = {port for side in self.sides for port in ports_in(side.reads.outputs.get(output, ["value"]))}
+        ports = {port for side in self.sides for port in ports_in(side.reads.outputs.get(output, [CONSTANT]))}
         return any(port in self._differing or port.removeprefix(f"{INPUT}.") in self.inputs for port in ports)
 
 
 def _field(config: Mapping[str, Any], name: str) -> str:
     return shown(config[name], None)[0] if name in config else "as in the flow"
-
-
-def _token_of(side: _Side, source: Source) -> Mapping[str, Any] | None:
-    """Return the token of an output; for a race and merged contexts the possible sources."""
-    if isinstance(source, str):
-        node, _, port = source.partition(".")
-        if node != INPUT:
-            return side.token(node, port)
-        given = side.past.told.get("inputs", {})
-        return {"value": given[port]} if port in given else None
-    mode, *sources = source
-    tokens = [_token_of(side, one) for one in sources]
-    if mode == "value":
-        return {"value": None}
-    if mode in ("merge", "fallback"):
-        return next((one for one in tokens if one is None or "skip" not in one), tokens[0])
-    live = [one["value"] for one in tokens if one is not None and "value" in one]
-    if mode == "gather" or len(live) > 1:
-        return {"value": live}
-    return {"value": live[0]} if live else tokens[0]
 
 
 def _merged(first: Mapping[str, int], second: Mapping[str, int]) -> list[str]:

@@ -18,6 +18,7 @@ from dataflow.durable.edits import compare, in_names_of
 from dataflow.durable.graph_signature import FlowShape
 from dataflow.durable.ownership import plan_of_run
 from dataflow.durable.storable import FlowReads, ports_in, storable_of
+from dataflow.inspection.stored_outputs import settled
 from dataflow.inspection.stored_run import INTERRUPTED, stored_node
 from dataflow.runtime.reasons import (
     KINDS,
@@ -122,7 +123,7 @@ class StoredReasons:
             first, *rest = found.reasons
             text = first.text.replace(repr(ports[0]), f"output {name!r}", 1)
             return Explanation((replace(first, text=text, place=name), *rest))
-        tokens = [self._settled(port)[1] for port in ports]
+        tokens = [settled(self._past, port)[1] for port in ports]
         has_value = not ports or any(token is not None and "value" in token for token in tokens)
         head = RawReason(
             ReasonKind.VALUE if has_value else ReasonKind.UNSETTLED,
@@ -194,28 +195,15 @@ class StoredReasons:
         address = port.partition(".")[0]
         if address == INPUT or address.startswith(f"{path}/"):
             return False
-        return self._settled(port)[1] is None and not self._has_ended(self._maker(address))
+        return settled(self._past, port)[1] is None and not self._past.has_ended(self._maker(address))
 
     def _maker(self, address: str) -> str:
         """Return the firing that settles the ports at an address: for outputs of iterations, their loop."""
         return address if address in self._past.firings else address.partition("/")[0]
 
-    def _has_ended(self, path: str) -> bool:
-        firing = self._past.firings.get(path)
-        return firing is not None and firing.state is not None
-
-    def _settled(self, port: str) -> tuple[str, Mapping[str, Any] | None]:
-        """Return the firing that settles a port, and its token; of a loop that has ended the last one."""
-        address, _, name = port.partition(".")
-        maker = self._maker(address)
-        if maker != address and self._has_ended(maker):
-            last = (path for path in reversed(self._past.firings) if address_of(path) == address)
-            address = next(last, address)
-        return address, self._token(address, name)
-
     def _of_port(self, name: str, how: str) -> RawReason:
         """Return the outcome of a port, alone or as a dependency of something else."""
-        path, token = self._settled(name)
+        path, token = settled(self._past, name)
         maker = _Firing(self._maker(path))
         if how:
             return RawReason(ReasonKind.WAITING, name, f"{how} {name}", [maker])

@@ -12,8 +12,10 @@ from dataflow.core.states import NodeState
 from dataflow.diagnostics.stores import NODE_NOT_BEGUN, NODE_NOT_IN_RUN
 from dataflow.durable.graph_signature import FlowShape
 from dataflow.durable.journal_view import fold
+from dataflow.durable.storable import FlowReads
 from dataflow.errors import NameUnknown
 from dataflow.inspection.json_values import StoredValues
+from dataflow.inspection.stored_outputs import UNKNOWN, token_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from dataflow.durable.journal_view import Past
     from dataflow.inspection.open_asks import OpenAsk
+    from dataflow.inspection.stored_outputs import Token
     from dataflow.stores import Record, Store, StoredRun
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "StoredNode",
     "firing_object",
     "node_tree",
+    "output_object",
     "read_run",
     "record_object",
     "run_object",
@@ -177,6 +181,17 @@ class PastRun:
         return inputs
 
     @property
+    def outputs(self) -> Mapping[str, Token]:
+        """The tokens of the outputs that have settled, by name: a value, a skip or an error, as JSON."""
+        reads = FlowReads.read(str(self.stored.readable(self.past.told.get("reads", ""))))
+        tokens = {name: token_of(self.past, source) for name, source in reads.outputs.items()}
+        return {
+            name: {kind: self.stored.readable(value) for kind, value in token.items()}
+            for name, token in tokens.items()
+            if token is not None and token is not UNKNOWN
+        }
+
+    @property
     def forked(self) -> Mapping[str, Any] | None:
         """The run that it is a fork of and the changes, as JSON; None if it is not a fork."""
         forked: Mapping[str, Any] | None = self.stored.readable(self.past.told.get("forked"))
@@ -207,11 +222,14 @@ def record_object(run: StoredRun) -> dict[str, Any]:
 
 def run_object(found: PastRun, asks: Sequence[OpenAsk]) -> dict[str, Any]:
     """Return a run with its nodes and its open asks, as JSON."""
+    outputs = found.outputs
     return {
         **record_object(found.run),
         "elapsed": found.past.elapsed,
         "forked": found.forked,
         "inputs": found.inputs,
+        "outputs": {name: token["value"] for name, token in outputs.items() if "value" in token},
+        "skipped": {name: token["skip"] for name, token in outputs.items() if "skip" in token},
         "nodes": [node.as_json() for node in stored_nodes(found.past, found.run.status)],
         "not_begun": list(found.not_begun),
         "asks": [{**ask.as_json(), "answered": ask.is_answered} for ask in asks],
@@ -246,11 +264,17 @@ def firing_object(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     }
 
 
+def output_object(found: PastRun, name: str) -> dict[str, Any] | None:
+    """Return one output of a run, as JSON; None if it has not settled or there is none."""
+    token = found.outputs.get(name)
+    return None if token is None else {"run": found.run.id, "output": name, **token}
+
+
 def _unknown(found: PastRun, path: str) -> NameUnknown:
     place, not_begun = f"run {found.run.id}", found.not_begun
     if path in not_begun:
         return NameUnknown(NODE_NOT_BEGUN(place, name=path))
-    known = [*found.past.firings, *not_begun]
+    known = [*found.past.firings, *not_begun, *found.outputs]
     return NameUnknown(NODE_NOT_IN_RUN(place, name=path, available=known, near=path))
 
 

@@ -79,27 +79,28 @@ def _row(run: StoredRun, asks: Counter[str]) -> tuple[str, ...]:
 def show(
     run: RunArgument,
     path: Annotated[
-        str | None, typer.Argument(metavar="PATH", help="The path of a node in it.", show_default=False)
+        str | None,
+        typer.Argument(metavar="PATH", help="A node by its path, or an output.", show_default=False),
     ] = None,
     as_json: JsonObjectOption = False,
     full: FullOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show a run with its nodes and asks, or everything that is stored about one firing.
+    """Show a run with its outputs, nodes and asks, or all that is stored of one firing or output.
 
     Everything is read from the store; the flow is not imported. Long values are shortened.
     """
     from dataflow.cli.json_output import write_json  # loaded on first use
-    from dataflow.cli.past_runs import find_firing, firing_text, run_text
+    from dataflow.cli.past_runs import described_text, find_part, run_text
     from dataflow.inspection.stored_run import read_run, run_object
 
     place = open_store(store)
     with refusing_runs():
         found = read_run(place, find_run(place, run, store))
     if path is not None:
-        described = find_firing(found, place, path)
+        described = find_part(found, place, path)
         write_json(sys.stdout, described) if as_json else write(
-            sys.stdout, firing_text(found, described, full=full)
+            sys.stdout, described_text(found, described, full=full)
         )
         return
     from dataflow.inspection.open_asks import asks_of  # loaded on first use
