@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from dataflow.compiler.definition import Definition
 from dataflow.core.inputs import read_inputs
+from dataflow.core.keywords import naming_settings
 from dataflow.core.policy import CLEANUP, Edited, Settings, one_of, telemetry_of
 from dataflow.core.wiring import flows_within
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID, STORE_REQUIRED
@@ -50,6 +51,7 @@ class Flow(Definition):
         made._find_function = find_function
         return made
 
+    @naming_settings("using")
     def using(
         self,
         *,

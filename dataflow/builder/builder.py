@@ -16,6 +16,7 @@ from dataflow.builder.placement import branch, configured, connect, feed, id_for
 from dataflow.builder.sources import PortRef, Step, literally
 from dataflow.core.context import CONTEXT_ID
 from dataflow.core.inputs import ASK_ID
+from dataflow.core.keywords import naming_settings
 from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_type
 from dataflow.core.ports import MISSING, Signal, port_type
 from dataflow.core.wiring import INPUT, FlowInput, LoopBlock, PlacedNode, Reference, Wiring
@@ -69,6 +70,7 @@ class Builder:
     def input(self, name: str, type: type[T], default: T) -> T: ...
     @overload
     def input(self, name: str, type: Any, default: Any = ...) -> Any: ...
+    @naming_settings("input")
     def input(self, name: str, type: Any, default: Any = MISSING) -> Any:
         """Declare an input of the flow and return its port; without a default every run requires it.
 
@@ -150,6 +152,7 @@ class Builder:
         self, type: Any, prompt: str, *, show: object = ..., name: str = ..., default: Any = ...,
         expires: float | None = ...,
     ) -> Step[Any]: ...  # fmt: skip
+    @naming_settings("ask")
     def ask(
         self, type: Any, prompt: str, *, show: object = None, name: str = "", default: Any = MISSING,
         expires: float | None = None,
@@ -176,6 +179,7 @@ class Builder:
         port: Any = PortRef(self._open, Reference(placed.id))
         return port  # type: ignore[no-any-return]  # a port is typed as its value
 
+    @naming_settings("loop")
     @contextmanager
     def loop(
         self, *, name: str = "", limit: int | None = 100, on_limit: Literal["fail", "exit"] = "exit"

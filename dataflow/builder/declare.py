@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import fields
 from functools import cached_property, partial, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from dataflow.base.markers import Valueless
+from dataflow.core.keywords import check_settings, naming_settings
 from dataflow.core.nodetype import NodeType, check_names, derive, never_called
-from dataflow.core.policy import NO_POLICY, policy_of
+from dataflow.core.policy import NO_POLICY, Policy, policy_of
 from dataflow.core.ports import MISSING, Ports
 from dataflow.core.signature import (
     OUT,
@@ -26,7 +28,7 @@ from dataflow.types.validation import object_schema
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 
-    from dataflow.core.policy import Memo, MemoPolicy, OnError, Policy, Retry
+    from dataflow.core.policy import Memo, MemoPolicy, OnError, Retry
     from dataflow.core.ports import InPort, NodeOutput, OutPort
     from dataflow.core.wiring import Nested
 
@@ -35,6 +37,10 @@ __all__ = ["Node", "configurable_type", "flow_type", "node", "threaded"]
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+#: The settings of `node`.
+SETTINGS: Final = frozenset(
+    {"name", "ports", "version", "retries", *(field.name for field in fields(Policy))} - {"retry", "errors"}
+)
 # The marker for "not given"; it is Any so that signatures show the type of each setting.
 _UNSET: Any = MISSING
 
@@ -96,6 +102,7 @@ class Node(Generic[P, R]):
 
         return await call_in_thread(self._function, args, kwargs)
 
+    @naming_settings("with_")
     def with_(
         self,
         *,
@@ -230,6 +237,7 @@ def node(
     port: if it returns True, the old value is kept and downstream nodes are not recomputed. Raises
     ValueError for an invalid setting.
     """
+    check_settings("node", settings, SETTINGS)
     policy = policy_of(**settings) if settings else NO_POLICY
     ports_of = (lambda _: ports) if isinstance(ports, Ports) else ports
 

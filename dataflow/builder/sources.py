@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NoReturn, TypeAl
 
 from dataflow.base.copies import own_copy
 from dataflow.base.markers import Marker, Valueless
+from dataflow.core.keywords import naming_settings
 from dataflow.core.policy import EachOptions
 from dataflow.core.ports import DONE, ERROR
 from dataflow.core.wiring import (
@@ -255,6 +256,7 @@ def _expression(
     return Expression(name, tuple(literally(operand) for operand in operands), build)
 
 
+@naming_settings("each")
 def each(
     xs: Iterable[T],
     *,

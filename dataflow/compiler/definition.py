@@ -10,6 +10,7 @@ from dataflow.builder.builder import Builder
 from dataflow.builder.declare import flow_type
 from dataflow.builder.placement import place_flow
 from dataflow.core.functions import import_function
+from dataflow.core.keywords import naming_settings
 from dataflow.core.policy import Policy, Settings, policy_of
 from dataflow.core.ports import MISSING, in_port
 from dataflow.core.wiring import flows_within
@@ -138,6 +139,7 @@ class Definition(Builder):
 
         return compile_flow(wiring, self._find_type, self._find_function)
 
+    @naming_settings("with_")
     def with_(
         self,
         *,

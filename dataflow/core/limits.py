@@ -7,6 +7,7 @@ import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Protocol
 
+from dataflow.core.keywords import naming_settings
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID, LIMIT_EMPTY
 from dataflow.errors import ArgumentInvalid
 
@@ -65,6 +66,7 @@ class Limit:
 
     __slots__ = ("gate", "per_second", "slots")
 
+    @naming_settings("Limit")
     def __init__(self, slots: int | None = None, *, per_second: float | None = None) -> None:
         if slots is None and per_second is None:
             raise ArgumentInvalid(LIMIT_EMPTY())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from dataflow.base.markers import MISSING, SKIP
 from dataflow.core.functions import check_function, function_of
+from dataflow.core.keywords import naming_settings
 from dataflow.core.limits import (
     Limit,
     check_not_negative,
@@ -18,7 +20,7 @@ from dataflow.diagnostics.arguments import ARGUMENT_INVALID, ARGUMENT_NOT_AVAILA
 from dataflow.errors import ArgumentInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from opentelemetry.trace import TracerProvider
 
@@ -106,6 +108,7 @@ class Retry:
     jitter: bool
     before: Callable[[Firing], None] | None
 
+    @naming_settings("Retry")
     def __init__(
         self,
         retries: int = 3,
@@ -145,6 +148,7 @@ class Memo:
     ttl: float | None
     environment: tuple[str, ...]
 
+    @naming_settings("Memo")
     def __init__(self, reach: Reach, *, ttl: float | None = None, environment: Sequence[str] = ()) -> None:
         one_of("reach", reach, Reach)
         check_positive_or_none("ttl", ttl)
@@ -260,6 +264,8 @@ class Settings:
             one_of("errors", self.errors, Errors)
         if self.max_concurrency is not None:
             check_whole("max_concurrency", self.max_concurrency, 1)
+        if not isinstance(self.limits, Mapping | None):
+            raise _invalid("limits", "a mapping of names to numbers or Limit objects", self.limits)
         for name, limit in (self.limits or {}).items():
             if not isinstance(limit, Limit):
                 check_whole(f"limit {name!r}", limit, 1)
@@ -280,9 +286,13 @@ def policy_of(
     *,
     retries: Any = MISSING,
     enabled: Any = MISSING,
+    effect: Any = MISSING,
     **given: Any,
 ) -> Policy:
     """Build a policy from the keywords of `node` and `with_`; raises ValueError for an invalid one."""
+    for name, flag in (("enabled", enabled), ("effect", effect)):
+        if flag is not MISSING:
+            _check_bool(name, flag)
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
             check_positive_or_none(name, given[name])
@@ -297,5 +307,5 @@ def policy_of(
     if limit is not MISSING and not isinstance(limit, str):
         check_whole("limit", limit, 1)
     if retries is MISSING or isinstance(retries, Retry):
-        return Policy(retry=retries, enabled=enabled, **given)
-    return Policy(retry=Retry(retries), enabled=enabled, **given)
+        return Policy(retry=retries, enabled=enabled, effect=effect, **given)
+    return Policy(retry=Retry(retries), enabled=enabled, effect=effect, **given)

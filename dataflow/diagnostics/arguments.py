@@ -44,6 +44,14 @@ STORE_REQUIRED: Final = Kind(
     example='await Flow("f").resume("20260101-120000-abcd")',
     cure="Call `flow.using(store=Store.sqlite(path))` and use the flow that it returns.",
 )
+SETTING_UNKNOWN: Final = Kind(
+    "DF0592",
+    "{what} has no setting {found}",
+    hint="{instead}",
+    meaning="A setting is given by a name that does not exist, or that only documents have.",
+    example="node(retry=3)(fetch)   # in Python it is retries, in a document retry: {retries: 3}",
+    cure="Pass one of the available settings.",
+)
 REPORTED: Final = Kind(
     "DF0506",
     "{error}",

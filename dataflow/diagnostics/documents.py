@@ -151,6 +151,7 @@ FIELD_MISSING: Final = Kind(
 FIELD_UNKNOWN: Final = Kind(
     "DF0121",
     "is not a known key",
+    hint="{instead}",
     meaning="A part of a document has a key that is not known there; often it is misspelt or indented.",
     example="dataflow: 1\nnodez: {}",
     cure="Correct or remove the key; put your own data under `meta`.",

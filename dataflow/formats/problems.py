@@ -27,7 +27,7 @@ from dataflow.formats.native.parts import EXPRESSIONS
 from dataflow.types.mismatches import requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
@@ -98,6 +98,10 @@ def problems_of_file(error: DataflowError) -> list[Diagnostic]:
     ]
 
 
+#: How documents write the settings of a policy that have another name in Python.
+_OF_PYTHON: Final[Mapping[str | int, str]] = {"retries": "write retry: {retries: 3}"}
+
+
 def write_path(path: DocumentPath) -> str:
     """Write the location of a part: `nodes.page.inputs.text`, `edges[2].target`."""
     return "".join(map(_write_step, path)).removeprefix(".")
@@ -160,7 +164,9 @@ def _diagnosed(fault: ErrorDetails, model: type[BaseModel]) -> Diagnostic:
             return FIELD_MISSING()
         case "extra_forbidden":
             *around, key = fault["loc"]
-            return FIELD_UNKNOWN(available=_fields_at(around, model), near=str(key))
+            fields = _fields_at(around, model)
+            instead = _OF_PYTHON[key] if key in _OF_PYTHON and "on_error" in fields else ""
+            return FIELD_UNKNOWN(available=fields, near=str(key), instead=instead)
         case "value_error":
             return problem_of(fault["ctx"]["error"], VALUE_REFUSED)
         case "no_source" if isinstance(found, list) and fault["loc"][-1] == "each":

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dataflow import ExecutionContext, Flow, FlowInvalid, ToolCall, TypedFlow, collect, each, flow, merge
+from dataflow import (
+    ArgumentInvalid,
+    ExecutionContext,
+    Flow,
+    FlowInvalid,
+    ToolCall,
+    TypedFlow,
+    collect,
+    each,
+    flow,
+    merge,
+)
 from dataflow_agent.approvals import approve
 from dataflow_agent.config import AgentConfig, Subagent
+from dataflow_agent.diagnostics.chats import AGENT_SETTING_UNKNOWN
 from dataflow_agent.diagnostics.tools import NOT_A_TOOLBOX
 from dataflow_agent.steps import Reply, ask, begin, finish, go_on, make
 from dataflow_agent.subagents import RESULT, Begun, SubagentTask, begin_below, report, told
@@ -55,12 +67,16 @@ class Agent(TypedFlow[..., Reply]):
     """An agent with a name and settings: placed in a flow it is a node `agent.agent`, called it is a run.
 
     `tools` are added to the tools of its input. The settings are those of `AgentConfig`. Raises
-    ValidationError, a ValueError, for an invalid setting, and FlowInvalid for tools that are not a toolbox.
+    ArgumentInvalid for an unknown setting, ValidationError for an invalid one, and FlowInvalid for tools that
+    are not a toolbox.
     """
 
     def __init__(
         self, name: str, *, model: str = "", system: str = "", tools: Toolbox = NO_TOOLS, **settings: Any
     ) -> None:
+        for one in settings.keys() - AgentConfig.model_fields.keys():
+            available = sorted(AgentConfig.model_fields)
+            raise ArgumentInvalid(AGENT_SETTING_UNKNOWN(found=repr(one), available=available, near=one))
         _check_toolbox(tools)
         others = tools.without_subagents
         own = AgentConfig(

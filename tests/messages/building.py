@@ -135,6 +135,7 @@ TYPES: Final = [
 # fmt: off
 POLICIES: Final = [
     Row("seconds", lambda: node(timeout=0)(inc)),
+    Row("an unknown setting", lambda: node(retry=3)),
     Row("a whole number", lambda: Retry(-1)),
     Row("a choice", lambda: node(on_error='stop')(inc)),
     Row("on", lambda: Retry(1, on='timeout')),

@@ -282,6 +282,7 @@ TOOLING: Final = [
     Row("a value that is to be awaited", calling("forgetful", "{}", FORGETFUL)),
     Row("functions in a list", describing([agent_tools.add, agent_tools.weather])),
     Row("an agent that is no description", describing(AGENT)),
+    Row("an unknown setting of an agent", lambda: Agent("lead", modle="a/b")),
     Row("an agent for a toolbox", lambda: Agent("lead", tools=AGENT)),
     *(
         Row(f"{name} for the tools of an agent in a flow", wired(partial(having, given)), hide="0x[0-9a-f]+")

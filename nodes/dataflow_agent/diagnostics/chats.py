@@ -66,3 +66,10 @@ PROMPT_TOO_LONG: Final = Kind(
     example='fill_prompt with "{{PREVIOUS_OUTPUT}}", where the output has more than a million characters',
     cure="Pass a part of the output, or a summary of it.",
 )
+AGENT_SETTING_UNKNOWN: Final = Kind(
+    "DF2092",
+    "Agent has no setting {found}",
+    meaning="A setting of an agent is given by a name that does not exist.",
+    example='Agent("lead", modle="openai/gpt-5")',
+    cure="Pass one of the available settings.",
+)
