@@ -23,7 +23,7 @@ from dataflow.durable.storable import storable_of
 from dataflow.errors import StoreError
 from dataflow.runtime.result import Result
 from dataflow.runtime.start import memo_for
-from dataflow.scheduler.asks import ReadAnswer
+from dataflow.scheduler.asks import ReadAnswer, answered_text
 from dataflow.scheduler.hits import read_memo_report
 from dataflow.scheduler.scheduler import Scheduler
 from dataflow.values.reader import Reader
@@ -199,6 +199,8 @@ class Replay:
                 if port[:1] != "$":
                     outputs[port] = self._read(told["value"]) if "value" in told else SKIP
             self.scheduler.releasing.succeeded(frame, node, action, outputs)
+            if firing.ask is not None and firing.ask.values is not None:
+                frame.note_memo(node.index, answered_text(self._read(firing.ask.values), firing.ask.by))
             return
         path = frame.path_of(node)
         for port, told in firing.ports.items():

@@ -29,6 +29,7 @@ from dataflow.runtime.reasons import (
     explain,
     kind_of_skip,
 )
+from dataflow.scheduler.asks import answered_text
 from dataflow.scheduler.hits import read_memo_report
 
 if TYPE_CHECKING:
@@ -168,7 +169,9 @@ class StoredReasons:
         return RawReason(kind, path, head)
 
     def _memo_of(self, firing: PastFiring) -> str:
-        """Describe the result of the cache lookup of a firing."""
+        """Describe the answer to the ask of a firing, or the result of its cache lookup."""
+        if firing.ask is not None and firing.ask.values is not None:
+            return f", {answered_text(self._found.stored.readable(firing.ask.values), firing.ask.by)}"
         if firing.memo is None:
             return ""
         kind, details = firing.memo
@@ -226,10 +229,24 @@ class StoredReasons:
         if firing is None or firing.state is not NodeState.SKIPPED:
             is_skip = firing is not None and firing.state is NodeState.DONE
             text = f"{path}: {reason}" if is_skip else reason
-            return RawReason(kind_of_skip(reason) if is_skip else ReasonKind.FAILURE, path, text)
+            kind = kind_of_skip(reason) if is_skip else ReasonKind.FAILURE
+            return RawReason(kind, path, text, list(self._behind_decision(path)) if is_skip else [])
         read = self._reads.nodes.get(address_of(path), ())
         causes = dict.fromkeys(cause for port in read for cause in self._skips(port, path))
         return RawReason(kind_of_skip(reason), path, f"{path}: {reason}", list(causes)[:1])
+
+    def _behind_decision(self, path: str) -> Iterator[Any]:
+        """Yield why a node that is done has left a port out: skips inside it, or the asks that it read."""
+        own = address_of(path)
+        read = self._reads.nodes.get(own, ())
+        inside = [port for port in read if port.startswith(f"{own}/")]
+        for port in inside:
+            yield from self._skips(port, f"{path}{port.partition('.')[0][len(own) :]}")
+        for port in () if inside else read:
+            for maker in self._paths_at(port.partition(".")[0], path):
+                known = self._past.firings.get(maker)
+                if known is not None and known.ask is not None and known.ask.values is not None:
+                    yield _Firing(maker)
 
     def _skips(self, port: str, reader: str) -> Iterator[_Decided]:
         """Yield why a port that a firing reads has no value: in its own item and iteration, or around it."""

@@ -226,7 +226,7 @@ def _explain(engine: LiveEngine, named: str, found: RootPort) -> Explanation:
         case Stage.FRESH | Stage.LOST:
             token = engine.ports.look(found).token
             if isinstance(token, Skip | Errored):
-                return explain_token(named, token, "live")
+                return explain_token(named, token, "live", root=engine.scheduler.root)
             head = Reason(ReasonKind.VALUE, named, f"{named} {_computed(engine, node)}")
             return _explanation(head, _causes(engine, node))
         case Stage.STALE if engine.reusing.memory.of_root(index) is None and index not in engine.replaced_in:

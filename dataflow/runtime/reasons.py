@@ -7,8 +7,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from dataflow.base.wording import conceal, moment
-from dataflow.compiler.plan import JoinOf
+from dataflow.compiler.plan import Feed, FlowOf, JoinOf
 from dataflow.core.states import RELEASED, UNSETTLED, Errored, NodeState, Skip
+from dataflow.scheduler.asks import ANSWERED_WITH
+from dataflow.scheduler.frames import firings_in, root_of
 from dataflow.scheduler.timers import state_of
 
 if TYPE_CHECKING:
@@ -190,15 +192,21 @@ def explain_firing(
     frame: Frame, node: PlanNode, asks: Sequence[Ask], *, is_paused: bool = False
 ) -> Explanation:
     """Explain the state of a firing, in a run that may have paused."""
-    return explain((frame, node.index), _Finder(asks, is_paused=is_paused).look)
+    return explain((frame, node.index), _Finder(asks, is_paused=is_paused, root=root_of(frame)).look)
 
 
 def explain_token(
-    name: str, token: Any, status: str, waits: Sequence[tuple[Frame, int]] = (), asks: Sequence[Ask] = ()
+    name: str,
+    token: Any,
+    status: str,
+    waits: Sequence[tuple[Frame, int]] = (),
+    asks: Sequence[Ask] = (),
+    root: Frame | None = None,
 ) -> Explanation:
     """Explain the token of a port or an output, which the text calls by this name.
 
-    `waits` are the firings that it waits for, if it has not settled.
+    `root` is the frame of the run, in which decisions are looked up. `waits` are the firings that it waits
+    for, if it has not settled.
     """
     if isinstance(token, Skip | Errored):
         kind = ReasonKind.FAILURE if isinstance(token, Errored) else kind_of_skip(token.reason)
@@ -210,7 +218,7 @@ def explain_token(
         head = RawReason(ReasonKind.VALUE, name, f"{name} had a value, which was let go")
     else:
         head = RawReason(ReasonKind.VALUE, name, f"{name} has a value")
-    finder = _Finder(asks, is_paused=status == "paused")
+    finder = _Finder(asks, is_paused=status == "paused", root=root)
     return explain("", lambda thing: head if thing == "" else finder.look(thing))
 
 
@@ -223,14 +231,14 @@ def explain_earlier(path: str, state: NodeState) -> Explanation:
 class _Finder:
     """Finds the explanation of one thing."""
 
-    def __init__(self, asks: Sequence[Ask], *, is_paused: bool) -> None:
-        self._is_paused = is_paused
+    def __init__(self, asks: Sequence[Ask], *, is_paused: bool, root: Frame | None) -> None:
+        self._is_paused, self._root = is_paused, root
         self._asks: Mapping[str, Ask] = {ask.id: ask for ask in asks}
 
     def look(self, thing: Thing) -> RawReason:
         match thing:
             case Skip() | Errored():
-                return _of_token(thing)
+                return _of_token(thing, self._answers_behind(thing))
             case str():
                 return self._of_ask(thing)
             case (frame, index):
@@ -266,8 +274,39 @@ class _Finder:
         """Return the open asks of a firing, or of what is inside it."""
         return [id for id in self._asks if id == path or id.startswith((f"{path}/", f"{path}[", f"{path}~"))]
 
+    def _answers_behind(self, token: Skip | Errored) -> list[tuple[Frame, int]]:
+        """Return the answered asks whose values the node read that has decided a skip."""
+        if self._root is None or token.cause is not None or isinstance(token, Errored) or not token.place:
+            return []
+        for path, frame, node in firings_in(self._root):
+            if path == token.place:
+                return list(_answered(frame, node))
+        return []
 
-def _of_token(token: Skip | Errored) -> RawReason:
+
+def _answered(frame: Frame, node: PlanNode) -> Iterator[tuple[Frame, int]]:
+    """Yield the answered asks behind the ports of a node, through joins and the scopes around it."""
+    todo = [(frame, slot) for feed in node.feeds for slot in feed.slots]
+    seen: set[tuple[int, int]] = set()
+    for where, slot in todo:  # grows while it is walked
+        if (id(where), slot) in seen:
+            continue
+        seen.add((id(where), slot))
+        maker = next((one for one in where.plan.nodes if slot in one.outputs.values()), None)
+        if maker is not None:
+            if isinstance(maker.action, JoinOf):
+                todo += [(where, other) for feed in maker.feeds for other in feed.slots]
+            elif str(where.memos.get(maker.index, "")).startswith(ANSWERED_WITH):
+                yield where, maker.index
+        elif where.parent is not None:
+            todo += [(where.parent, outer) for outer, own in where.plan.imports if own == slot]
+            action = where.parent.plan.nodes[where.owner].action
+            given = action.inputs.get(slot) if isinstance(action, FlowOf) else None
+            if isinstance(given, Feed):
+                todo += [(where.parent, one) for one in given.slots]
+
+
+def _of_token(token: Skip | Errored, answers: Sequence[tuple[Frame, int]] = ()) -> RawReason:
     is_whole = isinstance(token, Errored) or not token.place
     text = token.reason if is_whole else f"{token.place}: {token.reason}"
     kind = ReasonKind.FAILURE if isinstance(token, Errored) else kind_of_skip(token.reason)
@@ -275,7 +314,7 @@ def _of_token(token: Skip | Errored) -> RawReason:
     cause = token.cause
     while isinstance(cause, Errored) and cause.reason == text and not cause.besides:
         cause = cause.cause  # its text is printed already
-    return RawReason(kind, token.place, text, [*besides, *(() if cause is None else (cause,))])
+    return RawReason(kind, token.place, text, [*besides, *answers, *(() if cause is None else (cause,))])
 
 
 def makers_of(frame: Frame, slot: int) -> Iterator[tuple[Frame, int]]:

@@ -25,10 +25,11 @@ from dataflow.core.states import (
 )
 from dataflow.diagnostics.runs import OUTPUT_UNKNOWN, RUN_RESUMED, VALUE_MISSING
 from dataflow.errors import DataflowError, NameUnknown, RunTaken
+from dataflow.scheduler.frames import firings_in
 from dataflow.scheduler.timers import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.inputs import Ask
@@ -90,7 +91,8 @@ class Result:
     def states(self) -> Mapping[str, NodeState]:
         """The state of every node by its path, including nodes inside maps and loops."""
         paused = self.status == "paused"
-        found = {path: state_of(frame, node, is_paused=paused) for path, frame, node in self._firings()}
+        firings = firings_in(self._root)
+        found = {path: state_of(frame, node, is_paused=paused) for path, frame, node in firings}
         return MappingProxyType({**found, **self._earlier})
 
     @cached_property
@@ -98,7 +100,7 @@ class Result:
         """The metadata of raw nodes, by the path of each firing that has some."""
         found = {
             path: MappingProxyType(frame.metadata[node.index])
-            for path, frame, node in self._firings()
+            for path, frame, node in firings_in(self._root)
             if node.index in frame.metadata
         }
         return MappingProxyType(found)
@@ -145,7 +147,8 @@ class Result:
         if output is not None:
             slot = output.slot
             waits = list(makers_of(self._root, slot)) if self.status == "paused" and slot is not None else []
-            return explain_token(f"output {port!r}", self._token(output), self.status, waits, self.asks)
+            name, token = f"output {port!r}", self._token(output)
+            return explain_token(name, token, self.status, waits, self.asks, self._root)
         alone = self._addresses.node(port)
         if alone is not None:
             return self.explain(alone.label)
@@ -153,7 +156,7 @@ class Result:
         token = self._token(found)
         if token is UNSETTLED and found.node is not None:
             return self.explain(found.node.label)
-        return explain_token(name_of(port), token, self.status)
+        return explain_token(name_of(port), token, self.status, root=self._root)
 
     def _no_value(self, name: str, found: RootPort | None) -> Diagnostic:
         """Return the problem of a missing value, and why; a running loop has no outputs yet (S6.4)."""
@@ -163,19 +166,9 @@ class Result:
             return VALUE_MISSING(name, reasons=f"loop {node.id!r} has not ended, and has no outputs before")
         return value_missing(name, token)
 
-    def _firings(self) -> Iterator[tuple[str, Frame, PlanNode]]:
-        todo = [self._root]
-        while todo:
-            frame = todo.pop()
-            for node in frame.plan.nodes:
-                if node.is_visible:
-                    yield frame.path_of(node), frame, node
-            for index in sorted(frame.opened, reverse=True):  # not in the order in which they were opened
-                todo.extend(reversed(frame.opened[index].frames))
-
     @cached_property
     def _by_path(self) -> dict[str, tuple[str, Frame, PlanNode]]:
-        return {path: (path, frame, node) for path, frame, node in self._firings()}
+        return {path: (path, frame, node) for path, frame, node in firings_in(self._root)}
 
     @cached_property
     def _addresses(self) -> Addresses:

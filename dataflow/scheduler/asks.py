@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
+from dataflow.base.wording import short_repr
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import Ask, check_schema, ports_left, read_answer, read_request, schema_of
 from dataflow.core.ports import MISSING, SKIP
@@ -29,9 +30,13 @@ if TYPE_CHECKING:
     from dataflow.scheduler.scheduler import Scheduler
     from dataflow.scheduler.timers import Timer
 
-__all__ = ["Asking", "OpenAsk", "ReadAnswer"]
+__all__ = ["ANSWERED_WITH", "Asking", "OpenAsk", "ReadAnswer", "answered_text"]
 
 ANSWERED: Final = ASK_CLOSED(reason="it has been answered already")
+
+
+#: The head of the text that an ask was answered.
+ANSWERED_WITH: Final = "answered with"
 
 
 class ReadAnswer(NamedTuple):
@@ -224,6 +229,7 @@ class Asking:
         self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=own_copy(dict(values)))
         outputs = {**one.given, **{name: own_copy(value) for name, value in values.items()}}
         self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
+        frame.note_memo(node.index, answered_text(values, by))
 
     def _expire(self, one: OpenAsk) -> None:
         """Apply the default of an ask that has expired; without one its node fails."""
@@ -253,6 +259,12 @@ class Asking:
             self.scheduler.timers.drop(one.timer)
         self._over[path] = ASK_CLOSED(reason=reason)
         self.scheduler.report(EventKind.ASK_CLOSED, frame, node, reason=reason)
+
+
+def answered_text(values: Mapping[str, Any], by: str) -> str:
+    """Return the text that an ask was answered; a value of several ports is named by its port."""
+    shown = short_repr(next(iter(values.values())) if len(values) == 1 else dict(values))
+    return f"{ANSWERED_WITH} {shown}" + (f" by {by}" if by else "")
 
 
 def _place(one: OpenAsk) -> list[tuple[int, int]]:

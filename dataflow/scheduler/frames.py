@@ -11,7 +11,7 @@ from dataflow.compiler.plan import FlowOf
 from dataflow.core.states import READY, RELEASED, WAITING, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dataflow.base.failure import Failure
     from dataflow.compiler.plan import PlanNode, ScopePlan
@@ -330,3 +330,22 @@ class OpenedLoop:
 
 #: What a loop, map or subflow has opened.
 Opened: TypeAlias = OpenedLoop | OpenedMap | OpenedFlow
+
+
+def root_of(frame: Frame) -> Frame:
+    """Return the frame of the run that a frame is in."""
+    while frame.parent is not None:
+        frame = frame.parent
+    return frame
+
+
+def firings_in(root: Frame) -> Iterator[tuple[str, Frame, PlanNode]]:
+    """Yield the firings of a run with their paths, those of inner frames after those of their own."""
+    todo = [root]
+    while todo:
+        frame = todo.pop()
+        for node in frame.plan.nodes:
+            if node.is_visible:
+                yield frame.path_of(node), frame, node
+        for index in sorted(frame.opened, reverse=True):  # not in the order in which they were opened
+            todo.extend(reversed(frame.opened[index].frames))

@@ -94,7 +94,8 @@ def _explain(store: Store, found: PastRun, file: str | None, port: str) -> Expla
     try:
         with refusing_runs():
             look = partial(look_at, plan, flow.settings, store, found.run.id)
-            return anyio.run(look).explain(port)
+            told = anyio.run(look).explain(port)
+            return max(told, explanation or told, key=lambda one: len(one.reasons))  # how far it goes back
     except Refused as refused:
         if explanation is None:
             raise Refused([_no_port(found, port, plan.outputs)], ExitCode.USAGE) from refused
