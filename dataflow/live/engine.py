@@ -124,6 +124,7 @@ class LiveEngine:
     def answer(self, answers: Mapping[str, ReadAnswer]) -> None:
         """Apply answers that were read and validated."""
         self.check()
+        self.workers.follow_caller()
         asking = self.scheduler.asking
         asking.promise(answers)
         newly = self._drained()
@@ -132,7 +133,11 @@ class LiveEngine:
         self._hand_over(newly)
 
     def step(self, step: Callable[[], None]) -> None:
-        """Take a step of the scheduler, and have workers fire the nodes that become ready."""
+        """Take a step of the scheduler, and have workers fire the nodes that become ready.
+
+        They fire in the context of the caller: what they print in a notebook is shown in its cell.
+        """
+        self.workers.follow_caller()
         self._hand_over(self._drained() + self.scheduler.take_step(step))
 
     def _drained(self) -> list[FiringId]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextvars import copy_context
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -52,13 +53,18 @@ class Workers:
             scheduler.admission.later = self._later
         self._attempting = AttemptRunner(scheduler, self._suspended, self.shared)
         self._ready: deque[FiringId] = deque()
-        self._fire: Fire = QuickCalls(self._attempting.context, self._attempting.begin, self._ready).fire
+        self._quick = QuickCalls(self._attempting.context, self._attempting.begin, self._ready)
+        self._fire: Fire = self._quick.fire
         if scheduler.reporter.is_tracing:
             self._fire = _fire_none  # a span takes more than a call
         self._workers: set[Worker] = set()
         self.are_asked = False  # whoever cancelled the owner may have cancelled the workers' tasks too
         self._starting = 0
         self._cancellation = cancellation_types()
+
+    def follow_caller(self) -> None:
+        """Let firings from now on start from the context of the caller, not from that of the run."""
+        self._attempting.context = self._quick.context = copy_context()
 
     def begin(self, first: Callable[[], Iterable[FiringId]]) -> None:
         """Spawn a worker that begins with the firings that `first` returns once the worker runs."""
@@ -234,7 +240,7 @@ class QuickCalls:
     """Fires nodes that take no more than a call (`QuickCall`), each in its own context (S14.5)."""
 
     def __init__(self, context: Context, begin: Begin, ready: deque[FiringId]) -> None:
-        self._context = context
+        self.context = context  # that every firing starts from
         self._begin = begin  # for all others: the worker runs it then, or it is settled
         self._ready = ready
 
@@ -246,7 +252,7 @@ class QuickCalls:
         """
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
         send, result_of, succeed = driver.turns.send, driver.result, scheduler.settling.succeed
-        own_cancels, copy, reporter = worker.task.cancelling, self._context.copy, scheduler.reporter
+        own_cancels, copy, reporter = worker.task.cancelling, self.context.copy, scheduler.reporter
         value: Any
         values: Any
         ended = perf_counter()
