@@ -89,7 +89,10 @@ class Lines:
             parts.append(counted(items, "item"))
         if began is not None:
             parts.append(duration((event.time - began).total_seconds()))
-        if "reason" in event.data and (began is None or _is_handled(state, event)):
+        is_told = (
+            began is None or _is_handled(state, event) or (state in _FAILED and self._is_in_map(event.path))
+        )
+        if "reason" in event.data and is_told:
             parts.append(f"({visible(one_line(event.data['reason'], MOST_REASON))})")
         tell("  ".join(parts))
 

@@ -6,7 +6,7 @@ The graph definition is converted to groups of shapes with arrows between them, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataflow.base.wording import visible
 from dataflow.core.nodetype import NodeType
@@ -31,11 +31,13 @@ from dataflow.core.wiring import (
     Race,
     Reference,
 )
+from dataflow.expressions.expression import ExpressionOf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from dataflow.core.wiring import Block, Nested, Rounds, Source, Wiring
+    from dataflow.core.policy import EachOptions
+    from dataflow.core.wiring import Block, LoopTest, Nested, Rounds, Source, Wiring
 
 __all__ = ["dot", "mermaid", "outline"]
 
@@ -65,6 +67,8 @@ class Group:
     id: str
     label: str
     around: Group | None = None
+    outputs: Mapping[str, Source] = field(default_factory=dict)
+    how: str = ""  # how its outputs are made of those of its iterations
     names: dict[tuple[str, str], Shape | Group] = field(default_factory=dict)
     arrows: list[Arrow] = field(default_factory=list)
 
@@ -195,8 +199,10 @@ def _references(source: Source | Many) -> Iterator[tuple[Reference, str]]:
             yield source, ""
         case Literally():
             return
-        case Each(inner):
-            yield from ((reference, f"each {words}".strip()) for reference, words in _references(inner))
+        case Each(inner, options):
+            given = _options(options)
+            word = f"each ({', '.join(given)})" if given else "each"
+            yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(inner))
         case Collect(inner) | All(inner):
             word = type(source).__name__.lower()
             yield from ((reference, f"{word} {words}".strip()) for reference, words in _references(inner))
@@ -237,15 +243,54 @@ def _declare(group: Group, block: Block) -> None:
     for placed in block.nodes.values():
         match placed:
             case PlacedNode(id=id, type=node_type):
-                group.names["", id] = Shape(id, type=_type_name(node_type))
-            case LoopBlock(id=id, carries=carries, body=body, limit=limit):
-                inner = group.names["", id] = Group(id, f"loop {id}, {_limit(limit)}", group)
+                group.names["", id] = Shape(f"{id}{_decision(placed.config)}", type=_type_name(node_type))
+            case LoopBlock(id=id, carries=carries, body=body, limit=limit, test=test):
+                ends = [_limit(limit) + " or fail" * (placed.on_limit == "fail")]
+                ends += [] if test is None else [_test(test)]
+                inner = group.names["", id] = Group(id, ", ".join([f"loop {id}", *ends]), group, body.outputs)
                 inner.names |= {(CARRY, name): Shape(name, is_round=True) for name in carries}
                 _declare(inner, body)
             case MapBlock(id=id, over=over, body=body):
-                inner = group.names["", id] = Group(id, f"map {id}", group)
+                label = ", ".join([f"map {id}", *_options(placed.options)])
+                inner = group.names["", id] = Group(id, label, group, body.outputs, how="collect")
                 inner.names |= {(ITEM, name): Shape(name, is_round=True) for name in over}
                 _declare(inner, body)
+
+
+def _decision(config: Any) -> str:
+    """Return the function or expression in a config that decides, as in `when` and `switch`."""
+    for name in ("predicate", "condition", "pick"):
+        found = config.get(name) if isinstance(config, dict) else getattr(config, name, None)
+        if found is not None:
+            return f": {_function(found)}"
+    return ""
+
+
+def _test(test: LoopTest) -> str:
+    """Return the test of a loop, such as `until is_short(draft)`."""
+    read = ", ".join(_text(reference) for reference, _ in _references(test.source))
+    return f"{test.kind} {read if test.function is None else f'{_function(test.function)}({read})'}"
+
+
+def _text(reference: Reference) -> str:
+    if reference.node in PARAMETERS:
+        return reference.port
+    return reference.node if reference.port == "out" else f"{reference.node}.{reference.port}"
+
+
+def _options(options: EachOptions) -> list[str]:
+    """Return the options of a map that are given."""
+    words = [] if options.key is None else [f"key {_function(options.key)}"]
+    words += [] if options.max_concurrency is None else [f"at most {options.max_concurrency}"]
+    return words if options.on_error == "fail" else [*words, f"on error {options.on_error}"]
+
+
+def _function(function: Any) -> str:
+    """Return an expression, or the name of a function without its module."""
+    if isinstance(function, ExpressionOf):
+        return function.source
+    name = function if isinstance(function, str) else getattr(function, "name", None)
+    return str(name or getattr(function, "__name__", type(function).__name__)).rpartition(":")[2]
 
 
 def _limit(limit: int | None) -> str:
@@ -295,7 +340,15 @@ def _of_rounds(rounds: Rounds | None) -> str:
 
 
 def _arrows(into: Group, names: Group, source: Source | Many, target: Shape | Group, port: str) -> None:
-    for reference, words in _references(source):
+    todo = [(names, reference, words) for reference, words in _references(source)]
+    for group, reference, words in todo:  # grows while it is walked
+        found = group.find(reference)
+        if isinstance(found, Group) and reference.port in found.outputs:  # what is inside gives it
+            inside = _references(found.outputs[reference.port])
+            todo += [
+                (found, inner, " ".join(filter(None, (words, found.how, more)))) for inner, more in inside
+            ]
+            continue
         start = "" if reference.port == "out" or reference.node in PARAMETERS else reference.port
         label = " ".join(part for part in (words, f"{start} →", port) if part.strip()).replace("  ", " ")
-        into.arrows.append(Arrow(names.find(reference), target, label.strip()))
+        into.arrows.append(Arrow(found, target, label.strip()))
