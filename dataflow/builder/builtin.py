@@ -48,7 +48,7 @@ class Branching(Config):
 class Decide(Branching):
     """Config of `control.if`: a function of the value that returns a bool, or an expression over `value`."""
 
-    predicate: FunctionReference = None
+    predicate: FunctionReference = Field(default=None, validate_default=False)
     condition: str | None = None
 
     @model_validator(mode="after")
@@ -74,7 +74,7 @@ class Choose(Branching):
     Alternatively the cases with their conditions, expressions over `value`: the first that holds, in order.
     """
 
-    pick: FunctionReference = None
+    pick: FunctionReference = Field(default=None, validate_default=False)
     cases: Cases
 
     @model_validator(mode="after")

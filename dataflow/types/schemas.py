@@ -82,7 +82,7 @@ _MAPPINGS: Final = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"}
 )
 #: One value of each JSON type: a reference that leads back to itself does so for one of them.
-_PROBES: Final = (None, True, 0, "", [], {})
+_PROBES: Final[tuple[Any, ...]] = (None, True, 0, "", [], {})
 
 
 class _Absent:
