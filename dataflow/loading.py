@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.base.failure import text_of_error
 from dataflow.builder.builtin import BUILT_IN
+from dataflow.builder.placement import MOST_NESTED, is_too_deep
 from dataflow.core.functions import SHOWN_NAMES, import_function, importing, is_function_name
 from dataflow.core.nodetype import NodeType, opaque_type
 from dataflow.diagnostics.documents import (
@@ -29,9 +30,10 @@ from dataflow.diagnostics.documents import (
     USES_FUNCTION_MISSING,
     USES_INVALID,
 )
-from dataflow.errors import DataflowError, FormatError, PackError
+from dataflow.diagnostics.wiring import NESTED_TOO_DEEP
+from dataflow.errors import DataflowError, FlowInvalid, FormatError, PackError
 from dataflow.formats.foreign import NATIVE, NO_OPTIONS, Origins, chosen, translated
-from dataflow.formats.native.reader import checked, wire
+from dataflow.formats.native.reader import checked, files_in, wire
 from dataflow.formats.reader import decode, read, read_file, reason_of
 from dataflow.packs.pack import type_of
 from dataflow.packs.registry import find_type, is_offered
@@ -42,15 +44,17 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from dataflow.compiler.names import FindFunction, FindType
-    from dataflow.core.wiring import Nested, Remark, Wiring
+    from dataflow.core.wiring import Nested, Places, Remark, Wiring
     from dataflow.formats.foreign import FormatOptions
-    from dataflow.formats.native.reader import Nest
+    from dataflow.formats.native.document import FlowDocument
     from dataflow.formats.tree import Positions
 
 __all__ = ["import_file", "read_document"]
 
 #: Makes a flow that can be nested from a graph definition.
 MakeFlow: TypeAlias = "Callable[[Wiring, FindType, FindFunction], Nested]"
+#: A nested file by its resolved path, and by its name in the document around it.
+_Name: TypeAlias = tuple[Path, str]
 
 
 def read_document(
@@ -60,44 +64,107 @@ def read_document(
     format: str | None = None,
     options: FormatOptions = NO_OPTIONS,
     imports: bool = True,
-    around: tuple[Path, ...] = (),
-    known: dict[tuple[Path, str], Nested] | None = None,
     text: str | None = None,
 ) -> tuple[Wiring, FindType, FindFunction]:
     """Read a document without checking the flow; raises FormatError or FlowInvalid.
 
     A document of a foreign format is translated; `options` are the options of that format. The other
-    results look up the node types and the functions that the document names. `around` are the files that it
-    is nested in, `known` the subflows of files that have been read: each file is read once. A `text` is
-    read in place of the file at that path.
+    results look up the node types and the functions that the document names. Each file that is nested in it
+    is read once, before those that name it. A `text` is read in place of the file at that path.
     """
-    file = Path(path)
-    place = _place(file)
+    known: dict[_Name, Nested | FormatError | FlowInvalid] = {}
+    opened = [_opened(Path(path), "", (), _Reading(make_flow, imports, known), format, options, text)]
+    while True:
+        file = opened[-1]
+        if file.waiting:
+            name = file.waiting.pop()
+            if name not in known:
+                around = tuple(one.place for one in opened)
+                try:
+                    opened.append(
+                        _opened(file.nesting.folder / name[1], name[1], around, file.nesting.reading)
+                    )
+                except (FormatError, FlowInvalid) as error:
+                    known[name] = error
+            continue
+        opened.pop()
+        if not opened:
+            return file.wired()
+        try:
+            read = file.wired()
+        except FlowInvalid as error:
+            known[file.place, file.given] = error
+        else:
+            known[file.place, file.given] = make_flow(*read)
+            opened[-1].nesting.remarks.extend(read[0].report)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What all files of one flow share: how flows are made, and the subflows that have been read."""
+
+    make_flow: MakeFlow
+    imports: bool
+    known: dict[_Name, Nested | FormatError | FlowInvalid]  # or why it cannot be read
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenFile:
+    """A file that has been read, and waits for those that are nested in it."""
+
+    given: str  # its name in the document around it
+    name: str
+    place: Path
+    document: FlowDocument
+    places: Places
+    nesting: _Nesting
+    waiting: list[_Name]  # the first is the last
+
+    def wired(self) -> tuple[Wiring, FindType, FindFunction]:
+        """Return the results of `read_document`; raises FormatError if subflows are nested too deep."""
+        wiring = wire(self.document, self.places, self.name, self.nesting.nest)
+        if any(map(is_too_deep, {id(one.wiring): one.wiring for one in wiring.nested}.values())):
+            raise FormatError(self.name, NESTED_TOO_DEEP(expected=f"at most {MOST_NESTED} levels"))
+        wiring.file, wiring.report = self.given, tuple(self.nesting.remarks)
+        uses = self.nesting.uses(wiring)
+        return wiring, uses.find_type, uses.find_function
+
+
+def _opened(
+    file: Path,
+    given: str,
+    around: tuple[Path, ...],
+    reading: _Reading,
+    format: str | None = None,
+    options: FormatOptions = NO_OPTIONS,
+    text: str | None = None,
+) -> _OpenFile:
+    """Read one file, which is nested in those around it."""
+    name, place = str(file), _place(file)
     if place in around:
         files = " -> ".join(one.name for one in (*around, file))
-        raise FormatError(str(path), FILE_IN_ITSELF(files=files))
-    content = decode(read_file(file), str(path)) if text is None else text
-    data, positions = read(content, str(path), takes_words=True)
-    nesting = _Nesting(file.parent, make_flow, imports, (*around, place), {} if known is None else known)
-    foreign = chosen(data, format, str(path), positions)
+        raise FormatError(name, FILE_IN_ITSELF(files=files))
+    content = decode(read_file(file), name) if text is None else text
+    data, positions = read(content, name, takes_words=True)
+    foreign = chosen(data, format, name, positions)
     if positions.refused is not None and not (foreign is not None and foreign.takes_words):
         raise positions.refused
+    nesting, places = _Nesting(file.parent, reading), positions
     if foreign is None:
-        wiring = _native(data, positions, str(path), options, nesting.nest)
+        document = _native(data, positions, name, options)
     else:
-        document, notes = translated(foreign, data, options, positions, str(path))
-        wiring = wire(document, Origins(positions, notes.origins), str(path), nesting.nest)
-        nesting.remarks[:0] = notes.remarks
-    wiring.report = tuple(nesting.remarks)
-    uses = nesting.uses(wiring)
-    return wiring, uses.find_type, uses.find_function
+        document, notes = translated(foreign, data, options, positions, name)
+        nesting.remarks.extend(notes.remarks)
+        places = Origins(positions, notes.origins)
+    waiting = [one for one in map(nesting.name, files_in(document)) if one is not None]
+    return _OpenFile(given, name, place, document, places, nesting, waiting[::-1])
 
 
-def _native(data: Any, positions: Positions, name: str, options: FormatOptions, nest: Nest) -> Wiring:
+def _native(data: Any, positions: Positions, name: str, options: FormatOptions) -> FlowDocument:
     if options:
         problem = OPTION_UNKNOWN(format=NATIVE, option=min(options), available=())
         raise FormatError(name, problem.at(positions.find(())))
-    return wire(checked(data, positions, name), positions, name, nest)
+    return checked(data, positions, name)
 
 
 def _place(file: Path) -> Path:
@@ -113,37 +180,33 @@ class _Nesting:
     """Makes the subflows of the nested documents of a document, and of the files that it names."""
 
     folder: Path
-    make_flow: MakeFlow
-    imports: bool
-    around: tuple[Path, ...]
-    known: dict[tuple[Path, str], Nested]  # by resolved path and by the name in the document
+    reading: _Reading
     remarks: list[Remark] = field(default_factory=list)  # on the files that are nested in it
     used: dict[tuple[tuple[str, str], ...], _Uses] = field(default_factory=dict)  # by their `uses`
 
+    def name(self, given: str) -> _Name | None:
+        """Return the key of a nested file; None for an invalid path, which `nest` reports."""
+        try:
+            return _place(self.folder / given), given
+        except FormatError:
+            return None
+
     def nest(self, given: Wiring | str) -> Nested:
+        """Make a node of a nested document, or of a file that has been read."""
         if isinstance(given, str):
-            return self._of_file(given)
+            found = self.reading.known[_place(self.folder / given), given]
+            if isinstance(found, FormatError | FlowInvalid):
+                raise found
+            return found
         uses = self.uses(given)
-        return self.make_flow(given, uses.find_type, uses.find_function)
+        return self.reading.make_flow(given, uses.find_type, uses.find_function)
 
     def uses(self, wiring: Wiring) -> _Uses:
         """Return the names that a document can use, shared by all documents with the same `uses`."""
         key = tuple(wiring.uses.items())
         if key not in self.used:
-            self.used[key] = _Uses(self.folder, wiring.uses, self.imports)
+            self.used[key] = _Uses(self.folder, wiring.uses, self.reading.imports)
         return self.used[key]
-
-    def _of_file(self, given: str) -> Nested:
-        path = self.folder / given
-        key = _place(path), given
-        if key not in self.known:
-            read = read_document(
-                path, self.make_flow, imports=self.imports, around=self.around, known=self.known
-            )
-            read[0].file = given
-            self.remarks.extend(read[0].report)
-            self.known[key] = self.make_flow(*read)
-        return self.known[key]
 
 
 @dataclass(frozen=True, slots=True)

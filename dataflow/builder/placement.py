@@ -49,11 +49,13 @@ if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = [
+    "MOST_NESTED",
     "branch",
     "configured",
     "connect",
     "feed",
     "id_for",
+    "is_too_deep",
     "order_after",
     "place",
     "place_flow",
@@ -135,7 +137,7 @@ def place_flow(
     if any(inner is block.wiring for inner in flows_within(flow.wiring)):
         block.problem(FLOW_IN_ITSELF(flow.name))
         return place(block, opaque_type(flow.name), flow.name, explicit)
-    if _is_too_deep(flow.wiring):
+    if is_too_deep(flow.wiring):
         block.problem(NESTED_TOO_DEEP(flow.name, expected=f"at most {MOST_NESTED} levels"))
         return place(block, opaque_type(flow.name), flow.name, explicit)
     try:
@@ -151,7 +153,7 @@ def place_flow(
     return placed
 
 
-def _is_too_deep(wiring: Wiring) -> bool:
+def is_too_deep(wiring: Wiring) -> bool:
     """Return whether subflows are nested so deep that one more level is refused."""
     level, depth = [wiring], 0
     while level and depth < MOST_NESTED:

@@ -14,9 +14,10 @@ from dataflow.core.keywords import naming_settings
 from dataflow.core.policy import Policy, Settings, policy_of
 from dataflow.core.ports import MISSING, in_port
 from dataflow.core.wiring import flows_within
+from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dataflow.builder.blocks import OpenBlock
     from dataflow.compiler.graph import Graph
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import NodeErrors, OnError, Retry
-    from dataflow.core.wiring import FlowInput, PlacedNode, Version, Wiring
+    from dataflow.core.wiring import FlowInput, Nested, PlacedNode, Version, Wiring
     from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["Definition"]
@@ -48,6 +49,7 @@ class Definition(Builder):
     _documented: object = None  # the function that builds it, if any
     _policy = Policy()  # for its use as a node
     _placed_as: str | None = None
+    _refused: Sequence[Diagnostic] | None = None  # its problems, while a flow around it is compiled
     _described: tuple[Version, NodeType] | None = None  # of the newest version
     _pulled: tuple[Version, dict[Pulled, FlowPlan]] = (), {}  # plans of single ports, of the newest version
     _find_type: FindType = staticmethod(_installed)
@@ -122,16 +124,56 @@ class Definition(Builder):
 
     def _whole(self) -> Compiled:
         """Compile the flow as far as it can be inspected, once for each version."""
-        wiring, version = self.wiring, self.version
+        version = self.version
+        if self._refused is not None:
+            raise FlowInvalid(self.name, self._refused)
         with self._lock:
             compiled = self._compiled.get(version)
             if compiled is None:
-                from dataflow.compiler.passes import compile_whole  # as above
-
-                compiled = compile_whole(wiring, self._find_type, self._find_function)
+                compiled = self._compiled_anew()
                 self._compiled.clear()
                 self._compiled[version] = compiled
             return compiled
+
+    def _compiled_anew(self) -> Compiled:
+        """Compile the flow after its subflows, innermost first, so that none waits for those in it."""
+        from dataflow.compiler.passes import compile_whole  # as above
+
+        refused: list[Definition] = []
+        try:
+            for flow in self._uncompiled():
+                try:
+                    _ = flow.node_type
+                except FlowInvalid as error:
+                    flow._refused = error.problems  # noqa: SLF001 - of its own class
+                    refused.append(flow)
+            return compile_whole(self.wiring, self._find_type, self._find_function)
+        finally:
+            for flow in refused:
+                flow._refused = None  # noqa: SLF001 - as above
+
+    def _uncompiled(self) -> list[Definition]:
+        """List the subflows that are not compiled, at any depth, each after those in it."""
+        ordered: list[Definition] = []
+        seen = {id(self)}
+        around: list[tuple[Definition, Iterator[Nested]]] = [(self, iter(self.wiring.nested))]
+        while around:
+            flow, inner = around[-1]
+            for one in inner:
+                if not isinstance(one, Definition) or id(one) in seen:
+                    continue
+                if not one._is_known():  # noqa: SLF001 - of its own class
+                    seen.add(id(one))
+                    around.append((one, iter(one.wiring.nested)))
+                    break
+            else:
+                around.pop()
+                ordered.append(flow)
+        return ordered[:-1]
+
+    def _is_known(self) -> bool:
+        """Return whether the flow is compiled, or was refused by what is being compiled."""
+        return self._refused is not None or self.version in self._compiled
 
     def compile_other(self, wiring: Wiring) -> FlowPlan:
         """Compile another graph definition with the lookups of this flow; raises FlowInvalid."""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dataflow.core.policy import Reach
     from dataflow.core.wiring import Nested
 
-__all__ = ["inputs_of_call", "lay_out"]
+__all__ = ["inputs_of_call", "lay_out", "size_of"]
 
 AFTER: Final = "$after"
 #: The keyword arguments of most calls, shared.
@@ -77,6 +77,7 @@ def lay_out(graph: Graph, ordered: list[Vertex]) -> FlowPlan:
         outputs=outputs,
         unused_policies=tuple(_unused(configured)),
         memos=_memos(configured),
+        size=size_of(slots.vertices),
         has_limits=_has_limits(configured),
         named_limits=tuple(_named_limits(configured)),
     )
@@ -341,6 +342,12 @@ def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested
     for vertex in vertices:
         if isinstance(vertex.action, CallAction):
             yield vertex.id, vertex.action, vertex.action.type.flow
+
+
+def size_of(vertices: Sequence[Vertex]) -> int:
+    """Count the nodes, those of a subflow for each use of it; what was not inspected counts as one."""
+    flows = [flow for _, _, flow in _calls(vertices) if flow is not None and not flow.opaque]
+    return len(vertices) + sum(nested_plan(flow).size for flow in flows)
 
 
 def _note_memo_slots(plans: Iterable[ScopePlan]) -> None:

@@ -22,7 +22,15 @@ from dataflow.core.functions import NamedFunction, check_function
 from dataflow.core.nodetype import VALUE, ConfigProblem, NodeType, opaque_type
 from dataflow.core.policy import NO_POLICY
 from dataflow.core.ports import MISSING
-from dataflow.core.wiring import PARAMETERS, LoopBlock, MapBlock, PlacedNode, problem_of_subflow, wrong_limit
+from dataflow.core.wiring import (
+    PARAMETERS,
+    LoopBlock,
+    MapBlock,
+    PlacedNode,
+    problem_of_subflow,
+    unreported,
+    wrong_limit,
+)
 from dataflow.diagnostics.graphs import (
     LOOP_ENDLESS,
     MAP_WITHOUT_LIST,
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
     from dataflow.core.context import MergePolicy
     from dataflow.core.policy import EachOptions
     from dataflow.core.wiring import Block, LoopTest, Nested, Placed, Reference, Wiring
+    from dataflow.diagnostics.diagnostic import Diagnostic
 
 __all__ = ["SCOPES", "Declarations", "FindFunction", "FindType", "Lookup", "Names"]
 
@@ -209,6 +218,7 @@ class Lookup:
         self._find_type = find_type
         self._find_function = find_function
         self._found: dict[str, NodeType | DataflowError] = {}  # each id is looked up once
+        self._reported: set[Diagnostic] = set()  # the problems of subflows
 
     def type(self, given: NodeType | Nested | str, where: Spot) -> NodeType:
         """Return the node type of an entry that has a type, an id or a subflow."""
@@ -245,7 +255,7 @@ class Lookup:
 
     def report_within(self, invalid: FlowInvalid, where: Spot, file: str = "") -> None:
         """Record the problems of a subflow, with the locations in its own file if it has one."""
-        for problem in invalid.problems:
+        for problem in unreported(invalid.problems, self._reported):
             found = problem_of_subflow(where, problem, file)
             self._graph.problem(found, where._replace(label="").within("flow"))
 

@@ -17,7 +17,7 @@ from dataflow.compiler.graph import (
     Terminal,
     Vertex,
 )
-from dataflow.compiler.layout import lay_out
+from dataflow.compiler.layout import lay_out, size_of
 from dataflow.compiler.natural_loops import lift
 from dataflow.compiler.resolution import MapSharing, resolve
 from dataflow.compiler.scope_placement import find_own_lists, place
@@ -26,6 +26,7 @@ from dataflow.core.functions import import_function
 from dataflow.core.ports import PortKind
 from dataflow.core.wiring import Reference
 from dataflow.diagnostics.graphs import NOT_INSPECTED
+from dataflow.diagnostics.wiring import TOO_MANY_NODES
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ __all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine"]
 
 #: The name of a pulled output inside the compiler; outputs of flows cannot have it.
 PULLED: Final = "$pulled"
+#: The maximum number of nodes of a flow that has subflows, ten times as many as have been run.
+MOST_NODES: Final = 10_000_000
 #: The actions whose values results show.
 SHOWN: Final = (CallAction, LoopAction, MapAction)
 
@@ -75,6 +78,10 @@ def examine(
     graph, ordered = _placed(wiring, find_type, find_function)
     find_own_lists(graph, ordered)
     check(graph, ordered)
+    size = size_of(ordered)
+    if size > MOST_NODES and size > len(ordered):  # what is wired node by node is there already
+        problem = TOO_MANY_NODES(count=f"{size:,}", expected=f"at most {MOST_NODES:,}")
+        graph.problems.append(problem.at(wiring.locate(())))
     return graph, ordered
 
 

@@ -281,6 +281,7 @@ class FlowPlan:
     outputs: Mapping[str, int]  # flow output -> slot of the root
     unused_policies: tuple[str, ...] = ()  # settings without effect in a subflow
     memos: frozenset[Reach] = frozenset()  # the cache scopes of its nodes, including those of subflows
+    size: int = 0  # how many nodes it has, with those of each use of a subflow
     has_limits: bool = False  # a node has a limit
     named_limits: tuple[tuple[str, str], ...] = ()  # path of a node, name of its limit
 

@@ -14,11 +14,11 @@ from dataflow.core.policy import NO_POLICY, EachOptions, Settings
 from dataflow.core.ports import MISSING
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID
 from dataflow.diagnostics.diagnostic import NOWHERE, Diagnostic, Location
-from dataflow.diagnostics.wiring import REFERENCE_INVALID
+from dataflow.diagnostics.wiring import NESTED_TOO_DEEP, REFERENCE_INVALID, TOO_MANY_NODES
 from dataflow.errors import ArgumentInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Policy
@@ -438,10 +438,28 @@ def wrong_limit(limit: object) -> Diagnostic | None:
 
 
 def problem_of_subflow(place: object, problem: Diagnostic, file: str = "") -> Diagnostic:
-    """Return a problem of a subflow as one of the flow around it: at `node/inner.port`, in its own file."""
+    """Return a problem of a subflow as one of the flow around it: at `node/inner.port`, in its own file.
+
+    One of the size of a flow names the innermost only, since each of the many flows around it has it too.
+    """
     location = replace(problem.location, file=problem.location.file or file)
+    if problem.kind in (NESTED_TOO_DEEP, TOO_MANY_NODES):
+        return replace(problem, location=location)
     path = f"{place}/{problem.place}" if problem.place else str(place)
     return replace(problem, place=path, location=location)
+
+
+def unreported(problems: Iterable[Diagnostic], reported: set[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the problems of a subflow that other subflows do not have too, and record them.
+
+    Flows that use one another more than once have a problem of the innermost by many paths: it is the same if
+    its line and its own place are.
+    """
+    for problem in problems:
+        key = replace(problem, place=problem.place.rpartition("/")[2]) if problem.location.line else problem
+        if key not in reported:
+            reported.add(key)
+            yield problem
 
 
 def flows_within(wiring: Wiring) -> list[Wiring]:

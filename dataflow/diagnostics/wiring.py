@@ -182,3 +182,10 @@ FLOW_RETURNS_VALUE: Final = Kind(
     example="@flow\ndef report(f: Flow) -> str:\n    return 'text'",
     cure="Return a port, such as `f.add(write).out`.",
 )
+TOO_MANY_NODES: Final = Kind(
+    "DF0288",
+    "the flow has {count} nodes, with those of its subflows",
+    meaning="A subflow counts each time it is used, so flows that use another one twice double.",
+    example="for _ in range(31):\n    outer = Flow()\n    outer.add(flow), outer.add(flow)\n    flow = outer",
+    cure="Use a map or a loop for what repeats.",
+)

@@ -42,17 +42,20 @@ with Flow("f") as flow:
 
 @contextmanager
 def running(folder: Path, ignore: bool, *words: str, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a command in a folder and wait until its node runs; SIGHUP is ignored or not, however the tests run."""
+    """Start a command in a folder, with SIGHUP ignored or not, and wait until its node runs."""
     (folder / "f.py").write_text(FLOW)
     action = signal.SIG_IGN if ignore else signal.SIG_DFL
     reading, writing = os.pipe()
-    with open(reading, "rb") as said, subprocess.Popen(
-        [sys.executable, "-m", "dataflow", *words, "--store", "runs.db"],
-        cwd=folder,
-        stdout=writing,
-        preexec_fn=partial(signal.signal, signal.SIGHUP, action),  # noqa: PLW1509 - no threads here
-        **{"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, **streams},
-    ) as process:
+    with (
+        os.fdopen(reading, "rb") as said,
+        subprocess.Popen(
+            [sys.executable, "-m", "dataflow", *words, "--store", "runs.db"],
+            cwd=folder,
+            stdout=writing,
+            preexec_fn=partial(signal.signal, signal.SIGHUP, action),  # noqa: PLW1509 - no threads here
+            **{"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, **streams},
+        ) as process,
+    ):
         os.close(writing)
         try:
             assert said.readline() == b"begun\n"

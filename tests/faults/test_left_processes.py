@@ -132,7 +132,7 @@ fds = sorted(map(int, os.listdir("/proc/self/fd")))[:-1]
 print(sorted(os.environ), fds, signal.getsignal(signal.SIGPIPE) == 0, os.getsid(0) == os.getpid(), flush=True)
 os.kill(os.getpid(), signal.SIGSEGV)
 """
-    launched = await launch([sys.executable, "-c", "import sys; exec(sys.argv[1])", code], {"A": "1", "B": "="})
+    launched = await launch([sys.executable, "-c", code], {"A": "1", "B": "="})
     assert launched.process.stdout is not None
     said = (await launched.process.stdout.receive()).decode()
     assert said.replace(", 'LC_CTYPE'", "") == "['A', 'B'] [0, 1, 2] False True\n"

@@ -29,6 +29,7 @@ from dataflow.core.wiring import (
     Rounds,
     Wiring,
     parse_reference,
+    unreported,
 )
 from dataflow.diagnostics.documents import (
     FIELD_MISPLACED,
@@ -63,7 +64,7 @@ from dataflow.formats.tree import Within
 from dataflow.types.validation import check_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from dataflow.core.wiring import Nested, Placed, Places, Source
     from dataflow.diagnostics.diagnostic import Diagnostic
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from dataflow.formats.native.parts import Source as SourcePart
     from dataflow.formats.tree import DocumentPath
 
-__all__ = ["Nest", "checked", "load", "wire"]
+__all__ = ["Nest", "checked", "files_in", "load", "wire"]
 
 #: Makes a node of a subflow, given by its graph definition or by the path of its file; raises FormatError or
 #: FlowInvalid.
@@ -114,12 +115,28 @@ def checked(data: Any, places: Places, name: str) -> FlowDocument:
         raise FlowInvalid(name, report(problems_of(error, data), places)) from error
 
 
+def files_in(document: FlowDocument) -> Iterator[str]:
+    """Yield the path of each file that a document nests, also in its loops, maps and nested documents."""
+    blocks: list[BlockPart] = [document]
+    for block in blocks:  # grows while it is walked
+        for node in block.nodes.values():
+            match node:
+                case FlowNode(flow=str(path)):
+                    yield path
+                case FlowNode(flow=FlowDocument() as inner) | LoopNode(loop=inner) | MapNode(map=inner):
+                    blocks.append(inner)
+                case _:
+                    continue
+
+
 class _DocumentReader:
     """Converts one document to a graph definition, and collects its problems."""
 
     def __init__(self, nest: Nest, places: Places, folder: str) -> None:
         self.problems: list[Problem] = []
         self.nest = nest
+        self.reported: set[Diagnostic] = set()  # the problems of nested files
+        self.nested: list[Nested] = []  # in the document, or nested document, that is being read
         self.places = places
         self.folder = folder
         self.sources = SourceReader(self.problems)
@@ -129,12 +146,16 @@ class _DocumentReader:
 
     def wiring(self, document: FlowDocument, name: str, path: DocumentPath) -> Wiring:
         """Read a whole document, or the subflow at a path."""
+        around, self.nested = self.nested, []
+        block = self._block(document, path)
+        nested, self.nested = self.nested, around
         return Wiring(
             name=document.name or name,
             inputs={
                 name: self._input(part, (*path, "inputs", name)) for name, part in document.inputs.items()
             },
-            block=self._block(document, path),
+            block=block,
+            nested=nested,
             settings=read_settings(document.using),
             uses=self._uses(document.uses, (*path, "uses")),
             meta=document.meta,
@@ -208,11 +229,11 @@ class _DocumentReader:
         if "limit" in node.policy.model_fields_set:
             self.problem((*path, "policy", "limit"), FIELD_MISPLACED(where="on nodes of a node type"))
         try:
-            placed.type = self.nest(
-                given if isinstance(given, str) else self.wiring(given, id, (*path, "flow"))
-            )
+            flow = self.nest(given if isinstance(given, str) else self.wiring(given, id, (*path, "flow")))
+            placed.type = flow
+            self.nested.append(flow)
         except (FormatError, FlowInvalid) as error:
-            for problem in problems_of_file(error):
+            for problem in unreported(problems_of_file(error), self.reported):
                 self.problem((*path, "flow"), problem)
         self._feed(placed, node, path, block)
         return placed

@@ -49,7 +49,7 @@ class Launched:
 
 
 async def launch(command: Sequence[str], env: dict[str, str]) -> Launched:
-    """Start a command with exactly these variables, in a separate session; raises OSError if it cannot be run."""
+    """Start a command with these variables only, in a separate session; raises OSError if it cannot be."""
     if getattr(sys, "frozen", False) or not sys.executable:  # the executable is no Python
         return Launched(await _opened(command, env), None)
     ours, theirs = socket.socketpair()

@@ -243,7 +243,7 @@ def _message(line: bytes) -> Any:
 
 
 async def _stop(process: Process, has_exited: anyio.Event, has_said_all: anyio.Event) -> None:
-    """Let a process end by itself, else send SIGTERM, then SIGKILL; with a watcher, either has it end the rest."""
+    """Let a process end by itself, else send SIGTERM, then SIGKILL; a watcher then ends the rest."""
     assert process.stdin is not None
     with suppress(*BROKEN):
         await process.stdin.aclose()

@@ -84,7 +84,7 @@ class Watcher:
         try:
             os.write(report, b"%d" % problem)
         except OSError:  # the client has ended
-            pass
+            self._end_all()
         poll = select.poll()
         for descriptor in (*self._lifelines, self._woken):
             poll.register(descriptor, select.POLLIN)
@@ -149,7 +149,7 @@ def start(command: Sequence[str]) -> tuple[int, int]:
             set_option(SET_DEATH_SIGNAL, signal.SIGKILL)
             for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
                 signal.signal(number, signal.SIG_DFL)
-            os.execvpe(command[0], command, environ)
+            os.execvpe(command[0], command, environ)  # noqa: S606 - as it is described
         except OSError as error:
             os.write(writing, b"%d" % (error.errno or 0))
         finally:
@@ -162,9 +162,9 @@ def parents_of_all() -> dict[int, int]:
     """Return the parent of each process; none where there is no /proc."""
     parents = {}
     try:
-        for name in filter(str.isdigit, os.listdir("/proc")):
+        for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - pathlib is large
             try:
-                with open(f"/proc/{name}/stat", "rb") as file:
+                with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
                     parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
             except OSError:  # it has ended
                 continue
