@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Complex, Integral, Real
 from operator import index
 from types import NoneType
 from typing import Any, Final
 
-__all__ = ["number_type", "plain_number"]
+__all__ = ["finite_number", "number_type", "plain_number"]
 
 _OWN: Final = frozenset({bool, int, float, complex})
 _OTHERS: Final = _OWN | {NoneType, str, bytes, list, tuple, dict}  # which are frequent
@@ -43,3 +44,11 @@ def number_type(kind: type) -> type | None:
     if issubclass(kind, Complex) and kind.__name__ != _SPAN:
         return int if issubclass(kind, Integral) else float if issubclass(kind, Real) else complex
     return bool if (kind.__module__, kind.__name__.rstrip("_")) == ("numpy", "bool") else None
+
+
+def finite_number(text: str) -> float:
+    """Read a number in decimal notation; raises ValueError for one that only infinity could stand for."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return number

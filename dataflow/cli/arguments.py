@@ -8,6 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, get_args, get_origin
 
+from dataflow.base.scalars import finite_number
 from dataflow.base.wording import listed
 from dataflow.cli.output import ExitCode, Refused, one_line, problems_in, read_stdin
 from dataflow.core.ports import MISSING
@@ -74,7 +75,7 @@ def json_of(text: str, expected: object) -> Any:
     if bare(expected) is str:
         return text
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=finite_number)
     except RecursionError:
         raise ArgumentInvalid(JSON_TOO_DEEP()) from None
     except ValueError as error:

@@ -41,6 +41,7 @@ from dataflow.diagnostics.graphs import (
 )
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
+from dataflow.types.shapes import type_names
 from dataflow.types.validation import check_json, check_value
 
 if TYPE_CHECKING:
@@ -195,9 +196,8 @@ class _Checker:
         self, wire: Terminal, found: object, expected: object, where: Spot, advice: str = ""
     ) -> None:
         """Report a source of another type than what reads it expects."""
-        problem = TYPE_MISMATCH(
-            expected=type_name(expected), found=type_name(found), source=wire.label, advice=advice
-        )
+        wanted, given = type_names(expected, found)
+        problem = TYPE_MISMATCH(expected=wanted, found=given, source=wire.label, advice=advice)
         self.graph.problem(problem, where)
 
     def hint(self, wire: Terminal, found: object, port: InPort) -> str:

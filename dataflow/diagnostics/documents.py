@@ -127,6 +127,21 @@ NUMBER_TOO_LONG: Final = Kind(
     example="meta: {n: 1000...}   # more than 1000 digits",
     cure="Write it as a string, and convert it in a node.",
 )
+NUMBER_TOO_LARGE: Final = Kind(
+    "DF0192",
+    "a number is too large",
+    meaning="A number of JSON or YAML is beyond what a float can hold, and would be read as infinity.",
+    example="meta: {n: 1e999}",
+    cure="Write a smaller number; in YAML `.inf` is infinity.",
+)
+MERGE_KEY: Final = Kind(
+    "DF0193",
+    "merge keys (`<<`) are not supported",
+    hint="write the keys out, or repeat a whole value with an alias",
+    meaning="YAML 1.2 has no merge keys; they belong to a library of YAML 1.1. Anchors and aliases are read.",
+    example="a: &a {x: 1}\nb: {<<: *a, y: 2}",
+    cure="Write the keys out. A key that is really called `<<` is put in quotes.",
+)
 NOT_A_DOCUMENT: Final = Kind(
     "DF0118",
     "is not a flow document",

@@ -17,6 +17,7 @@ from dataflow.diagnostics.documents import (
     FILE_TOO_LARGE,
     FILE_UNREADABLE,
     JSON_INVALID,
+    MERGE_KEY,
     SECOND_DOCUMENT,
     TAG_MISMATCH,
     TAG_UNKNOWN,
@@ -248,6 +249,8 @@ def _take(event: yaml.Event, tree: Tree) -> None:
     place = place_of(mark.line + 1, mark.column + 1)
     match event:
         case yaml.ScalarEvent():
+            if event.value == "<<" and event.implicit[0] and tree.expects_key:
+                tree.fail(MERGE_KEY(), place)
             tree.scalar(_value(event, tree, place), place, event.anchor)
         case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
             is_mapping = isinstance(event, yaml.MappingStartEvent)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import sys
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from dataflow.diagnostics.documents import (
     KEY_NOT_STRING,
     KEY_TWICE,
     NESTED_TOO_DEEP,
+    NUMBER_TOO_LARGE,
     NUMBER_TOO_LONG,
 )
 from dataflow.errors import FormatError
@@ -48,6 +51,7 @@ DocumentPath: TypeAlias = tuple[str | int, ...]
 #: The maximum depth of nested mappings and lists.
 MOST_LEVELS: Final = 100
 #: The maximum number of digits; Python itself refuses more than 4300.
+MOST_SHOWN: Final = 40  # characters of a number that is too large
 MOST_DIGITS: Final = 1000
 TOO_LARGE: Final = 10**MOST_DIGITS
 #: The maximum size that aliases may add to a document, in characters; each value counts ten plus its text.
@@ -212,6 +216,11 @@ class Tree:
         number = read(text) if len(text) <= MOST_DIGITS + 1 else TOO_LARGE
         if isinstance(number, int) and abs(number) >= TOO_LARGE:
             self.fail(NUMBER_TOO_LONG(expected=f"at most {MOST_DIGITS} digits"), place)
+        if isinstance(number, float) and math.isinf(number):
+            self.fail(
+                NUMBER_TOO_LARGE(expected=f"at most {sys.float_info.max:.2g}", found=shortened(text, 40)),
+                place,
+            )
         return number
 
     def scalar(self, value: object, place: int, anchor: str | None = None) -> None:

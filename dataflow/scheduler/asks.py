@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
+from dataflow.base.scalars import finite_number
 from dataflow.base.wording import short_repr
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import Ask, check_schema, ports_left, read_answer, read_request, schema_of
@@ -164,7 +165,7 @@ class Asking:
     def read_json(self, id: str, text: str, by: str) -> ReadAnswer:
         """Read an answer given as JSON text, which anyone may have written; raises AnswerRefused."""
         try:
-            value = json.loads(text)
+            value = json.loads(text, parse_float=finite_number)
         except (ValueError, RecursionError) as error:
             raise AnswerRefused(id, ANSWER_NOT_JSON(error=error)) from error
         return self.read(id, value, by, is_json=True)

@@ -50,6 +50,7 @@ __all__ = [
     "protocol_members",
     "shape",
     "type_name",
+    "type_names",
     "union_of",
     "unqualified",
 ]
@@ -277,6 +278,46 @@ def type_name(annotation: object) -> str:
         return _name(annotation)
     except Exception:  # noqa: BLE001 - foreign metaclasses may raise anything, and a message is still due
         return "an unnamed type"
+
+
+def type_names(expected: object, found: object) -> tuple[str, str]:
+    """Return the names of two types that do not agree; classes of one name are told apart.
+
+    Classes of two modules are named with them, and of a class that was defined again that is said.
+    """
+    names = type_name(expected), type_name(found)
+    try:
+        twins = _twins(expected, found)
+    except Exception:  # noqa: BLE001 - as in type_name
+        return names
+    if twins is None:
+        return names
+    wanted, given = (f"{one.__module__}.{one.__qualname__}" for one in twins)
+    if wanted == given:
+        word = twins[1].__name__
+        return names[0], f"{names[1]} (another class {word}: {word} was defined again)"
+    return f"{names[0]} ({wanted})", f"{names[1]} ({given})"
+
+
+def _twins(expected: object, found: object) -> tuple[type, type] | None:
+    """Return the first two classes of one name in two types, if they are not the same."""
+    known: dict[str, type] = {}
+    for one in _classes(expected):
+        known.setdefault(one.__name__, one)
+    for one in _classes(found):
+        other = known.get(one.__name__, one)
+        if other is not one and one not in _classes(expected):
+            return other, one
+    return None
+
+
+def _classes(annotation: object) -> list[type]:
+    """List the classes in a type, outer ones first."""
+    todo = [bare(annotation)]
+    for one in todo:  # grows while it is walked
+        if len(todo) < MOST_OPTIONS:
+            todo += map(bare, get_args(one))
+    return [one for one in todo if isinstance(one, type)]
 
 
 def _name(annotation: object) -> str:

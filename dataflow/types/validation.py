@@ -23,7 +23,16 @@ from dataflow.types.mismatches import (
     step_into,
 )
 from dataflow.types.schemas import schema_of_type
-from dataflow.types.shapes import STANDARD_MODULES, alternatives, bare, flattened, shape, type_name, union_of
+from dataflow.types.shapes import (
+    STANDARD_MODULES,
+    alternatives,
+    bare,
+    flattened,
+    shape,
+    type_name,
+    type_names,
+    union_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +93,11 @@ def _as_error(mismatch: Mismatch) -> ValueMismatch:
     named = type_name(mismatch.expected)
     more = mismatch.requirement or _made_by(mismatch.expected)
     wanted = f"{named} ({more})" if more else named
-    return ValueMismatch(described(mismatch.value), wanted, mismatch.place)
+    found = described(mismatch.value)
+    apart = type_names(mismatch.expected, type(mismatch.value))
+    if apart[1] != type_name(type(mismatch.value)):  # two classes of one name
+        wanted, found = apart[0], f"{found}, of {apart[1]}"
+    return ValueMismatch(found, wanted, mismatch.place)
 
 
 def _made_by(expected: object) -> str:

@@ -49,7 +49,7 @@ SCALARS: Final[dict[str, object]] = {
     "null": None, "Null": None, "NULL": None, "~": None,
     "0": 0, "-17": -17, "+3": 3, "007": 7, "0o17": 15, "0x1F": 31, "0xff": 255,
     "123456789012345678901234567890": 123456789012345678901234567890,
-    "1e3": 1000.0, "-1.5E-2": -0.015, ".5": 0.5, "1.": 1.0, "-0.0": -0.0, "1e999": math.inf,
+    "1e3": 1000.0, "-1.5E-2": -0.015, ".5": 0.5, "1.": 1.0, "-0.0": -0.0,
     ".inf": math.inf, "-.Inf": -math.inf, "+.INF": math.inf,
     "!!int 17": 17, "!!float 1": 1.0, "!!bool true": True, "!!null ~": None, "!!str 1": "1",
     "! 1": "1", "'1'": "1", '"true"': "true", "!!seq [1]": [1], "!!map {a: 1}": {"a": 1},
@@ -85,6 +85,8 @@ REFUSED: Final = {
     "a: \ud800": "1:4 DF0107",
     "a: " + "9" * 1001: "1:4 DF0117",
     "a: 0x" + "f" * 1000: "1:4 DF0117",
+    "a: 1e999": "1:4 DF0192",
+    "a: {<<: b}": "1:5 DF0193",
     "[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1): "1:101 DF0116",
 }
 #: The keys that are not strings, and how they are described.

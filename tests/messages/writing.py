@@ -58,6 +58,8 @@ DOCUMENTS: Final = [
     Row("two documents", document('...\n---\na: 1')),
     Row("a key that is a list", document('...\nmeta: {[]: a}')),
     Row("a key twice", document('...\nname: a\nname: b')),
+    Row("a large number", document('...\nmeta: {n: 1e999}')),
+    Row("a merge key", document('...\nmeta: {<<: {a: 1}}')),
     Row("an input without its $", document('...\ninputs: {x: {}}\noutputs: {o: in.x}')),
     Row("an alias of nothing", document('...\nname: *a')),
     Row("an alias of itself", document('...\nmeta: &a {b: *a}')),
