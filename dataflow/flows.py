@@ -276,6 +276,14 @@ class Flow(Definition):
 
         return mermaid(self.wiring)
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Show the flow in a notebook as its drawing."""
+        from dataflow.base.pages import bundle, pre  # only notebooks show flows
+        from dataflow.secrets.known import redacted
+
+        drawing = redacted(self.to_mermaid())
+        return {**bundle(repr(self), [pre(drawing, "mermaid")]), "text/vnd.mermaid": drawing}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the flow as a native document; raises FlowInvalid if it cannot be serialized.
 

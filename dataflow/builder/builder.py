@@ -10,10 +10,11 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from dataflow.base.markers import Valueless
 from dataflow.builder.blocks import Exits, Loop, OpenBlock, When, ids_within, source_of
 from dataflow.builder.declare import Node
 from dataflow.builder.placement import branch, configured, connect, feed, id_for, order_after, place, wire
-from dataflow.builder.sources import PortRef, Step, literally
+from dataflow.builder.sources import Handle, PortRef, Step, literally
 from dataflow.core.context import CONTEXT_ID
 from dataflow.core.inputs import ASK_ID
 from dataflow.core.keywords import naming_settings
@@ -21,7 +22,7 @@ from dataflow.core.nodetype import IF_ID, SWITCH_ID, NodeType, derive, opaque_ty
 from dataflow.core.ports import MISSING, Signal, port_type
 from dataflow.core.wiring import INPUT, FlowInput, LoopBlock, PlacedNode, Reference, Wiring
 from dataflow.diagnostics.wiring import DECLARED_TWICE
-from dataflow.errors import FlowInvalid, ValueMismatch
+from dataflow.errors import FlowInvalid, PortMisuse, ValueMismatch
 from dataflow.types.validation import check_value
 
 if TYPE_CHECKING:
@@ -217,6 +218,11 @@ class Builder:
         `on_limit`. An edge that leaves a loop carries the last value, or with `leave="all"` the list of all
         values; with `each_round=True` its target is part of the loop.
         """
+        for given in (source, target):
+            if isinstance(given, Valueless | Handle):
+                raise PortMisuse(
+                    repr(given), "connect", "its ports are written as text: connect('a.out', 'b.x')"
+                )
         connect(self._open, source, target, options)
 
     def _root(self) -> OpenBlock:

@@ -23,6 +23,7 @@ from dataflow.core.wiring import (
 )
 from dataflow.diagnostics.wiring import JOIN_TOO_LARGE
 from dataflow.errors import ArgumentInvalid, PortMisuse
+from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,9 +60,10 @@ LARGEST: Final = 10_000
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
 _EACH = "wire each(port) into a node to run it once per item"
+_PARTS = f"{_EACH}; of a result with several fields name each: step.out.title"
 _ADVICE = {
     "bool": _BRANCH, "==": _BRANCH, "!=": _BRANCH, "<": _BRANCH, "<=": _BRANCH, ">": _BRANCH, ">=": _BRANCH,
-    "in": _BRANCH, "iteration": _EACH, "len": _NODE, "str": _NODE, "an f-string": _NODE, "a call": _NODE,
+    "in": _BRANCH, "iteration": _PARTS, "len": _NODE, "str": _NODE, "an f-string": _NODE, "a call": _NODE,
     "[...]": "give the node a result with named fields, or take the item inside a node",
     "await": "a port is wired, not awaited; its value is in the result of the run", "with": _NODE,
     "int": _NODE, "float": _NODE, "index": _NODE, "arithmetic": _NODE,
@@ -248,6 +250,20 @@ class Step(Handle, Generic[R_co]):
 
     def __repr__(self) -> str:
         return f"<step {self._id}>"
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Show the step in a notebook: its node type and its ports."""
+        from dataflow.base.pages import bundle, caption, table  # only notebooks show steps
+
+        kind: Any = getattr(self._block.block.nodes.get(self._id), "type", "")
+        kind = getattr(kind, "node_type", kind)  # of a flow that is a node
+        ports = [
+            (word, name, type_name(port.type))
+            for word, some in (("input", "inputs"), ("output", "outputs"))
+            for name, port in getattr(kind, some, {}).items()
+        ]
+        head = caption(f"step {self._id}: {getattr(kind, 'id', kind)}")
+        return bundle(repr(self), filter(None, [head, table(("", "port", "type"), ports)]))
 
 
 def _expression(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from dataflow.cli.output import write_line
 from dataflow.inspection.json_values import json_value
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["event_line", "json_line", "write_json"]
 
+#: Characters that control a terminal, and that JSON allows in texts.
+_CONTROLS: Final = re.compile("[\x7f-\x9f]")
+
 
 def json_line(value: object, encoding: str | None) -> str:
     """Serialize a value to a line of JSON that fits the encoding of the stream.
@@ -23,7 +27,8 @@ def json_line(value: object, encoding: str | None) -> str:
     Secrets are replaced by masks (S12.4).
     """
     is_unicode = (encoding or "").lower().replace("-", "") == "utf8"
-    return json.dumps(redacted(json_value(value)), ensure_ascii=not is_unicode, allow_nan=False)
+    line = json.dumps(redacted(json_value(value)), ensure_ascii=not is_unicode, allow_nan=False)
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 def write_json(out: TextIO | None, value: object) -> bool:

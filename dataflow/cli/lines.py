@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.failure import Failure
@@ -33,6 +34,9 @@ def _is_handled(state: NodeState, event: Event) -> bool:
     return state in _FAILED and not any("error" in token for token in event.data.get("ports", {}).values())
 
 
+NO_MAPS: Final[Mapping[str, int | None]] = MappingProxyType({})
+
+
 class Lines:
     """A progress that writes lines to standard error; with `every_item` one for each item, failed or not.
 
@@ -40,10 +44,17 @@ class Lines:
     Unreachable nodes of such a file are disabled and have no lines; the report on the file lists them.
     """
 
-    def __init__(self, *, every_item: bool = False, own: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        every_item: bool = False,
+        own: Collection[str] | None = None,
+        maps: Mapping[str, int | None] = NO_MAPS,
+    ) -> None:
         self._every_item = every_item
         self._own = own
-        self._maps: dict[str, int | None] = {}  # open maps by path, with the number of items if known
+        # open maps by path, with the number of items if known; of a resumed run also those before
+        self._maps: dict[str, int | None] = {**maps}
         self._began: dict[str, datetime] = {}
         self.asked: set[str] = set()  # asks that were printed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, Annotated, NamedTuple, get_origin
 
 from dataflow.builder.sources import cannot_be_constant
@@ -41,7 +42,7 @@ from dataflow.diagnostics.graphs import (
 )
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
-from dataflow.types.shapes import type_names
+from dataflow.types.shapes import alternatives, bare, type_names, union_of
 from dataflow.types.validation import check_json, check_value
 
 if TYPE_CHECKING:
@@ -210,6 +211,9 @@ class _Checker:
         item = element_type(port.type)
         if item is not NOT_ITERABLE and agrees(found, list_of(or_failure(item))):
             return "with on_error='collect' the list has a Failure for each failed item"
+        rest = [one for one in alternatives(bare(found)) if one is not NoneType]
+        if rest and len(rest) < len(alternatives(bare(found))) and agrees(union_of(rest), port.type):
+            return "take None there, or return SKIP instead (Maybe) and use fallback(source, default)"
         return ""
 
     def check_reach(self, wire: Terminal, scope: Scope, reader: Spot) -> None:

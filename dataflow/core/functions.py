@@ -177,6 +177,8 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
         raise
     except BaseException as error:
         line = " ".join(text_of_error(error)[: 2 * MOST_CHARACTERS].split())
+        if isinstance(error, SyntaxError) and error.filename:  # its own text has the name without the folder
+            line = f"{error.msg} ({error.filename}, line {error.lineno})"
         described = f"{type(error).__name__}: {shortened(line, MOST_CHARACTERS)}".removesuffix(": ")
         raise PackError(
             wanted_by, IMPORT_FAILED("" if what == wanted_by else what, error=described)

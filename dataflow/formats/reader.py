@@ -240,8 +240,18 @@ def read_yaml(text: str, tree: Tree) -> None:
         reason = " ".join(part for part in (error.problem, error.context) if part)
         if "nesting depth" in reason:  # libyaml reads ahead, and has its own limit
             tree.fail_depth(place_of(mark.line + 1, mark.column + 1))
-        problem = YAML_INVALID(error=shortened(reason, MOST_CHARACTERS))
+        reason = shortened(reason, MOST_CHARACTERS) + _advice(text, mark, reason)
+        problem = YAML_INVALID(error=reason)
         raise FormatError(tree.name, problem, mark.line + 1, mark.column + 1) from error
+
+
+def _advice(text: str, mark: yaml.Mark, reason: str) -> str:
+    """Return what the words of the parser mean for a person, where that is known."""
+    lines = text.split("\n")
+    around = lines[mark.line][: mark.column + 1] if mark.line < len(lines) else ""
+    if "\t" in around and not around.strip():
+        return " (a tab cannot indent; use spaces)"
+    return " (look at the indentation)" if "block" in reason else ""
 
 
 def _take(event: yaml.Event, tree: Tree) -> None:

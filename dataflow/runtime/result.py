@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from dataflow.base.copies import own_copy
 from dataflow.base.wording import LONGEST_PROBLEM, short_repr, shortened
@@ -67,6 +67,23 @@ class Result:
         warnings, asks = (short_repr(tuple(one)) for one in (self.warnings, self.asks))
         start = f"Result(run_id={self.run_id!r}, status={self.status!r}, outputs="
         return shortened(f"{start}{{{outputs}}}, warnings={warnings}, asks={asks})", LONGEST_PROBLEM)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Show the result in a notebook: its outputs, warnings, asks and the states of its nodes."""
+        from dataflow.base.pages import bundle, caption, table  # only notebooks show results
+
+        states = list(self.states.items())
+        rows = [(path, state.value) for path, state in states[:MOST_ROWS]]
+        if len(states) > MOST_ROWS:
+            rows.append((f"and {len(states) - MOST_ROWS:,} more", ""))
+        parts = [
+            caption(f"run {self.run_id}: {self.status}"),
+            table(("output", "value"), [(name, short_repr(value)) for name, value in self.outputs.items()]),
+            table(("ask", "prompt"), [(ask.id, ask.prompt) for ask in self.asks]),
+            table(("warnings",), [(shortened(text, LONGEST_PROBLEM),) for text in self.warnings]),
+            table(("node", "state"), rows),
+        ]
+        return bundle(repr(self), filter(None, parts))
 
     def __getitem__(self, output: str) -> Any:
         """Return an output; raises a KeyError that explains why it has no value, or lists the outputs."""
@@ -179,6 +196,10 @@ class Result:
             return self._root.values[found.slot]
         assert found.node is not None, "only ports of nodes have no slot"
         return special_token(self._root, found.node, found.port)
+
+
+#: The nodes whose states a notebook shows.
+MOST_ROWS: Final = 50
 
 
 class PausedRun:

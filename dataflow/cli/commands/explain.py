@@ -28,18 +28,23 @@ def explain(
     from dataflow.diagnostics.catalogue import by_code  # loads the tables
     from dataflow.packs.registry import installed_diagnostics
 
-    kinds = by_code(*installed_diagnostics())
-    kind = kinds.get(code.strip().upper())
-    if kind is None:
-        similar = nearest(kinds, code.upper())[:MOST_SIMILAR]
+    found = [kind for table in (by_code().values(), *installed_diagnostics()) for kind in table]
+    kinds = [kind for kind in found if kind.code == code.strip().upper()]  # packs may share a code
+    if not kinds:
+        similar = nearest(dict.fromkeys(kind.code for kind in found), code.upper())[:MOST_SIMILAR]
         raise Refused([CODE_UNKNOWN(found=code, available=similar)], ExitCode.USAGE)
     if as_json:
         from dataflow.cli.json_output import write_json  # loaded on first use
 
-        fields = {name: getattr(kind, name) for name in ("code", "meaning", "example", "cure")}
-        write_json(sys.stdout, {**fields, "text": kind.outline})
+        first, *others = map(_as_json, kinds)
+        write_json(sys.stdout, {**first, "others": others} if others else first)
     else:
-        write(sys.stdout, visible(_text_of(kind)))
+        write(sys.stdout, visible("\n\n".join(map(_text_of, kinds))))
+
+
+def _as_json(kind: Kind) -> dict[str, str]:
+    fields = {name: getattr(kind, name) for name in ("code", "meaning", "example", "cure")}
+    return {**fields, "text": kind.outline}
 
 
 def _text_of(kind: Kind) -> str:
