@@ -149,7 +149,8 @@ def _opened(
     foreign = chosen(data, format, name, positions)
     if positions.refused is not None and not (foreign is not None and foreign.takes_words):
         raise positions.refused
-    nesting, places = _Nesting(file.parent, reading), positions
+    nesting = _Nesting(file.parent, reading)
+    places: Places = positions
     if foreign is None:
         document = _native(data, positions, name, options)
     else:

@@ -129,8 +129,8 @@ class Session:
         from dataflow.cli.board import nodes_of_file
         from dataflow.cli.lines import Lines
 
-        past = None if read_past is None else read_past().past
-        return nullcontext(Lines(own=nodes_of_file(plan), maps={} if past is None else past.maps))
+        maps = {} if read_past is None else read_past().past.maps
+        return nullcontext(Lines(own=nodes_of_file(plan), maps=maps))
 
     def _write_event(self, event: Event) -> bool:
         from dataflow.cli.json_output import event_line

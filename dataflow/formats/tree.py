@@ -51,7 +51,6 @@ DocumentPath: TypeAlias = tuple[str | int, ...]
 #: The maximum depth of nested mappings and lists.
 MOST_LEVELS: Final = 100
 #: The maximum number of digits; Python itself refuses more than 4300.
-MOST_SHOWN: Final = 40  # characters of a number that is too large
 MOST_DIGITS: Final = 1000
 TOO_LARGE: Final = 10**MOST_DIGITS
 #: The maximum size that aliases may add to a document, in characters; each value counts ten plus its text.

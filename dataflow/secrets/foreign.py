@@ -39,7 +39,6 @@ def make_known(values: Iterable[tuple[str, Any]]) -> None:
     Models, lists, tuples and dicts are searched.
     """
     todo = list(values)
-    parts: Iterable[tuple[str, Any]]
     for name, value in todo:  # grows while it is walked
         parts: Iterable[tuple[str, Any]]
         if type(value) in _WITHOUT:

@@ -43,10 +43,10 @@ class Masking(Generic[S]):
         if text in self._marks:
             return
         self._marks[text] = mark
-        head = text[:SHORTEST]
+        head: S = text[:SHORTEST]
         self._lengths[head] = tuple(sorted({*self._lengths.get(head, ()), len(text)}, reverse=True))
         for offset in range(STRIDE):
-            piece = text[offset : offset + PIECE]
+            piece: S = text[offset : offset + PIECE]
             self._offsets[piece] = (*{*self._offsets.get(piece, ()), offset},)
 
     def masked(self, text: S) -> S:

@@ -50,7 +50,7 @@ def test_a_port_that_is_taken_apart_or_connected_says_how_it_is_written() -> Non
 
 def test_an_optional_value_into_a_plain_port_advises_fallback() -> None:
     flow = Flow("f")
-    flow.output("o", flow.add(plain, x=flow.add(maybe).out).out)
+    flow.output("o", flow.add(plain, x=flow.add(maybe).out).out)  # type: ignore[arg-type]
     [problem] = flow.check()
     assert (problem.code, "fallback" in problem.hint) == ("DF0308", True)
 

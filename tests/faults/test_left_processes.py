@@ -15,7 +15,6 @@ from uuid import uuid4
 
 import pytest
 
-from dataflow_agent.servers import launch as launching
 from dataflow_agent.servers.launch import launch
 
 SERVER: Final = """
@@ -147,7 +146,7 @@ os.kill(os.getpid(), signal.SIGSEGV)
 
 
 async def test_a_program_that_is_frozen_starts_it_directly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching.sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
     launched = await launch(["sh", "-c", "exit 3"], {})
     assert launched.lifeline is None
     await launched.end()

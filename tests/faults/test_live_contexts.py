@@ -43,7 +43,8 @@ SEEN: list[tuple[str, str]] = []
 def flow_of() -> Flow:
     with Flow("f") as flow:
         x = flow.input("x", int)
-        for name, function in {"quick": quick, "slow": slow, "blocking": blocking, "logs": logs}.items():
+        functions: dict[str, Any] = {"quick": quick, "slow": slow, "blocking": blocking, "logs": logs}
+        for name, function in functions.items():
             flow.output(name, flow.add(function, x=x).out)
         flow.output("again", flow.add(node(slow).with_(name="again", retries=1), x=x).out)
         flow.output("items", collect(flow.add(quick, x=each(gather(x, x))).out))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -27,9 +28,10 @@ def chain(folder: Path, files: int, body: str = "  a: {{flow: {0}}}\noutputs: {{
 @contextmanager
 def few_frames(left: int = 150) -> Iterator[None]:
     """Let the block use a stack of so many more frames, so that no recursion fits that follows the files."""
-    used, frame = 0, sys._getframe()
+    used = 0
+    frame: FrameType | None = sys._getframe()
     while frame is not None:
-        used, frame = used + 1, frame.f_back  # type: ignore[assignment]
+        used, frame = used + 1, frame.f_back
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(used + left)
     try:
@@ -126,7 +128,8 @@ def test_flows_that_double_are_refused_with_their_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain(tmp_path, 31, TWICE)
-    for make in (lambda: Flow.load(tmp_path / "c30.yaml"), lambda: grown(30, twice)):
+    makes: list[Callable[[], Flow]] = [lambda: Flow.load(tmp_path / "c30.yaml"), lambda: grown(30, twice)]
+    for make in makes:
         with pytest.raises(FlowInvalid) as caught:
             make().compile()
         found = {(problem.code, problem.details) for problem in caught.value.problems}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -33,7 +33,7 @@ configured: Any = Agent("a", model="a/b")
 written: Any = typed
 
 #: What is called, the setting that does not exist, and one of those that do.
-UNKNOWN = [
+UNKNOWN: Final[list[tuple[Any, dict[str, Any], str]]] = [
     (unchecked, {"retry": 3}, "retries"),
     (unchecked, {"foo": 3}, "timeout"),
     (made.with_, {"retry": 3}, "retries"),
@@ -52,7 +52,7 @@ UNKNOWN = [
     (lambda **given: agent("a", **given), {"modle": "a/b"}, "model"),
     (configured.with_, {"retry": 3}, "retries"),
 ]
-WRONG = [
+WRONG: Final[list[tuple[Any, dict[str, Any]]]] = [
     (whole.using, {"limits": 3}),
     (whole.using, {"limits": [1]}),
     (whole.using, {"limits": {"a": "x"}}),

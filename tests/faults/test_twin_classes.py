@@ -39,8 +39,10 @@ def giving(kind: Any, value: Any = None) -> Any:
     return make
 
 
-NEW, OLD = point(), point()
-SHOP, STORE = point("shop"), point("store")
+NEW: Any = point()
+OLD: Any = point()
+SHOP: Any = point("shop")
+STORE: Any = point("store")
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,12 @@ def descriptors_of(pid: int) -> list[int]:
 
     The socket does not suffice: processes that the client has forked may hold its other end.
     """
-    if sys.platform == "linux":
-        try:
-            return [os.pidfd_open(pid)]
-        except OSError:  # forbidden in some containers
-            return []
-    return []
+    if sys.platform != "linux":
+        return []
+    try:
+        return [os.pidfd_open(pid)]
+    except OSError:  # forbidden in some containers
+        return []
 
 
 class Watcher:
@@ -149,7 +149,7 @@ def start(command: Sequence[str]) -> tuple[int, int]:
             set_option(SET_DEATH_SIGNAL, signal.SIGKILL)
             for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
                 signal.signal(number, signal.SIG_DFL)
-            os.execvpe(command[0], command, environ)  # noqa: S606 - as it is described
+            os.execvpe(command[0], [*command], environ)  # noqa: S606 - as it is described
         except OSError as error:
             os.write(writing, b"%d" % (error.errno or 0))
         finally:
