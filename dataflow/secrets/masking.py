@@ -47,7 +47,8 @@ class Masking(Generic[S]):
         self._lengths[head] = tuple(sorted({*self._lengths.get(head, ()), len(text)}, reverse=True))
         for offset in range(STRIDE):
             piece: S = text[offset : offset + PIECE]
-            self._offsets[piece] = (*{*self._offsets.get(piece, ()), offset},)
+            known = self._offsets.get(piece, ())
+            self._offsets[piece] = known if offset in known else (*known, offset)
 
     def masked(self, text: S) -> S:
         """Return a text with marks; the text itself if nothing in it is known."""
