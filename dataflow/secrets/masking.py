@@ -47,7 +47,7 @@ class Masking(Generic[S]):
         self._lengths[head] = tuple(sorted({*self._lengths.get(head, ()), len(text)}, reverse=True))
         for offset in range(STRIDE):
             piece: S = text[offset : offset + PIECE]
-            known = self._offsets.get(piece, ())
+            known: tuple[int, ...] = self._offsets.get(piece, ())
             self._offsets[piece] = known if offset in known else (*known, offset)
 
     def masked(self, text: S) -> S:
