@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dataflow.cli.json_output import event_line, json_line
-from dataflow.core.events import Event, EventKind
+from dataflow.cli.json_output import json_line
 from dataflow.inspection.json_values import json_value, shortened_repr
 
 
@@ -119,16 +118,3 @@ def test_text_stays_readable_where_the_encoding_has_it() -> None:
     assert json_line({"name": "Zoë"}, "UTF-8") == '{"name": "Zoë"}'
     assert json_line({"name": "Zoë"}, "latin-1") == '{"name": "Zo\\u00eb"}'
     assert json_line("ë", None) == '"\\u00eb"'
-
-
-def test_an_event_is_one_line() -> None:
-    moment = datetime(2026, 1, 2, 3, tzinfo=UTC)
-    event = Event(7, moment, "the run", EventKind.PIECE, "a[0]", {"port": "out", "piece": Failing()})
-    assert json.loads(event_line(event, "utf-8")) == {
-        "seq": 7,
-        "time": "2026-01-02T03:00:00+00:00",
-        "run": "the run",
-        "kind": "piece",
-        "path": "a[0]",
-        "data": {"port": "out", "piece": "<Failing, whose repr raises LookupError>"},
-    }

@@ -53,37 +53,6 @@ def test_what_has_taken_a_failure_is_forgotten_in_its_item_and_outside() -> None
         assert forgotten(flow(), 3, failed) == expected
 
 
-async def test_what_stands_before_the_failure_in_its_round_is_not_done_again() -> None:
-    called: list[str] = []
-
-    async def early(x: int) -> int:
-        called.append(f"early {x}")
-        return x + 1
-
-    async def late(x: int) -> int:
-        called.append(f"late {x}")
-        if called.count("late 2") == 1:
-            raise ValueError("not yet")
-        return x
-
-    def is_three(x: int) -> bool:
-        return x == 3
-
-    with Flow("rounds") as f, f.loop(name="loop", limit=9) as rounds:
-        x = rounds.carry(f.input("x", int))
-        first = f.add(early, x=x.out)
-        second = f.add(late, x=first.out)
-        x.next(second.out)
-        rounds.until(first.out, is_three)
-        f.output("x", rounds.result(first.out))
-    kept = f.using(store=Store.memory())
-    with pytest.raises(RunFailed) as caught:
-        await kept.run(x=0)
-    assert called == ["early 0", "late 1", "early 1", "late 2"]
-    assert (await kept.resume(caught.value.result.run_id))["x"] == 3
-    assert called[4:] == ["late 2", "early 2"]
-
-
 async def test_the_node_that_a_map_is_named_by_is_not_done_again_for_a_failure_behind_it() -> None:
     called: list[str] = []
 

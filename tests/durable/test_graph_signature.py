@@ -5,32 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from dataflow import Flow, node
 from dataflow.durable.graph_signature import FlowShape, NodeShape, shape_of
 from dataflow.values.functions import digest_of
-from tests.durable.test_graph_signature_edits import Wire, dec, differing, looping, mapping, nesting, shape
+from tests.durable.test_graph_signature_edits import dec, differing, looping, mapping, nesting, shape
 from tests.properties.playing import flow_of
 from tests.properties.random_flows import Program, programs, sample
 from tests.support.processes import printed_with
-from tests.support.quick_nodes import add, inc
 
 
 def test_an_inner_node_that_was_edited_is_told_under_its_own_address() -> None:
     assert differing(nesting(), nesting(inner=dec), "a/first") == ("type", "code")
     assert differing(looping(), looping(by=dec), "a/step") == ("type", "code")
-
-
-def test_what_is_inside_does_not_change_with_the_name_of_its_owner() -> None:
-    def looped(name: str) -> Wire:
-        def wired(f: Flow) -> None:
-            outside = f.add(inc, x=1).out
-            with f.loop(name=name, limit=2) as loop:
-                carry = loop.carry(0)
-                carry.next(f.add(node(name="step")(add), x=carry.out, y=outside).out)
-
-        return wired
-
-    assert shape(looped("one")).entries["one/step"] == shape(looped("two")).entries["two/step"]
 
 
 def test_a_condition_of_a_document_counts_as_it_is_written() -> None:

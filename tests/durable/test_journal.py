@@ -99,29 +99,6 @@ class TestFailingStore:
             await asking_flow(Writes(failing_with(error, "run_paused"))).run()
         assert raised.value is error
 
-    async def test_it_ends_what_runs(self) -> None:
-        ended: list[str] = []
-        begun = anyio.Event()
-
-        async def hang() -> int:
-            begun.set()
-            try:
-                await anyio.sleep_forever()
-            finally:
-                ended.append("hang")
-            return 1
-
-        async def last() -> int:
-            await begun.wait()
-            return 1
-
-        with Flow("hanging") as f:
-            f.add(hang)
-            f.add(last)
-        with pytest.raises(StoreError, match="the disk is gone"):
-            await f.using(store=Writes(failing_with(OSError("the disk is gone"), "node_finished"))).run()
-        assert ended == ["hang"]
-
     async def test_a_hold_that_cannot_be_given_up_is_told(self) -> None:
         class Stuck(Writes):
             def begin(self, run: StoredRun, batch: Batch = NOTHING) -> Hold:

@@ -19,8 +19,6 @@ from dataflow import (
     Retry,
     RunFailed,
     StoreError,
-    collect,
-    each,
     node,
     this_firing,
 )
@@ -28,11 +26,8 @@ from dataflow.diagnostics.stores import RECORD_CUT
 from dataflow.stores import Record, Store
 from dataflow.stores.memory import MemoryStore
 from tests.support.stored_runs import (
-    add,
     asking_flow,
     earlier,
-    kinds_of,
-    one_ask,
     retold,
 )
 
@@ -58,47 +53,6 @@ class TestWhatCanBeResumed:
         again = await asking_flow(torn).resume(paused.run_id)
         assert again.warnings == (str(RECORD_CUT()),)
         assert (await asking_flow(torn).resume(again, {"ask": 22}))["o"] == 42
-
-
-class TestWhatStands:
-    async def test_warnings_are_told_once(self) -> None:
-        async def whole(x: int = 0, y: int = 0) -> int:
-            return x + y
-
-        async def maybe() -> int:
-            raise LookupError("not here")
-
-        store = Store.memory()
-        with Flow("warned") as f:
-            failed = f.add(node(on_error="skip")(maybe))
-            f.output("o", f.add(add, a=f.add(whole, x=failed.out, y=1).out, b=f.add(one_ask).out).out)
-        flow = f.using(store=store)
-        paused = await flow.run()
-        result = await flow.resume(paused, {"ask": 22})
-        assert result.warnings == paused.warnings
-        assert kinds_of(store, paused.run_id).count("warning") == len(paused.warnings)
-
-    async def test_the_states_of_what_was_not_opened_again_are_told(self) -> None:
-        async def twice(x: int) -> int:
-            return 2 * x
-
-        async def total(xs: list[int]) -> int:
-            return sum(xs)
-
-        with Flow("inner") as inner:
-            doubled = inner.add(twice, x=inner.input("x", int))
-            inner.output("y", doubled.out)
-        with Flow("outer") as f:
-            items = f.add(twice, x=each([1, 2]))
-            summed = f.add(total, xs=collect(items.out))
-            inside = f.add(inner, x=summed.out)
-            f.output("o", f.add(add, a=inside.out.y, b=f.add(one_ask).out).out)
-        flow = f.using(store=Store.memory())
-        paused = await flow.run()
-        result = await flow.resume(paused, {"ask": 1})
-        assert result["o"] == 13
-        assert dict(result.states) == {**paused.states, "ask": "done", "add": "done"}
-        assert set(result.states) >= {"twice[0]", "twice[1]", "inner/twice"}
 
 
 def jumping(main: Callable[[], Any]) -> Any:

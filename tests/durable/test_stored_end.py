@@ -14,12 +14,6 @@ from tests.support.source import home_of
 from tests.support.stored_runs import Gated, add, asking, asking_flow, one_ask, until
 
 
-def two_asks() -> Flow:
-    with Flow("two") as f:
-        f.output("o", f.add(add, a=f.add(one_ask).out, b=f.add(asking(name="other")).out).out)
-    return f
-
-
 class TestInbox:
     """Answers that come in the store while the run is executed."""
 
@@ -91,21 +85,6 @@ class TestPausing:
                 await anyio.wait_all_tasks_blocked()
                 store.gate.set()
             assert (await run).status == "paused"
-
-    async def test_of_two_answers_one_lets_it_pause_for_the_other(self) -> None:
-        for given, outputs, asked in (
-            ({"other": "20"}, {}, ["ask"]),
-            ({"ask": "22", "other": "20"}, {"o": 42}, []),
-        ):
-            store = Gated("commit", kind="run_paused")
-            async with two_asks().using(store=store).start() as run:
-                await until(store.entered)
-                for ask, value in given.items():
-                    store.answer(run.id, Answer(ask, value))
-                store.gate.set()
-                result = await run
-            assert (result.outputs, [ask.id for ask in result.asks]) == (outputs, asked)
-            assert store.inbox(run.id) == ()
 
 
 class TestAnswers:

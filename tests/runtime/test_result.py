@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from dataflow import (
-    SKIP,
     DataflowError,
     Flow,
-    Maybe,
     NameUnknown,
     NodeState,
     Signal,
@@ -22,25 +20,12 @@ from dataflow import (
 )
 
 
-class Shot(NamedTuple):
-    png: Maybe[str] = SKIP
-    error: Maybe[str] = SKIP
-
-
 async def inc(n: int) -> int:
     return n + 1
 
 
 async def broken(n: int = 0) -> int:
     raise ValueError("no")
-
-
-async def shoot(png: str) -> Shot:
-    return Shot(png=png)
-
-
-async def optional(n: int = 0) -> int:
-    return n
 
 
 async def test_an_output_without_a_value_or_that_does_not_exist_is_an_error() -> None:
@@ -57,29 +42,6 @@ async def test_an_output_without_a_value_or_that_does_not_exist_is_an_error() ->
     with pytest.raises(NameUnknown, match=r"^DF0818 output 'x':") as caught:
         result["x"]
     assert caught.value.diagnostics[0].available == ("y", "z")
-
-
-async def test_ports_of_the_flow_are_read() -> None:
-    with Flow("f") as flow:
-        n = flow.input("n", int)
-        step = flow.add(inc, n=n)
-        shot = flow.add(shoot, png="x")
-        waits = flow.add(optional, n=1)
-        flow.after(waits, step.done)
-        with flow.loop(limit=2) as it:
-            carry = it.carry(0)
-            carry.next(carry.out)
-        last = carry.final
-    result = await flow.run(n=4)
-    assert result.get(n) == 4
-    assert result.get(step.out) == 5
-    assert result.get(shot.out.png) == "x"
-    assert result.get(last) == 0
-    assert isinstance(result.get(step.done), Signal)
-    by_name: list[Any] = [result.get(text) for text in ("inc", "inc.out", "$in.n", "shoot.png", "loop.carry")]
-    assert by_name == [5, 5, 4, "x", 0]
-    whole: Any = step
-    assert result.get(whole) == 5
 
 
 async def test_a_value_read_twice_is_two_values() -> None:

@@ -128,24 +128,6 @@ async def test_a_cancelled_run_closes_what_is_open_and_gives_up_what_is_being_op
             assert things.told == ["open a", "close a"]
 
 
-async def test_a_run_that_pauses_closes_it_and_opens_it_when_it_goes_on() -> None:
-    things = Things()
-
-    async def use(name: str) -> str:
-        async with this_firing().opened("a", things("a")):
-            return name
-
-    with Flow("pausing") as flow:
-        first = flow.add(use, name="a")
-        asked = flow.ask(str, "And then?", show=first.out, name="then")
-        flow.output("second", flow.add(use, name=asked.out).out)
-    async with flow.start() as run:
-        paused = await run
-        assert (paused.status, things.told) == ("paused", ["open a", "close a"])
-    done = await flow.resume(paused, {"then": "b"})
-    assert (done["second"], things.told) == ("b", ["open a", "close a"] * 2)
-
-
 async def test_a_live_session_keeps_it_through_all_revisions() -> None:
     things = Things()
 

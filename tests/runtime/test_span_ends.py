@@ -9,7 +9,7 @@ import anyio
 import pytest
 from opentelemetry.trace import StatusCode
 
-from dataflow import Flow, NodeTimeout, Retry, RunFailed, Secret, Store, collect, each, node, this_firing
+from dataflow import Flow, Retry, RunFailed, Secret, Store, collect, each, node, this_firing
 from tests.support.known_secrets import forgetting
 from tests.support.spans import Spans, traced
 
@@ -59,17 +59,6 @@ async def test_each_attempt_has_a_span() -> None:
     assert spans.names() == ["shaky", "shaky#2", "shaky#3", "run f"]
     assert list(spans.states().values()) == ["failed", "failed", "done", "completed"]
     assert spans.one("shaky#3").status.status_code is StatusCode.UNSET
-
-
-async def test_an_attempt_that_takes_too_long_has_timed_out() -> None:
-    async def sleepy(x: int) -> int:
-        await anyio.sleep_forever()
-        raise AssertionError("it never wakes")
-
-    flow, spans = flow_of(node(sleepy).with_(timeout=0.01, retries=1, default=0), x=1), Spans()
-    assert (await flow.using(**spans.settings).run()).outputs == {"y": 0}
-    assert spans.states() == {"sleepy": "timed_out", "sleepy#2": "timed_out", "run f": "completed"}
-    assert spans.told("sleepy#2", "error.type") == NodeTimeout.__name__
 
 
 async def test_what_is_cancelled_ends_so_with_what_is_around_it() -> None:

@@ -9,7 +9,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import Span as SdkSpan
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
-from dataflow import Flow, Telemetry, collect, each, fallback, node, this_firing, threaded
+from dataflow import Flow, Telemetry, collect, each, fallback, node, this_firing
 from tests.support.processes import modules_after
 from tests.support.spans import Spans, traced
 
@@ -84,20 +84,6 @@ async def test_parallel_branches_each_see_their_own_span_and_joins_link_to_them(
     assert seen == {name: [f"turn_{name}"] * 3 for name in "abc"}
     assert sorted(map(str, spans.links("both"))) == ["turn_a", "turn_b", "turn_c"]
     assert spans.links("turn_a") == []
-
-
-async def test_a_thread_sees_the_span_of_its_node() -> None:
-    @threaded
-    def blocking(x: int) -> object:
-        with this_firing().span("mine", {"x": x}):
-            return current()
-
-    with Flow("f") as flow:
-        flow.output("seen", flow.add(blocking, x=1).out)
-    spans, result = await traced(flow)
-    assert result.outputs == {"seen": None}  # `mine` has no path
-    assert spans.parents() == {"mine": "blocking", "blocking": "run f", "run f": None}
-    assert dict(spans.one("mine").attributes or {}) == {"x": 1}
 
 
 async def test_maps_loops_and_flow_nodes_have_a_span_around_what_is_in_them() -> None:

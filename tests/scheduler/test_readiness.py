@@ -6,7 +6,7 @@ from typing import Any
 
 from dataflow import Failure
 from dataflow.compiler.plan import Feed
-from dataflow.core.states import NO_EDGE, UNSETTLED, Errored, Skip
+from dataflow.core.states import NO_EDGE, Errored, Skip
 from dataflow.scheduler.firing_rule import (
     Conflict,
     Decision,
@@ -14,7 +14,6 @@ from dataflow.scheduler.firing_rule import (
     Poisoned,
     Skipped,
     decide,
-    first_live,
     live_values,
 )
 
@@ -153,23 +152,6 @@ def test_the_firing_rule() -> None:
     assert {name: decide(feeds, values) for name, feeds, values, _ in CASES} == {
         name: decision for name, _, _, decision in CASES
     }
-
-
-def test_a_merge_takes_the_first_value_that_is_not_a_skip_once_it_is_known() -> None:
-    found: list[tuple[list[Any], object]] = [
-        (["v", "w"], 0),
-        (["v", UNSETTLED], 0),
-        ([UNSETTLED, "w"], None),
-        ([UNSETTLED, UNSETTLED], None),
-        ([SKIP_A, UNSETTLED], None),
-        ([SKIP_A, "w"], 1),
-        ([SKIP_A, None], 1),
-        ([SKIP_A, ERROR], 1),
-        ([ERROR, "w"], 0),
-        ([ERROR, UNSETTLED], 0),
-        ([SKIP_A, SKIP_B], SKIP_A),
-    ]
-    assert [first_live([0, 1], values) for values, _ in found] == [first for _, first in found]
 
 
 def test_the_live_values_are_those_that_are_neither_skip_nor_error() -> None:

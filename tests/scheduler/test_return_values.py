@@ -10,7 +10,7 @@ import pytest
 
 from dataflow import SKIP, Config, Maybe, NodeFailed, Port, Ports
 from dataflow.core.nodetype import NodeType, derive
-from dataflow.scheduler.arguments import exits_taken, outputs_of
+from dataflow.scheduler.arguments import outputs_of
 from tests.support.codes import codes
 
 T = TypeVar("T")
@@ -99,17 +99,6 @@ TWO_EXITS = derive(
         outputs={"a": Port(int, exit="x"), "b": Port(str, exit="x"), "c": Port(int, exit="y"), "d": Port(int)}
     ),
 ).configured(Names())
-
-
-def test_one_branch_is_taken_or_none() -> None:
-    results: list[tuple[dict[str, Any], list[str]]] = [
-        ({}, []),
-        ({"a": 1}, ["x"]),
-        ({"a": 1, "b": "t", "c": SKIP}, ["x"]),
-        ({"c": 1}, ["y"]),
-    ]
-    for result, taken in results:
-        assert exits_taken(TWO_EXITS, outputs_of("n", TWO_EXITS, {"d": 1, **result})) == taken
 
 
 def test_a_result_left_out_whole_leaves_every_port_out() -> None:

@@ -10,7 +10,7 @@ import struct
 import threading
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal, localcontext
 from enum import Enum
@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pydantic import BaseModel, ConfigDict, HttpUrl, PrivateAttr, SecretStr, TypeAdapter
 
-from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall, Tools, digester
+from dataflow import ExecutionContext, Failure, Image, Message, Secret, Signal, ToolCall, Tools
 from dataflow.values.digests import NoDigest, digest
 from tests.support.processes import printed_with
 from tests.values.examples import VALUES, Cached, Level, Right, Word, tagged
@@ -281,25 +281,6 @@ def test_no_secret_can_be_read_from_a_digest() -> None:
             made = digest(held)
             assert b"12345" not in made
             assert (12345678).to_bytes(4, "little") not in made
-
-
-def test_a_longer_history_costs_what_was_appended() -> None:
-    looked_at: list[int] = []
-    content = type("Content", (int,), {})
-
-    @digester(content)
-    def told(number: int) -> int:
-        looked_at.append(number)
-        return int(number)
-
-    context, digests = ExecutionContext("c"), set[bytes]()
-    for turn in range(1_000):
-        context = context.append(Message("user", content(turn)))
-        digests.add(digest(context))
-    assert (looked_at, len(digests)) == ([*range(1_000)], 1_000)
-    assert digest(replace(context, session_id="another")) in digests
-    fresh = ExecutionContext("c", message_history=list(context.message_history))
-    assert digest(fresh) in digests
 
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:

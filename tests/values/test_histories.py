@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from dataflow import ExecutionContext, Message, merged_context
 from dataflow.core.context import history_of
-from dataflow.durable.fork import blobs_in
-from dataflow.stores.store import Record
 from dataflow.values.classes import classes_of
 from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
@@ -41,12 +37,3 @@ def test_what_was_taken_over_is_stored_with_what_it_comes_from() -> None:
     taken = history_of(read).last
     assert taken.copy_of is not None
     assert (taken.copy_of.items, taken.copy_of.before) == (taken.items, history_of(read).first(1).last)
-
-
-def test_what_is_copied_brings_what_a_merge_has_taken_over_from_where() -> None:
-    blobs: dict[str, bytes] = {}
-    start = ExecutionContext("c").append(Message("user", "hi"))
-    merged = merged_context([start.append(Message("assistant", name)) for name in ("a", "b")], "append")
-    stored = Writer(CLASSES, blobs.__setitem__).write(merged, "a.context")
-    record = Record(1, "node_finished", "a", json.dumps(stored))
-    assert blobs_in([record], blobs.__getitem__) == blobs
