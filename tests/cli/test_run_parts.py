@@ -97,6 +97,17 @@ def test_what_nodes_log_is_told(cli: Cli, tmp_path: Path) -> None:
     assert len(told) == 2  # and how the run ended
 
 
+def test_why_a_failure_was_handled_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("async def no(x: int) -> int:\n    raise ValueError('no luck')\n")
+    (tmp_path / "f.yaml").write_text(
+        "dataflow: 1\nuses: {own: ./own.py}\n"
+        "nodes: {n: {type: own.no, values: {x: 1}, policy: {default: 7}}}\noutputs: {out: n}\n"
+    )
+    done = cli("run", str(tmp_path / "f.yaml"))
+    assert done.out == "out: 7\n"
+    assert done.err.splitlines()[0].split("  ")[-1] == "(n failed: ValueError: no luck)"
+
+
 def test_a_document_finds_the_modules_beside_it(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "beside_document.py").write_text("async def one() -> int:\n    return 1\n")
     (tmp_path / "f.yaml").write_text(

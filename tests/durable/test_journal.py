@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import anyio
@@ -71,6 +71,26 @@ class TestOrder:
             assert run.status == "running"
             store.gate.set()
             assert (await run).status == "completed"
+
+    async def test_pieces_are_told_in_their_turn_and_streamed_once(self) -> None:
+        @node
+        async def talk() -> AsyncIterator[str]:
+            yield "a"
+            yield "b"
+
+        store = Store.memory()
+        with Flow("talking") as f:
+            talked = f.add(talk)
+        async with f.using(store=store).start() as run:
+            told = [(event.seq, event.kind) async for event in run.events()]
+        assert [kind for _, kind in told] == [
+            "run_started", "node_started", "piece", "piece", "node_finished", "run_finished"
+        ]  # fmt: skip
+        assert [record.seq for record in store.records(run.id)] == [
+            seq for seq, kind in told if kind != "piece"
+        ]
+        async with f.using(store=store).start() as run:
+            assert [piece async for piece in run.stream(talked.out)] == ["a", "b"]
 
 
 class TestFailingStore:

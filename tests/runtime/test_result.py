@@ -44,6 +44,22 @@ async def test_an_output_without_a_value_or_that_does_not_exist_is_an_error() ->
     assert caught.value.diagnostics[0].available == ("y", "z")
 
 
+async def test_an_output_behind_a_long_chain_names_its_two_ends() -> None:
+    with Flow("f") as flow:
+        port = flow.when(1, lambda n: n > 3).yes
+        for _ in range(50):
+            port = flow.add(inc, n=port).out
+        flow.output("y", port)
+    result = await flow.run()
+    with pytest.raises(NameUnknown) as caught:
+        result["y"]
+    assert dict(caught.value.diagnostics[0].details)["reasons"] == (
+        "inc_50: port 'n' has no value; inc_49: port 'n' has no value; … 47 more …; "
+        "inc: port 'n' has no value; when: exit 'yes' not taken"
+    )
+    assert len(result.why("y").splitlines()) == 1 + 51
+
+
 async def test_a_value_read_twice_is_two_values() -> None:
     async def listed() -> list[int]:
         return [1]
