@@ -55,6 +55,21 @@ class Job:
     lock: Any = None
 
 
+@dataclass
+class Settings(dict[str, int]):
+    name: str = ""
+
+
+@dataclass
+class Slotted:
+    __slots__ = ("__inner", "name")
+    name: str
+
+    def keep(self, inner: object) -> Slotted:
+        self.__inner = inner
+        return self
+
+
 class Form(BaseModel):
     given: Any
 
@@ -136,6 +151,11 @@ def test_what_is_nested_too_deep_is_refused() -> None:
         value = {(1,): value}
     text = json.dumps(Writer(classes_of([]), lambda *_: None).write(value, "a.out"))
     assert json.loads(text)["$"] == "dict"
+
+
+def test_odd_classes_are_refused() -> None:
+    assert refusal(Settings(), Settings).code == "DF0620"
+    assert refusal(Slotted("a").keep(print), Slotted).place == "a.out._Slotted__inner"
 
 
 def test_a_large_value_is_a_blob_by_its_hash() -> None:
