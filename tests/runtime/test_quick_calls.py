@@ -136,9 +136,6 @@ async def test_it_stops_when_its_time_is_over() -> None:
     assert row.states() == {"one": "ready", "inc": "waiting"}
 
 
-# those that wait
-
-
 # those that fail
 
 
