@@ -7,7 +7,7 @@ import pytest
 
 from dataflow import Failure
 from dataflow.cli.options import Options
-from dataflow.cli.report import Outcome, code_of, output_text, tell_outcome
+from dataflow.cli.report import Outcome, output_text, tell_outcome
 from dataflow.runtime.result import Result
 
 
@@ -18,22 +18,6 @@ def outcome(status: Any, failures: Sequence[Failure] = (), warnings: Sequence[st
 
 def failure(number: int, message: str = "no", attempt: int = 1) -> Failure:
     return Failure(f"n{number}", f"n{number}", attempt, "ValueError", message, "the traceback\n")
-
-
-@pytest.mark.parametrize(
-    ("status", "caught", "code"),
-    [
-        ("completed", None, 0),
-        ("completed", 2, 0),
-        ("failed", 15, 1),
-        ("paused", None, 3),
-        ("cancelled", 2, 130),
-        ("cancelled", 15, 143),
-        ("cancelled", None, 1),
-    ],
-)
-def test_the_exit_code_tells_how_the_run_ended(status: str, caught: int | None, code: int) -> None:
-    assert code_of(outcome(status), caught) == code
 
 
 def test_of_many_failures_and_warnings_only_some_are_told(capsys: pytest.CaptureFixture[str]) -> None:

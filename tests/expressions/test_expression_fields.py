@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from pydantic import ValidationError
 
@@ -28,6 +30,14 @@ def test_a_field_is_written_as_it_was_read() -> None:
     written = config.model_dump_json()
     assert written == '{"holds":"a  <  b","text":null}'
     assert Rule.model_validate_json(written, strict=True) == config
+
+
+def test_a_field_is_a_string_in_the_json_schema() -> None:
+    modes: tuple[Literal["validation", "serialization"], ...] = ("validation", "serialization")
+    for mode in modes:
+        schema = Rule.model_json_schema(mode=mode)["properties"]
+        assert schema["holds"]["type"] == "string"
+        assert schema["text"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
 
 
 def test_an_invalid_expression_is_an_error_of_the_field() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -234,6 +235,12 @@ def test_a_condition_yields_a_boolean() -> None:
 def test_an_expression_knows_its_names() -> None:
     assert Expression("$in.x > y.z[w] and len(v) in [$if]").names == {"in", "y", "w", "v", "if"}
     assert Template("{{ a }}{% if b %}{{ c }}{% elif d %}{% else %}{{ e }}{% endif %}").names == set("abcde")
+
+
+def test_a_mapping_of_any_class_is_read_by_its_keys() -> None:
+    names = {"row": MappingProxyType({"x": 1})}
+    assert Expression("row.x").evaluate(names) == 1
+    assert Expression("str(row)").evaluate(names) == '{"x": 1}'
 
 
 def test_a_function_in_a_document_is_a_name_or_an_expression() -> None:

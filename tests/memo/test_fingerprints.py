@@ -15,7 +15,7 @@ from pydantic import Field
 from dataflow import Config, Flow, Maybe, Secret, node, threaded
 from dataflow.compiler.plan import Call
 from dataflow.memo.fingerprints import Fingerprint, fingerprint
-from dataflow.values.digests import digest
+from dataflow.values.digests import NoDigest, digest
 from tests.support.processes import printed_with
 from tests.support.quick_nodes import Adder, awaiting, plan_of
 
@@ -206,6 +206,20 @@ def test_the_parts_are_named_as_people_read_them() -> None:
     assert all(re.fullmatch("[0-9a-f]{32}", text) for text in told.parts.values())
     assert re.fullmatch("[0-9a-f]{40}", told.key)
     assert told.parts["input 'x'"] != digest(1).hex()
+
+
+def test_a_function_with_something_without_content_hash_has_none() -> None:
+    odd: Any = object()
+    for function, place in [
+        (make({"a": [odd]}), "closure 'k'[\"a\"][0]"),
+        (Adder(odd), "object.by"),
+        (Adder(odd).add, "object.by"),
+        (functools.partial(h, y=iter([])), "argument 'y'"),  # type: ignore[arg-type]
+        (compiled("async def f(x, y=object()): ..."), "default 'y'"),
+    ]:
+        with pytest.raises(NoDigest) as raised:
+            of(function, x=1)
+        assert (raised.value.problem.code, raised.value.problem.place) == ("DF0640", place)
 
 
 def test_processes_with_other_hash_seeds_come_to_the_same() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+import pytest
+
+from dataflow.errors import StoreError
 from dataflow.stores import Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.pruning import prune
@@ -52,3 +55,12 @@ def test_a_run_that_is_taken_or_deleted_meanwhile_is_left_out() -> None:
 
     for store in (Resumed(), Deleted()):
         assert pruned(with_runs(store, a="paused", b="paused"), 1, "paused") == ["a"]
+
+
+def test_what_keeps_a_run_from_being_deleted_is_told() -> None:
+    class Broken(MemoryStore):
+        def delete(self, run: str) -> None:
+            raise StoreError("in memory", "the disk is gone")
+
+    with pytest.raises(StoreError, match="the disk is gone"):
+        pruned(with_runs(Broken(), a="paused"), 1, "paused")

@@ -51,6 +51,20 @@ class TestRoom:
         assert keys_of(table) == ["a", "c", "d"]
         assert blobs_in(tmp_path) == 3
 
+    def test_what_cannot_be_written_can_be_read(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path)
+        blobs = blob_of(b"a" * 10_000)
+        table.remember(new_outcome("a", blobs=blobs), blobs)
+        with closing(sqlite3.connect(tmp_path / "runs.db")) as connection:
+            connection.execute(
+                "CREATE TRIGGER closed BEFORE UPDATE ON memo BEGIN SELECT RAISE(ABORT, 'closed'); END"
+            )
+        found = table.recall("a", NOON + 3 * HOUR)
+        assert found is not None
+        assert found == table.recall("a", NOON)
+        with pytest.raises(StoreError, match="closed"):  # a run would be without its blobs
+            table.recall("a", NOON + 3 * HOUR, "run")
+
     def test_what_has_expired_goes_before_all_else(self, tmp_path: Path) -> None:
         table = table_of(tmp_path, memo_bytes=35_000)
         for hour, name in enumerate("abc"):
@@ -61,6 +75,13 @@ class TestRoom:
         blobs = blob_of(b"d" * 10_000)
         table.remember(replace(new_outcome("d", blobs=blobs), created=NOON + 4 * HOUR), blobs)
         assert keys_of(table) == ["a", "b", "d"]
+
+    def test_what_is_larger_than_all_room_is_not_remembered(self, tmp_path: Path) -> None:
+        table = table_of(tmp_path, memo_bytes=5_000)
+        table.remember(new_outcome("a"), {})
+        blobs = blob_of(b"b" * 10_000)
+        assert not table.remember(new_outcome("b", blobs=blobs), blobs)
+        assert keys_of(table) == ["a"]
 
 
 class TestFiles:

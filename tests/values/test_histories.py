@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataflow import ExecutionContext, Message, merged_context
-from dataflow.core.context import history_of
+from dataflow import ExecutionContext, Message
 from dataflow.values.classes import classes_of
-from dataflow.values.reader import Reader
 from dataflow.values.writer import Writer
 
 CLASSES = classes_of([])
@@ -24,16 +22,3 @@ def test_appending_costs_what_is_appended() -> None:
     for context in grown(50):
         writer.write(context, "a.context")
     assert len(put) == len(set(put)) == 51
-
-
-def test_what_was_taken_over_is_stored_with_what_it_comes_from() -> None:
-    blobs: dict[str, bytes] = {}
-    start = ExecutionContext("c").append(Message("user", "hi"))
-    one, other = (start.append(Message("assistant", name)) for name in ("a", "b"))
-    merged = merged_context([one, other], "append")
-    stored = Writer(CLASSES, blobs.__setitem__).write(merged, "a.context")
-    read = Reader(CLASSES, blobs.__getitem__, "runs.db").read(stored)
-    assert read == merged
-    taken = history_of(read).last
-    assert taken.copy_of is not None
-    assert (taken.copy_of.items, taken.copy_of.before) == (taken.items, history_of(read).first(1).last)
