@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,14 +18,6 @@ def test_what_an_encoding_lacks_is_written_as_an_escape(monkeypatch: pytest.Monk
         assert write(sys.stdout, "Zoë \udcff")
     assert raw.getvalue() == b"Zo\\xeb \\udcff\n"
     assert sys.stdout.errors == "strict"
-
-
-def test_that_nobody_reads_any_more_is_told_once() -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as stream:
-        assert not write(stream, "text")
-        assert write(stream, "vanishes, and does not complain when the stream is closed")
 
 
 def test_what_cannot_be_written_is_refused() -> None:
