@@ -217,7 +217,9 @@ class Tree:
             self.fail(NUMBER_TOO_LONG(expected=f"at most {MOST_DIGITS} digits"), place)
         if isinstance(number, float) and math.isinf(number):
             self.fail(
-                NUMBER_TOO_LARGE(expected=f"at most {sys.float_info.max:.2g}", found=shortened(text, 40)),
+                NUMBER_TOO_LARGE(
+                    expected=f"at most {sys.float_info.max:.2g}", found=shortened(text, MOST_SHOWN)
+                ),
                 place,
             )
         return number

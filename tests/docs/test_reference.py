@@ -32,7 +32,7 @@ CHOSEN: Final[dict[str, list[str]]] = {
 INTERNAL: Final = {
     "Flow": {
         "compile", "compile_for", "compile_other", "examine", "find_type", "from_wiring", "node_type",
-        "opaque", "place_in", "rewired", "settings", "target", "version", "wiring",
+        "opaque", "place_in", "rewired", "settings", "target", "version", "wiring", "wiring_with_settings",
     },
     "Node": {"in_a_thread", "redeclared", "type"},
     "ProcessMemo": {"count_as_hit", "newest", "recall", "remember"},
