@@ -236,7 +236,8 @@ def test_a_type_variable_keeps_the_type_of_the_items() -> None:
         flow.output("o", flow.add(reader, **{"xs" if reader is head else "x": made}).out)
         assert [one.code for one in flow.check()] == ([] if fits else ["DF0308"])
     flow = Flow("f")
-    flow.output("o", flow.add(number, x=flow.add(first, xs=flow.add(strings).out).out).out)  # type: ignore[arg-type]
+    bound: Any = flow.add(first, xs=flow.add(strings).out).out
+    flow.output("o", flow.add(number, x=bound).out)
     assert [one.code for one in flow.check()] == ["DF0308"]
 
 

@@ -45,6 +45,7 @@ def mask(pattern: str, text: str) -> str:
 SNAPSHOTS: Final = FOLDER / "__snapshots__" / "test_messages.ambr"
 #: Codes that no row shows, with the reason.
 UNSHOWN: Final = {
+    "DF0880": "needs a node that forgets to await, in tests/faults/test_checked_values.py",
     "DF0868": "needs a resumed run, in tests/faults/test_decisions.py",
     "DF0869": "needs a resumed run, in tests/faults/test_decisions.py",
     "DF1109": "raised in a forked process, in tests/stores/test_sqlite_files.py",
