@@ -216,12 +216,8 @@ class Tree:
         if isinstance(number, int) and abs(number) >= TOO_LARGE:
             self.fail(NUMBER_TOO_LONG(expected=f"at most {MOST_DIGITS} digits"), place)
         if isinstance(number, float) and math.isinf(number):
-            self.fail(
-                NUMBER_TOO_LARGE(
-                    expected=f"at most {sys.float_info.max:.2g}", found=shortened(text, MOST_SHOWN)
-                ),
-                place,
-            )
+            most, found = f"at most {sys.float_info.max:.2g}", shortened(text, MOST_SHOWN)
+            self.fail(NUMBER_TOO_LARGE(expected=most, found=found), place)
         return number
 
     def scalar(self, value: object, place: int, anchor: str | None = None) -> None:

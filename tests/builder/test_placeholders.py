@@ -16,7 +16,10 @@ from tests.support.codes import codes
 
 BRANCH = "decide with f.when(port, predicate) or inside a node"
 NODE = "do it inside a node and wire the port into it"
-EACH = "wire each(port) into a node to run it once per item"
+EACH = (
+    "wire each(port) into a node to run it once per item; "
+    "of a result with several fields name each: step.out.title"
+)
 AWAIT = "a port is wired, not awaited; its value is in the result of the run"
 ITEM = "give the node a result with named fields, or take the item inside a node"
 
