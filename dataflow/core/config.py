@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 
 from dataflow.core.functions import check_function, function_of, is_function_name, name_of_function
 from dataflow.diagnostics.arguments import FUNCTION_UNSUITABLE
@@ -85,7 +85,6 @@ def _check(value: object) -> object:
 
 FunctionReference = Annotated[
     Any,
-    Field(validate_default=False),  # None is the default of a function that may be left out
     AfterValidator(_check),
     PlainSerializer(lambda value: value if isinstance(value, str) else name_of_function(value)),
 ]

@@ -66,7 +66,8 @@ def test_using_a_port_or_a_join_as_a_value_is_refused() -> None:
         for method in methods.split():
             for found, name in ((port(), "'split.title'"), (merge("a", "b"), "merge(...)")):
                 error = misuse(operator.methodcaller(f"__{method}__", 1), found)
-                assert (error.port, error.use, error.advice) == (name, use, advice)
+                assert (error.port, error.use) == (name, use)
+                assert error.advice.startswith(advice.partition(";")[0])
                 assert codes(error) == ["DF0201 " + name.strip("'")]
 
 

@@ -60,3 +60,9 @@ def test_a_failure_that_is_no_models_is_told_as_an_error(cli: Cli, write: Any) -
     *log, record = entries(done.err)
     assert (done.code, record["status"]) == (1, "failed")
     assert [entry["type"] for entry in log][-1] == "error"
+
+
+def test_a_start_without_an_input_gives_an_empty_text(cli: Cli, write: Any) -> None:
+    for data in ({}, {"initialInput": None}, {"initialInput": 0}, {"initialInput": False}):
+        flow = {"nodes": [{"id": "s", "type": "start", "data": data}], "connections": []}
+        assert cli("run", write(flow), "--json").json["outputs"] == {"s": ""}

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from dataflow import Flow, RunFailed, Secret
+from dataflow import Flow, RunFailed, Secret, SecretFilter
 from dataflow.stores.sqlite import SqliteStore
 from dataflow_agent import Agent, Chat, ModelRequest, ScriptedAnswer, chat, scripted, tools
 from tests.nodes.agent.agent_tools import calling, results
@@ -95,6 +95,7 @@ async def test_a_secret_that_models_and_tools_say_is_in_no_file_and_no_log(
 ) -> None:
     """B50: in a prompt, a text, a key, an URL, an error and an answer; the run is resumed with it."""
     monkeypatch.setenv("TOKEN", TOKEN)
+    monkeypatch.setattr(caplog.handler, "filters", [SecretFilter()])
     with forgetting(), caplog.at_level(logging.DEBUG):
         Secret("TOKEN").reveal()
         flow = room(store=SqliteStore(tmp_path / "runs.db"))
