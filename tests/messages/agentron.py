@@ -63,6 +63,7 @@ ROWS: Final = [
     Row("agents that nobody defines", unmodelled({"nodes": [A, {"id": "b", "type": "agent", "config": {"agentId": "1"}}]})),
     Row("a model for all that is none", loaded({"nodes": [A]}, model="x")),
     Row("an agent without a name, and one that is none", agents({}, 1)),
+    Row("an agent with an unknown model", agents({"name": "Ada", "model": "house"})),
     Row("an unknown tool", agents({"name": "Ada", "tools": ["std-http"]})),
     Row("no condition that holds", warned(workflow("ab", edge("a", "b", "yes")))),
     Row("no file of agents", unmodelled({"nodes": [A]}, agents="nowhere.json")),

@@ -264,6 +264,7 @@ TOOLING: Final = [
     Row("a lambda", describing(lambda: 1)),
     Row("no function", describing(3)),
     Row("tools of another kind", describing(Tools())),
+    Row("tools of another kind for a call", lambda: anyio.run(call_server_tool, Tools(), "echo", {})),
     Row("takes a conversation", describing(agent_tools.with_context)),
     Row("any number of values", describing(agent_tools.with_many)),
     Row("a raw node", describing(agent_tools.raw)),
@@ -418,6 +419,7 @@ TOOL_SERVERS: Final = [
         "a server that does not answer", listing(command=("sleep", "60"), name="files", connect_deadline=0.2)
     ),
     Row("a server without its library", without_mcp, hide=r"import of .*(?=; pip)"),
+    Row("a server of an old protocol", calling_server("pid", {}, ODD, "--old"), hide=r"(?<=; )exit.*"),
     Row("a tool that fails", calling_server("is_full", {})),
     Row("a tool that does not answer", calling_server("is_silent", {}, deadline=0.2)),
     Row("a value with a blank for a variable", lambda: mcp("serve", env={"KEY": "sk 12"})),

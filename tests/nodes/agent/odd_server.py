@@ -1,6 +1,6 @@
 """A tool server, written by hand, of which each tool does what a server should not, but may.
 
-python odd_server.py [--stays]
+python odd_server.py [--stays] [--old]
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from typing import Any, Final
 
 TOOLS: Final = ["pid", "is_full", "is_silent", "echo", "dies", "prints", "pictures", "naps", ""]
+PROTOCOL: Final = "1999-01-01" if "--old" in sys.argv else "2025-06-18"
 KEY: Final = os.environ.get("KEY", "")
 
 
@@ -49,7 +50,7 @@ def answered(method: str, given: dict[str, Any]) -> dict[str, Any] | None:
     match method:
         case "initialize":
             told = {"name": "odd", "version": "1"}
-            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": told}
+            return {"protocolVersion": PROTOCOL, "capabilities": {"tools": {}}, "serverInfo": told}
         case "tools/list":
             return {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]}
         case "tools/call":

@@ -292,15 +292,12 @@ dataflow: 1
 inputs: {budget: {type: integer, default: 1}}
 nodes:
   main: {type: agent.context, config: {system: S, variables: {a: 1}}}
-  rules:
-    type: agent.inject_messages
-    config: {pin: rules}
-    inputs: {context: main}
-    values: {user: rule, assistant: so}
+  rule: {type: agent.inject_messages, config: {pin: rules}, inputs: {context: main}, values: {user: rule}}
+  s: {type: agent.inject_messages, config: {pin: s}, inputs: {context: rule}, values: {user: u, assistant: a}}
   both:
     type: agent.merge_contexts
     config: {how: append, branches: [left, right]}
-    inputs: {left: rules, right: main}
+    inputs: {left: s, right: main}
   short: {type: agent.trim_context, config: {max_tokens: 50}, inputs: {context: both}}
 outputs: {context: short}
 """
@@ -311,7 +308,7 @@ async def test_the_types_are_for_documents_too(tmp_path: Path) -> None:
     file.write_text(TALK, encoding="utf-8")
     flow = Flow.load(file)
     made = (await flow.run())["context"]
-    assert (sent(made), made.system_instructions, made.variables) == (["rule", "so"], "S", {"a": 1})
+    assert (sent(made), made.system_instructions, made.variables) == (["rule", "u", "a"], "S", {"a": 1})
     file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
     assert Flow.load(file).to_dict() == flow.to_dict()
 

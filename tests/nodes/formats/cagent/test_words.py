@@ -13,6 +13,7 @@ from dataflow import Flow
 from dataflow.cli import main
 from dataflow.stores import Store
 from dataflow_agent import ModelRequest, scripted
+from dataflow_formats.cagent.words import StepContext
 from tests.nodes.formats.cagent.workflows import AGENTS, flow_of
 
 FLOW = f"{AGENTS}workflow: [{{id: a, type: agent, name: x}}, {{id: b, type: agent, name: y}}]\n"
@@ -89,6 +90,7 @@ async def test_an_agent_answers_the_prompt_and_then_each_reply(tmp_path: Path) -
 async def talk(text: str, tmp_path: Path) -> None:
     (tmp_path / "flow.yaml").write_text(text, encoding="utf-8")
     flow = Flow.load(tmp_path / "flow.yaml", agent="y")
+    assert [*StepContext(flow.to_dict()).end({})] == []
     asked: list[list[str]] = []
 
     def answer(request: ModelRequest) -> str:

@@ -83,7 +83,7 @@ def test_a_node_makes_the_call_of_its_type_and_variables_of_the_answer(tmp_path:
         tmp_path,
         one("FindText", search_text="OK"),
         "null",
-        find_text=['[]\n{"available_elements": ["Cancel"]}'],
+        find_text=['[]\n{"available_elements": ["Cancel"]} and more'],
     )
     assert (variables(done)["found"], variables(done)["count"]) == (False, 0)
     assert done.tools == ["find_text"]
