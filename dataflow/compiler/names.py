@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -231,11 +232,18 @@ class Lookup:
             found = self._found[given] = self._looked_up(given)
         if isinstance(found, DataflowError):
             for problem in found.diagnostics:
-                self._graph.problem(problem, where.within("type"))
+                self._graph.problem(problem, self._uses_of(problem, given) or where.within("type"))
             return opaque_type(given)
         if found.is_opaque:
             self._graph.opaque.append(found.id)
         return found
+
+    def _uses_of(self, problem: Diagnostic, name: str) -> Spot | None:
+        """Return the location under `uses` if a problem is that of the file, not of what is used of it."""
+        prefix = re.split("[.:]", name, maxsplit=1)[0]
+        if prefix not in self._graph.wiring.uses or not f"{problem.place}:".startswith(f"uses {prefix}:"):
+            return None
+        return Spot("", self._graph.root, ("uses", prefix))
 
     def _looked_up(self, id: str) -> NodeType | DataflowError:
         try:
@@ -269,8 +277,9 @@ class Lookup:
             found = self._find_function(given.name)
             check_function(found, takes)
         except DataflowError as error:
+            named = given.name if isinstance(given, NamedFunction) else ""
             for problem in error.diagnostics:
-                self._graph.problem(problem, where)
+                self._graph.problem(problem, self._uses_of(problem, named) or where)
             return given
         except ValueError as error:
             self._graph.problem(problem_of(error), where)

@@ -43,9 +43,11 @@ def naming_settings(what: str) -> Callable[[F], F]:
 
         @wraps(function)
         def called(*args: Any, **settings: Any) -> Any:
-            if not settings.keys() <= positional:
+            try:
+                return function(*args, **settings)
+            except TypeError:  # as Python refuses an unknown name before it calls
                 check_settings(what, (name for name in settings if name not in positional), names)
-            return function(*args, **settings)
+                raise
 
         return called  # type: ignore[return-value]  # it has the signature of the function
 

@@ -82,7 +82,7 @@ def test_a_module_of_a_document_that_ends_the_process_is_a_problem(cli: Cli, doc
     (document.parent / "nodes.py").write_text("raise SystemExit(5)\n")
     done = cli("check", str(document), "--import")
     assert done.code == 1
-    assert "DF0428 loud: uses own:" in done.out
+    assert "DF0428 uses own:" in done.out
     assert "SystemExit: 5" in done.out
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dataflow import Flow, FormatError, PackError, PortMisuse, Store
+from dataflow import Flow, FlowInvalid, FormatError, PackError, PortMisuse, Store
 from dataflow.authoring import Kind, read_data
 from dataflow.cli import main
 from dataflow.cli.json_output import json_line
@@ -71,6 +71,19 @@ def test_a_syntax_error_has_its_whole_path(tmp_path: Path) -> None:
     with pytest.raises(PackError) as refused:
         find_flow(str(file))
     assert f"({file}, line 1)" in str(refused.value)
+
+
+def test_a_file_that_is_missing_is_reported_once(tmp_path: Path) -> None:
+    nodes = "{a: {type: own.x}, b: {type: own.y}, c: {loop: {limit: 1, nodes: {d: {type: own.x}}}}}"
+    (tmp_path / "f.yaml").write_text(f"dataflow: 1\nuses: {{own: ./no.py}}\nnodes: {nodes}\n")
+    with pytest.raises(FlowInvalid) as refused:
+        Flow.load(tmp_path / "f.yaml")
+    [problem] = refused.value.problems
+    assert (problem.code, problem.location.line, problem.place) == ("DF0142", 2, "uses own")
+    (tmp_path / "no.py").write_text("x = 1")
+    with pytest.raises(FlowInvalid) as refused:
+        Flow.load(tmp_path / "f.yaml")
+    assert {(one.code, one.location.line) for one in refused.value.problems} == {("DF0144", 3)}
 
 
 def test_json_has_no_character_that_controls_a_terminal() -> None:
