@@ -41,11 +41,9 @@ KEYS: Final = [
     ('{"ok": true}', ".ok", True),
     ('{"ok": "Yes"}', ".ok", True),
     ('{"ok": 1}', ".ok", False),
-    ('{"ok": {"ok": true}}', ".ok", False),
     ("{}", ".ok", False),
     ('{"a": {"b": true}}', ".a.b", True),
     ('{"a": {"b": true}}', '["a"]["b"]', True),
-    ('{"a": "true"}', ".a.b", False),
     ("yes", ".ok", True),
     ("0", ".ok", False),
 ]
