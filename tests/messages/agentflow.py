@@ -48,6 +48,8 @@ ROWS: Final = [
     Row("remark: an approval beside others", reported(workflow([start(), approval("p"), "a"], "s>p s>a"))),
     Row("remark: a loop that is entered at two nodes", reported(workflow([start(), *"ab"], "s>a s>b a>b b>a"))),
     Row("no mapping", loaded([1])),
+    Row("data that are no mapping", nodes({"id": "a", "type": "if", "data": 1})),
+    Row("an id that is no text", nodes({"id": 1, "type": "agent"})),
     Row("no connections", loaded({"nodes": [S]})),
     Row("an unknown type", nodes({"id": "a", "type": "http"})),
     Row("a node twice", nodes(A, A)),

@@ -50,6 +50,7 @@ ROWS: Final = [
     Row("remark: a branch that starts by itself", reported(workflow("a", branches=[{"id": "n", "nodes": [agent("a")], "executionMode": "interval", "schedule": "daily@02:30"}]), branch="n")),
     Row("remark: a workflow that starts by itself", reported(workflow("a", executionMode="continuous"))),
     Row("no mapping", loaded([1])),
+    Row("a file of agents that is none", loaded({"nodes": [A], "agents": [1, {"name": "B", "model": "x"}]}, agents="flow.json")),
     Row("an agent that is not named", nodes({"id": "a", "type": "agent", "config": {}})),
     Row("an id that means something", nodes({**A, "id": "$in"})),
     Row("an edge twice", with_edges({"id": "e", "from": "a", "to": "a"}, {"id": "e", "from": "a", "to": "a"})),

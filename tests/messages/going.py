@@ -77,6 +77,10 @@ async def is_no_success() -> NodeOutput:
     return NodeOutput(status="error")
 
 
+async def gives_no_output() -> NodeOutput:
+    return 3
+
+
 async def anything() -> Any:
     return "x"
 
@@ -242,6 +246,7 @@ RUNNING: Final = [
     Row("an undeclared port", failing(lambda f: f.add(gives_another_key))),
     Row("a port left out", failing(lambda f: f.add(leaves_out))),
     Row("two exits at once", failing(lambda f: f.add(node(ports=lambda c: Ports({}, {'a': Port(int, exit='x'), 'b': Port(int, exit='y')}))(both_exits), Names()))),
+    Row("no NodeOutput", failing(lambda f: f.add(gives_no_output))),
     Row("no success", failing(lambda f: f.add(is_no_success))),
     Row("a value that does not fit", failing(lambda f: f.add(inc, x=f.add(anything).out))),
     Row("two values for one port", failing(two_live_edges, x=3)),
@@ -453,6 +458,12 @@ def cutting(cutoff: Any) -> Flow:
     return f
 
 
+async def _twice(session: Live) -> object:
+    await session.get("y")
+    await session.update(x=5)
+    return await session.get("y")
+
+
 # fmt: off
 LIVING = [
     Row("a session that is over", after_session),
@@ -464,6 +475,7 @@ LIVING = [
     Row("a node inside a flow to replace", in_session(lambda s: s.replace("inside/inc", inc))),
     Row("a function with one more port", in_session(lambda s: s.replace("inc", added))),
     Row("a flow with one more port", in_session(lambda s: s.replace("inside", inner(more=1)))),
+    Row("a cutoff without an answer", in_session(_twice, cutting(lambda old, new: None))),
     Row("a cutoff of one value", cutting(lambda value: True)),
     Row("a cutoff in a document", lambda: cutting(lambda old, new: True)().to_dict()),
 ]

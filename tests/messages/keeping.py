@@ -66,6 +66,11 @@ def removed(folder: Path) -> None:
         hold.release()
 
 
+def below_a_file(folder: Path) -> None:
+    (folder / "file").touch()
+    Store.sqlite(folder / "file" / "runs.db").begin(new_run())
+
+
 def of_something_else(folder: Path) -> None:
     (folder / "runs.db").touch()
     Store.sqlite(folder / "runs.db").runs()
@@ -99,6 +104,7 @@ STORES: Final = [
     Row("an answer twice", in_memory(answered_twice)),
     Row("an answer with a secret", in_memory(answered_with_a_secret)),
     Row("a file that was removed", files(removed)),
+    Row("a folder that cannot be made", files(below_a_file)),
     Row("a file of something else", files(of_something_else)),
     Row("a file that is no database", files(of_text)),
     Row("a file of a later release", files(of_a_later_release)),
@@ -297,6 +303,10 @@ STORING: Final = [
     Row("no shape", with_shape("{}")),
     Row("a later shape", with_shape('{"shape": 2, "texts": [], "nodes": {}}')),
     Row("metadata that cannot be read", spoilt("node_finished", lambda data: data.update(metadata=NONE))),
+    Row(
+        "a port that cannot be read",
+        spoilt("node_finished", lambda data: data["ports"]["out"].update(value=NONE)),
+    ),
     Row("an ask that cannot be read", spoilt("ask_opened", lambda data: data.update(show=NONE))),
     Row("a store that raises something else", defective),
     Row("a node that has not begun", not_begun),

@@ -14,9 +14,11 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from dataflow import Flow, Memo, ProcessMemo, Secret, digester, node, register_codec
+from pydantic import BaseModel
+
+from dataflow import Flow, Memo, NodeOutput, ProcessMemo, Secret, digester, node
 from dataflow.stores import Store, StoredOutcome
 from dataflow.stores.memory import MemoryOutcomes, MemoryStore
 from dataflow.values.classes import classes_of
@@ -102,6 +104,27 @@ class Broken:
 TWIN: Final = make_dataclass("Data", [("old", int)], namespace={"__module__": HERE})
 
 
+class Exact(BaseModel):
+    old: int
+
+
+class Pair(NamedTuple):
+    one: int
+    other: int
+
+
+class Fixed(BaseModel):
+    @property
+    def more(self) -> int:
+        return 1
+
+
+def undeclared() -> Color:
+    member = object.__new__(Color)
+    member._name_ = "BLUE"
+    return member
+
+
 def written(value: object, *types: object) -> Stimulus:
     """Write a value that node `a` gives at port `out`."""
     return lambda: Writer(classes_of(types), lambda _name, _data: None).write(value, "a.out")
@@ -126,6 +149,8 @@ WRITING: Final = [
     *(Row(name, written(value)) for name, value in REFUSED.items()),
     Row("a field that raises", written(Broken(1), Broken)),
     Row("a class that no port names", written({"h": [0, Data(1, 2)]})),
+    Row("a member without a declaration", written(undeclared(), Color)),
+    Row("a named tuple of another length", written(tuple.__new__(Pair, (1,)), Pair)),
     Row("two classes of a name", written(Data(1, 2), Data, TWIN)),
 ]
 READING: Final = [
@@ -148,6 +173,8 @@ READING: Final = [
     Row("a field that was removed", read(stored("Data", v={"older": 1}), Data)),
     Row("a field that was added", read(stored("Data", v={"old": 1}), Data)),
     Row("a member that was removed", read(stored("Color", v="BLUE"), Color)),
+    Row("an attribute that cannot be set", read(stored("Fixed", v={}, more={"more": 1}), Fixed)),
+    Row("an extra field that was removed", read(stored("Exact", v={"old": 1}, extra={"x": 2}), Exact)),
     Row("marks in a list", read({"$": "secret", "v": [[], []]})),
     Row("a mark out of the text", read({"$": "secret", "v": ["plain", [[0, 9]]]})),
     Row("a mark that is none", read({"$": "secret", "v": ["plain", [[0, 5]]]})),
@@ -159,11 +186,21 @@ READING: Final = [
 STORED_VALUES: Final = [*WRITING, *READING]
 
 
+class Torn(io.BytesIO):
+    pass
+
+
+class Endless(io.BytesIO):
+    pass
+
+
 class Same(io.BytesIO):
     pass
 
 
 digester(Same, lambda same: same)
+digester(Torn, lambda _: [].pop())
+digester(Endless, lambda _: [Endless()])
 
 
 @later
@@ -186,7 +223,8 @@ DIGESTS: Final = [
     *(Row(name, undigested(value)) for name, value in NONE.items()),
     Row("a part without digest", undigested({"h": [1, io.BytesIO()]})),
     Row("what is in itself", undigested(in_itself())),
-    Row("what is in itself, and read", read(in_itself())),
+    Row("a digester that fails", undigested([Torn()])),
+    Row("what has no end", undigested(Endless())),
     Row("a digester that gives the same", undigested(Same())),
     Row("a digester of no class", lambda: digester("numpy.ndarray", repr)),
     Row("a codec of no class", lambda: register_codec("numpy.ndarray", str, int)),
@@ -223,6 +261,21 @@ class BrokenTable(MemoryOutcomes):
 
     def forget(self, key: str) -> None:
         raise RuntimeError("no line either")
+
+
+class Silent(MemoryOutcomes):
+    """A table that takes nothing in."""
+
+    def remember(self, outcome: StoredOutcome, blobs: Mapping[str, bytes]) -> bool:
+        raise RuntimeError("no line")
+
+
+async def opens() -> Any:
+    return object()
+
+
+async def raw() -> NodeOutput:
+    return NodeOutput({}, metadata={"a": object()})
 
 
 def with_table(kind: type[MemoryOutcomes]) -> Store:
@@ -313,6 +366,9 @@ MEMOS: Final = [
     Row("what has expired", expired, hide=r"(?<=expired )\S+"),
     Row("an input without a digest", why(placed(anything, "process", x=iter([1])))),
     Row("an output that is used up", why(placed(numbers, "process"))),
+    Row("a store that takes nothing", warned(placed(inc, "store", with_table(Silent), x=1))),
+    Row("a value that cannot be stored", why(placed(opens, "store", MemoryStore()))),
+    Row("metadata that cannot be stored", why(placed(raw, "store", MemoryStore()))),
     Row("a port that cannot be stored", why(placed(numbers, "store", MemoryStore()))),
     Row("no room in the store", why(placed(inc, "store", with_table(FullTable), x=1))),
     Row("a store that fails", warned(placed(inc, "store", with_table(BrokenTable), x=1))),

@@ -182,6 +182,12 @@ def stored_as(name: str) -> object:
         return public_module("acme")
 
 
+def links(folder: Path) -> object:
+    (folder / "a").symlink_to("b")
+    (folder / "b").symlink_to("a")
+    return Flow.load(folder / "a")
+
+
 def unseen(folder: Path) -> object:
     (folder / "flow.yaml").write_text(
         "dataflow: 1\nuses: {own: ./own.py}\nnodes: {a: {type: own.f}, b: {type: own.g}}\n"
@@ -218,6 +224,7 @@ SAVING: Final = [
     Row("a folder", files(Flow.load)),
     Row("a device", lambda: Flow.load('/dev/zero')),
     Row("a name with a NUL", lambda: Flow.load('a\x00'), hide="(?<=read: ).*"),
+    Row("links in a circle", files(links)),
     Row("a format", loaded('dataflow: 1', format='visio')),
     Row("a file in itself", loaded('dataflow: 1\nnodes: {a: {flow: flow.yaml}}')),
     Row("a file with problems in it", loaded('dataflow: 1\nnodes: {a: {flow: {dataflow: 1, nodez: 1}}}')),

@@ -23,7 +23,6 @@ from dataflow_agent import (
     Chat,
     ModelAnswer,
     ModelRequest,
-    RateLimited,
     ScriptedAnswer,
     agent,
     chat,
@@ -130,20 +129,6 @@ async def test_time_that_is_over_ends_a_call_and_the_model_is_not_asked_again() 
             result = await room(limited(time_limit=3), box).run()
         assert (result["text"], result["stopped_by"], len(asked.requests)) == (text, "time_limit", count)
         assert said(result["context"])[2:] == [made, ("assistant", "[stopped by time_limit]")]
-
-
-async def test_a_model_that_fails_fails_the_agent_and_may_be_asked_again() -> None:
-    busy = ScriptedAnswer(error="rate_limited", retry_after=0)
-    with scripted(adding(1), busy), pytest.raises(RunFailed) as caught:
-        await room(lead, BOX).run()
-    assert caught.value.failures[0].type == RateLimited.__name__
-    assert caught.value.failures[0].path == "lead/turn[1]/ask"
-    with scripted(adding(1), busy, "done") as script:
-        result = await room(limited(retries=1), BOX).run()
-    assert (result["text"], len(script.requests)) == ("done", 3)
-    with scripted(busy):
-        result = await room(lead.with_(name="other", on_error="skip")).run()
-    assert (result.outputs, result.states["other"]) == ({}, NodeState.FAILED)
 
 
 async def test_only_allowed_tools_are_called_and_no_call_is_left_open() -> None:

@@ -125,25 +125,6 @@ async def test_asks_of_parallel_calls_are_answered_in_any_order_and_nothing_is_r
     assert (MADE, len(script.requests)) == (["read b", "write a"], 2)
 
 
-async def test_an_answer_for_the_run_counts_in_later_rounds_and_later_agents_of_the_run() -> None:
-    MADE.clear()
-    with Flow("rooms") as flow:
-        first = flow.add(lead, prompt="hi", context=flow.context("main"), tools=FILES)
-        second = flow.add(lead, prompt="again", context=first.out.context, tools=FILES)
-        flow.output("second", second.out.text)
-    answers = (
-        calling_on(("write", "a")),
-        calling_on(("write", "b")),
-        "first",
-        calling_on(("write", "c")),
-        "second",
-    )
-    with scripted(*answers, *answers):
-        result = await flow.resume(await flow.run(), {ASK: "allow_for_run"})
-        assert (result["second"], MADE) == ("second", ["write a", "write b", "write c"])
-        assert asked(await flow.run()) == [ASK]
-
-
 async def test_a_call_that_nobody_decides_on_in_time_is_denied() -> None:
     with scripted(calling_on(("write", "a")), "done"):
         flow = room(Agent("lead", model="openai/gpt", approval_expires=0.01), FILES)

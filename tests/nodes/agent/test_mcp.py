@@ -182,29 +182,6 @@ class TestOffers:
             await offer(Offer(functions=functions, servers=[server], tools=["ecko"]))
 
 
-@ON_ASYNCIO
-async def test_three_that_were_opened_in_three_tasks_are_closed_from_others_in_another_order() -> None:
-    """Trio lets no task end inside a block that it has entered."""
-    before, blocks = children(), [sessions(box) for box in THREE]
-    found: dict[int, int] = {}
-
-    async def open_it(number: int) -> None:
-        await blocks[number].__aenter__()
-        found[number] = await pid(number)
-
-    async with anyio.create_task_group() as group:
-        for number in range(3):
-            group.start_soon(open_it, number)
-    assert {*found.values()} <= children() - before
-    assert len({*found.values()}) == 3
-    for number in (0, 2, 1):
-        async with anyio.create_task_group() as group:
-            group.start_soon(blocks[number].__aexit__, None, None, None)
-        assert found.pop(number) not in children()
-        assert {*found.values()} <= children()
-    assert children() == before
-
-
 DENIES: Final = (
     "DF2209 tool server 'odd': the pattern 'dais' of `deny` does not match the name of any tool, and so it "
     "denies nothing; available: pid, is_full, is_silent, echo, dies, prints, pictures, naps, "

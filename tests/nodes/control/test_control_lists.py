@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataflow import ArgumentInvalid, Expression, ExpressionError, Flow
+from dataflow import ArgumentInvalid, Expression, ExpressionError
 from dataflow_control import (
     Filter,
     Sort,
@@ -42,16 +42,6 @@ small = st.integers(-30, 30)
 @given(small, small, small.filter(bool))
 async def test_numbers_are_those_of_a_range(start: int, stop: int, step: int) -> None:
     assert await played(numbers, start=start, stop=stop, step=step) == list(range(start, stop, step))
-
-
-@given(st.lists(lists, min_size=1, max_size=4))
-async def test_lists_are_joined_in_the_order_of_their_edges(parts: list[list[Any]]) -> None:
-    with Flow() as flow:
-        ports = [flow.input(f"list_{number}", list[Any]) for number in range(len(parts))]
-        flow.output("out", flow.add(join_lists, *ports).out)
-    flowing = await flow.run(**{f"list_{number}": part for number, part in enumerate(parts)})
-    expected = typed([item for part in parts for item in part])
-    assert typed(flowing["out"]) == typed(await join_lists(*parts)) == expected
 
 
 @given(st.lists(lists, max_size=4))

@@ -12,7 +12,7 @@ from dataflow import Expression, Flow, Result, Template
 from dataflow.core.functions import import_function
 from dataflow.formats.native.reader import load
 from dataflow.packs.registry import find_type
-from dataflow_control import Compute, Fill, Given, expression, template, value
+from dataflow_control import Compute, Fill, expression, template
 from tests.formats.nesting import nest
 from tests.nodes.control.values import json_values, typed
 from tests.nodes.playing import played
@@ -21,22 +21,11 @@ names = st.sampled_from(["a", "name", "value", "rest", "item", "context", "input
 plain = st.text(st.characters(exclude_characters="{}\r", exclude_categories=["Cs"]))
 
 
-@given(json_values)
-async def test_a_value_is_given_as_it_was_written(given_value: Any) -> None:
-    assert typed(await played(value, Given(value=given_value))) == typed(given_value)
-
-
 @given(st.dictionaries(names, plain, max_size=4))
 async def test_a_template_has_an_input_for_each_of_its_names(values: dict[str, str]) -> None:
     config = Fill(template=Template("".join(f"[{{{{ {name} }}}}]" for name in values)))
     assert list(template.type.configured(config).inputs) == sorted(values)
     assert await played(template, config, **values) == "".join(f"[{text}]" for text in values.values())
-
-
-@given(plain)
-async def test_what_comes_from_a_value_is_no_template(text: str) -> None:
-    hostile = f"{{{{ secret }}}}{text}{{% if %}}"
-    assert await played(template, Fill(template=Template("{{ x }}")), x=hostile) == hostile
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))
