@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,12 +29,8 @@ def chain(folder: Path, files: int, body: str = "  a: {{flow: {0}}}\noutputs: {{
 @contextmanager
 def few_frames(left: int = 150) -> Iterator[None]:
     """Let the block use a stack of so many more frames, so that no recursion fits that follows the files."""
-    used = 0
-    frame: FrameType | None = sys._getframe()
-    while frame is not None:
-        used, frame = used + 1, frame.f_back
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(used + left)
+    sys.setrecursionlimit(len(inspect.stack(0)) + left)
     try:
         yield
     finally:
@@ -128,8 +125,11 @@ def test_flows_that_double_are_refused_with_their_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain(tmp_path, 31, TWICE)
-    makes: list[Callable[[], Flow]] = [lambda: Flow.load(tmp_path / "c30.yaml"), lambda: grown(30, twice)]
-    for make in makes:
+    makers: tuple[Callable[[], Flow], ...] = (
+        lambda: Flow.load(tmp_path / "c30.yaml"),
+        lambda: grown(30, twice),
+    )
+    for make in makers:
         with pytest.raises(FlowInvalid) as caught:
             make().compile()
         found = {(problem.code, problem.details) for problem in caught.value.problems}

@@ -246,6 +246,18 @@ def nested(depth: int) -> list[str]:
     return inner.check()
 
 
+def doubled(levels: int) -> list[Any]:
+    """Check flows that each have the one before twice."""
+    flow = Flow("f0")
+    flow.add(inc, x=1)
+    for level in range(1, levels):
+        outer = Flow(f"f{level}")
+        for _ in range(2):
+            outer.add(flow)
+        flow = outer
+    return flow.check()
+
+
 @flow
 def returns_an_int(f: AnyFlow) -> Any:
     return 3
@@ -312,6 +324,7 @@ WIRING: Final = [
     Row("a port of another flow", wired(lambda f: f.add(inc, x=other_flow().out))),
     Row("a flow in itself", itself),
     Row("flows too deep", lambda: nested(105)),
+    Row("flows that double", lambda: doubled(31)),
     Row("an edge of another type", wired(lambda f: f.add(fetch, url=f.add(length, text='a').out))),
     Row("a list into one", wired(lambda f: f.add(fetch, url=f.add(split, doc='a').out.chunks))),
     Row("a collect forgotten", wired(lambda f: f.add(join, parts=f.add(fetch, url=each(['a'])).out))),
