@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import re
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, get_args, get_origin
-from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
 from pydantic_core import (
     PydanticSerializationError,
     SchemaError,
@@ -36,9 +31,10 @@ from dataflow.diagnostics.node_types import (
     SCHEMA_TYPE_UNKNOWN,
 )
 from dataflow.errors import ArgumentInvalid
+from dataflow.types.string_formats import FORMATS, has_format
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
@@ -46,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABSENT",
-    "FORMATS",
     "TYPE_NAMES",
     "JsonSchema",
     "Misfit",
@@ -466,57 +461,5 @@ def _format_checker() -> Any:
 
     checker = FormatChecker(())
     for name, is_valid in FORMATS.items():
-        checker.checks(name)(partial(_has_format, is_valid))
+        checker.checks(name)(partial(has_format, is_valid))
     return checker
-
-
-def _has_format(is_valid: Callable[[Any], object], value: object) -> bool:
-    """Return whether a string has a format; a format says nothing about other values."""
-    if not isinstance(value, str):
-        return True
-    try:
-        return is_valid(value) is not None
-    except (ValueError, ValidationError, RecursionError, OverflowError, re.error):
-        return False
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def _is_read_as(kind: Any, text: str) -> object:
-    """Read a string as pydantic reads the type from JSON; raises ValidationError."""
-    return _adapter(kind).validate_json(json.dumps(text), strict=True)
-
-
-def _is_uri(text: str) -> object:
-    from pydantic import AnyUrl  # which loads a lot
-
-    return _is_read_as(AnyUrl, text)
-
-
-def _anything(_: str) -> bool:
-    return True
-
-
-_LABEL: Final = r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)"
-_HOST: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*\Z")
-_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\Z")
-_POINTER: Final = re.compile(r"(/([^~/]|~[01])*)*\Z")
-#: The formats that are checked. Numbers have none in JSON, so those of OpenAPI for numbers say nothing here.
-FORMATS: Final[Mapping[str, Callable[[Any], object]]] = {
-    "date": partial(_is_read_as, date),
-    "date-time": partial(_is_read_as, datetime),
-    "time": partial(_is_read_as, time),
-    "duration": partial(_is_read_as, timedelta),
-    "uuid": partial(_is_read_as, UUID),
-    "uri": _is_uri,
-    "email": _EMAIL.match,
-    "hostname": _HOST.match,
-    "ipv4": ipaddress.IPv4Address,
-    "ipv6": ipaddress.IPv6Address,
-    "json-pointer": _POINTER.match,
-    "regex": re.compile,
-    **dict.fromkeys(("path", "file-path", "directory-path", "binary", "secret", "password"), _anything),
-}  # fmt: skip
