@@ -48,7 +48,7 @@ class Branching(Config):
 class Decide(Branching):
     """Config of `control.if`: a function of the value that returns a bool, or an expression over `value`."""
 
-    predicate: FunctionReference = Field(default=None, validate_default=False)
+    predicate: FunctionReference | None = None
     condition: str | None = None
 
     @model_validator(mode="after")
@@ -74,7 +74,7 @@ class Choose(Branching):
     Alternatively the cases with their conditions, expressions over `value`: the first that holds, in order.
     """
 
-    pick: FunctionReference = Field(default=None, validate_default=False)
+    pick: FunctionReference | None = None
     cases: Cases
 
     @model_validator(mode="after")
@@ -99,6 +99,7 @@ async def _decide(config: Decide, value: Any) -> Mapping[str, Any]:
     Fails with NodeFailed if the answer is not a bool, with ExpressionError if the condition cannot be
     evaluated; strings and numbers are not converted to a bool.
     """
+    assert config.predicate is not None, "a condition is compiled into it"
     answer = checked_answer(config.predicate(value), node_of_path(this_firing().path), "predicate")
     return {"yes" if answer else "no": value}
 
@@ -109,6 +110,7 @@ async def _choose(config: Choose, value: Any) -> Mapping[str, Any]:
     If no case is picked, the value goes to `default` if that is a case, else every output is a skip. Fails
     with NodeFailed for a picked name that is not a case.
     """
+    assert config.pick is not None, "conditions are compiled into it"
     case = config.pick(value)
     if case is None:
         return {}

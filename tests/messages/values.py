@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
-from dataflow import Flow, Memo, NodeOutput, ProcessMemo, Secret, digester, node
+from dataflow import Flow, Memo, NodeOutput, ProcessMemo, Secret, digester, node, register_codec
 from dataflow.stores import Store, StoredOutcome
 from dataflow.stores.memory import MemoryOutcomes, MemoryStore
 from dataflow.values.classes import classes_of
