@@ -54,7 +54,6 @@ UNSHOWN: Final = {
     "DF1423": "needs a run of a flow without a file, in tests/cli/test_runs.py",
     "DF1425": "needs an edited file, in tests/cli/test_runs.py",
     "DF1430": "needs an ask that has expired, in tests/cli/test_asks.py",
-    "DF0288": "needs millions of nodes, in tests/faults/test_nested_files.py",
     "DF1439": "needs other files in the package, in tests/faults/test_installed_packs.py",
     "DF1431": "needs another process, in tests/cli/test_run_processes.py",
 }
