@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from inspect import iscoroutinefunction
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -86,6 +87,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Watch the session."""
     config.pluginmanager.register(SessionRules(_read_list(config, ALLOWED_SKIPS)), "session-rules")
     config.stash[NAMED] = ("",) if config.option.both_loops else tuple(_read_list(config, BOTH_LOOPS))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the modules of which every test is deep: they may need more than is installed."""
+    if config.option.markexpr != "not deep":
+        return None
+    whole = [prefix.removesuffix("::") for prefix in _read_list(config, DEEP) if prefix.endswith(".py::")]
+    return True if collection_path.as_posix().endswith(tuple(whole)) else None
 
 
 @pytest.hookimpl(tryfirst=True)

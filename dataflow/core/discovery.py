@@ -147,8 +147,11 @@ def _clash_of(offer: Offer) -> Diagnostic | None:
         labels = installing.labels.get(file, [])
         if len(labels) > 1:
             return FILE_SHARED(file=file, distributions=" and by ".join(labels))
+    folder = installing.folders.get(_plain(offer.distribution), "")
+    if any(_hiding(folder, file, search_path) for file in _files_of(offer.value.partition(":")[0])):
+        return None  # the pack itself is found elsewhere, as where it is developed
     for file in own:
-        other = _hiding(installing.folders[_plain(offer.distribution)], file, search_path)
+        other = _hiding(folder, file, search_path)
         if other is not None:
             return MODULE_HIDDEN(module=file, other=other)
     return None

@@ -250,7 +250,7 @@ def hold_cause(path: str, firing: Firing, result: Result, wholes: Collection[str
     """Hold where the story of a node that did not run begins (S3.3): at the latest at one of the `wholes`."""
     if firing.state in ("skipped", "not_run", "failed") and isinstance(firing.rest, Dead):
         last = result.why(path).splitlines()[-1].strip().removeprefix("because ")
-        if last.endswith(NOT_OPENED):
+        if last.endswith(NOT_OPENED) or " is done, answered with " in last:  # the answer decided a branch
             return
         origins = {*firing.rest.origins}
         origins |= {*wholes}
