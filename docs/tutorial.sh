@@ -246,14 +246,14 @@ flow poster
   guests [input]
   width [input]
   split [party.split]  <- guests → text
-  anybody [control.if]  <- split → value
-  nobody [party.nobody]  <- anybody no → names
-  loop squeeze, limit 3
-    names [carry]  <- anybody yes → first, short collect → next
+  anybody: anybody [control.if]  <- split → value
+  nobody [party.nobody]  <- anybody: anybody no → names
+  loop squeeze, limit 3, until fits
+    names [carry]  <- anybody: anybody yes → first, short collect → next
     join [party.join]  <- names → names
     fits [party.fits]  <- join → text, width → width
     short [party.shorten]  <- names each → name
-  line [output]  <- squeeze merge line → line, nobody merge → line
+  line [output]  <- nobody merge → line, join merge → line
 END OF OUTPUT
 
 cat >poster.py <<'END OF FILE'

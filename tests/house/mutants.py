@@ -43,8 +43,7 @@ a skip walks through a live join
     for feed, cause in dead if feed.required or not has_value] => for feed, cause in dead]
     @ table: an optional port that is dead beside a live one
 a limit is off by one
-    loop.limit is not None and opened.round + 1 >= loop.limit
-    => loop.limit is not None and opened.round >= loop.limit
+    loop.limit is None or rounds < loop.limit: => loop.limit is None or rounds < loop.limit - 1:
     @ table: B07a
     @ table: the default limit is 100
 a parallel edge is lost
@@ -90,7 +89,7 @@ a value that others read too is handed over itself
     if not any(shared): => if not all(shared):
     @ quick: only_values_with_other_readers_are_copied
 firings of a row share a context
-    Attempt(worker, frame, index), copy() => Attempt(worker, frame, index), self._context
+    Attempt(worker, frame, index), copy() => Attempt(worker, frame, index), self.context
     @ rows: a_row_sees_nothing_of_what_its_nodes_set[asyncio]
 a firing does not find itself
     CURRENT.set(source) => pass
@@ -121,7 +120,7 @@ a join fires with its first value
     if not left and states[index] == WAITING: => if states[index] == WAITING:
     @ settling: a_node_that_waits_for_more_is_not_ready_yet
 a value that is not kept stays
-    or not scheduler.is_plain: => :
+    or not scheduler.is_plain or => or
     @ settling: a_value_that_is_not_kept_is_let_go
 a slot is lost with each value
     scheduler.admission.ended((frame, index)) => pass
