@@ -6,12 +6,12 @@ import json
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 
-from dataflow.base.backend import threadsafe_call
+from dataflow.base.backend import new_event, threadsafe_call, threadsafe_callback, wait_through
 from dataflow.base.failure import line_of_error
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
@@ -296,11 +296,25 @@ async def acquire(take: Callable[[], T], give_up: Callable[[T], None]) -> T:
     except BaseException:
         with guard:
             is_left = True
-        with anyio.CancelScope(shield=True):
-            for made in taken:
-                await call_in_thread(give_up, (made,))
+        for made in taken:
+            await _call_through(partial(give_up, made))
         raise
     return taken[0]
+
+
+async def _call_through(function: Callable[[], None]) -> None:
+    """Call a function in a thread, even if the caller is cancelled again before the thread has started."""
+    done = new_event()
+    wake = threadsafe_callback(done.set)
+
+    def work() -> None:
+        try:
+            function()
+        finally:
+            wake()
+
+    Thread(target=work, daemon=True, name="dataflow give up").start()
+    await wait_through(done)
 
 
 @contextmanager
