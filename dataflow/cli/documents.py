@@ -35,7 +35,7 @@ def written(target: str, output: str | None = None) -> Written:
     """Write a flow as a document, as JSON if the name of the output ends in `.json`.
 
     Nothing that a document names is imported. Raises Refused for a flow with problems, and where the text
-    could not be read again as the document that it is; differences from the flow are told.
+    could not be read again as the document that it is; differences from the flow are reported.
     """
     from dataflow.formats.native.writer import dump
     from dataflow.formats.writer import write_yaml

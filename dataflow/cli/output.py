@@ -193,7 +193,7 @@ class Refused(Exception):
 
 
 class Interrupted(Interruption):
-    """Raised by Ctrl-C, SIGTERM and SIGHUP while there is no run to cancel."""
+    """Raised by Ctrl-C, SIGTERM and SIGHUP while no run exists to cancel."""
 
     def __init__(self, number: int) -> None:
         self.number = number

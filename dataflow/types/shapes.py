@@ -281,7 +281,7 @@ def type_name(annotation: object) -> str:
 
 
 def type_names(expected: object, found: object) -> tuple[str, str]:
-    """Return the names of two types that do not agree; classes of one name are told apart.
+    """Return the names of two types that do not agree; classes of one name are distinguished.
 
     Classes of two modules are named with them, and of a class that was defined again that is said.
     """

@@ -46,11 +46,11 @@ def register_codec(
     name: str = "",
     shown: Callable[[T], object] | None = None,
 ) -> None:
-    """Register how values of a class of another library are stored, and thereby how they are told apart.
+    """Register how values of a class of another library are stored, and thereby how they are distinguished.
 
     `write` returns a value that can be stored and has everything that matters, `read` makes an equal value of
     it. Stored values have the `name`, by default `module:qualname` of the class, and are read by it later.
-    `shown` returns what stands for a value in JSON. Values of derived classes are not included. A class may
+    `shown` returns the JSON form of a value. Values of derived classes are not included. A class may
     be registered again. Raises ArgumentInvalid for what is not a class or a function, and for a class or name
     that is stored in another way already, as classes with fields are.
     """

@@ -48,7 +48,7 @@ class Kind:
 
     simpler: the type of the simpler value; `object` for any
     content: returns what the content hash is made of; None for the simpler value
-    shown: returns what stands for a value in JSON; None for its repr
+    shown: returns the JSON form of a value; None for its repr
     is_inherited: whether values of derived classes are stored too, and read as values of this type
     """
 

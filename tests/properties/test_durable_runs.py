@@ -76,7 +76,11 @@ async def test_a_record_of_any_kind_may_be_the_last() -> None:
                 again = Life(program, first.choose, first.store.kept(last[kind]), fired=first.fired)
                 again.mended = MENDED
                 await again.end()
-    assert {kind for kind in cuts if cuts[kind] == ENOUGH} >= KINDS - {"run_finished", "loop_tested", "contexts_merged"}
+    assert {kind for kind in cuts if cuts[kind] == ENOUGH} >= KINDS - {
+        "run_finished",
+        "loop_tested",
+        "contexts_merged",
+    }
 
 
 async def fork(first: Life, inputs: dict[str, Any], choose: random.Random) -> Life:
