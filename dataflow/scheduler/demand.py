@@ -180,7 +180,7 @@ class Racing:
         makers = [uses.makers[slot] for slot in slots if slot in uses.makers]
         live = self.scheduler.live
         wanted = live.freshness.wanted if live is not None and frame.parent is None else {}
-        stopped = _no_longer_needed(frame, uses, makers, wanted)
+        stopped = _no_longer_needed(frame, uses, makers, wanted, self._is_done)
         cause = Skip(frame.path_of(race), f"race lost at {frame.path_of(race)}")
         frame.withdrawn |= set(stopped)
         for index in stopped:
@@ -202,6 +202,13 @@ class Racing:
             never_began = state == WAITING or self._has_not_run(frame, node)
             self.scheduler.finish(frame, node, NOT_RUN if never_began else CANCELLED)
 
+    def _is_done(self, frame: Frame, index: int) -> bool:
+        """Return whether the journal records that a node was done before the race was decided."""
+        replay = self.scheduler.replay
+        if replay is None:
+            return False
+        return replay.past.state_of(frame.path_of(frame.plan.nodes[index])) is NodeState.DONE
+
     def _has_not_run(self, frame: Frame, node: PlanNode) -> bool:
         """Return whether the journal records that a node lost the race before it began."""
         replay = self.scheduler.replay
@@ -220,10 +227,16 @@ class Racing:
         self.scheduler.maps.arrivals.stop(frame, node.index)
 
 
-def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: Container[int]) -> list[int]:
+def _no_longer_needed(
+    frame: Frame,
+    uses: Uses,
+    makers: Sequence[int],
+    wanted: Container[int],
+    is_done: Callable[[Frame, int], bool],
+) -> list[int]:
     """Return the nodes that lead only into withdrawn edges, in declared order.
 
-    Those in `wanted` are demanded from outside.
+    Those in `wanted` are demanded from outside; those that `is_done` accepts will settle from the journal.
     """
     found: set[int] = set()
     todo = list(makers)
@@ -234,6 +247,7 @@ def _no_longer_needed(frame: Frame, uses: Uses, makers: Sequence[int], wanted: C
             or index in wanted
             or index in frame.withdrawn | frame.undemanded
             or frame.states[index] not in (WAITING, READY, RUNNING, PAUSED)
+            or is_done(frame, index)
         ):
             continue
         slots = frame.plan.nodes[index].outputs.values()

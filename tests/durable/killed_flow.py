@@ -10,7 +10,20 @@ from typing import Final
 import anyio
 from anyio.lowlevel import checkpoint
 
-from dataflow import Failure, Flow, Node, collect, each, merge, node, race, this_firing
+from dataflow import (
+    ExecutionContext,
+    Failure,
+    Flow,
+    Message,
+    Node,
+    collect,
+    each,
+    merge,
+    merge_contexts,
+    node,
+    race,
+    this_firing,
+)
 
 __all__ = ["ANSWERS", "CALLS", "EFFECTS", "made"]
 
@@ -44,6 +57,26 @@ async def begin() -> int:
 async def grow(number: int) -> int:
     called()
     return number * 3
+
+
+async def kept_number(number: int) -> int:
+    called()
+    return number
+
+
+async def noted(number: int) -> ExecutionContext:
+    called()
+    return ExecutionContext(str(number)).append(Message("user", str(number)))
+
+
+async def length(context: ExecutionContext) -> int:
+    called()
+    return len(context.message_history)
+
+
+def joined(contexts: list[ExecutionContext]) -> ExecutionContext:
+    first, second = contexts
+    return first.append(*second.message_history)
 
 
 def is_big(number: int) -> bool:
@@ -150,7 +183,7 @@ def made() -> Flow:
             carried = rounds.carry(start.out)
             grown = flow.add(grow, number=carried.out)
             rounds.until(grown.out, is_big)
-            carried.next(grown.out)
+            carried.next(flow.add(kept_number, number=grown.out).out)  # the test settles before it
             last = rounds.result(grown.out)
         items = flow.add(listed, number=last)
         squares = flow.add(node(square).with_(memo="store"), number=each(items.out))
@@ -170,6 +203,8 @@ def made() -> Flow:
         flow.output("steady", flow.add(node(unsteady).with_(retries=1), number=start.out).out)
         failed = flow.add(node(broken).with_(on_error="route"), number=start.out)
         flow.output("told", flow.add(told, failure=failed.error).out)
+        notes = [flow.add(node(noted).with_(name=name), number=start.out).out for name in ("one", "two")]
+        flow.output("length", flow.add(length, context=merge_contexts(*notes, how=joined)).out)
         hurry = flow.ask(str, "now?", show=start.out, name="hurry")  # nobody is as quick as `quick`
         lasting = flow.add(endless, number=start.out)
         flow.output("first", race(hurry.out, lasting.out, flow.add(quick, number=start.out).out))

@@ -34,6 +34,7 @@ OUTPUTS: Final = {
     "told": "'broken: 1'",
     "first": "'quick 1'",
     "same": "2355",
+    "length": "2",
 }
 #: The kinds of records that the flow writes.
 KINDS: Final = {kind.value for kind in EventKind} - {"piece", "pieces_void", "timer_set"}
