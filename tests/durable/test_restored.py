@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import anyio
 import pytest
 
-from dataflow import Failure, Flow, Lazy, RunFailed, collect, each
+from dataflow import Failure, Flow, Lazy, RunFailed, collect, each, race
 from dataflow.stores import Record
 from tests.properties.ledger import Ledger
 
@@ -154,3 +155,29 @@ async def test_what_was_asked_for_from_a_map_that_is_done_is_done() -> None:
     result = await flow.resume(paused.run_id, {"ask": 1})
     assert result.states["one"] == "done"
     assert CALLED == ["one"]
+
+
+async def test_what_was_done_before_its_race_was_decided_is_done() -> None:
+    """Replay decides the race first, since its winner needs less."""
+    was_kept = anyio.Event()
+
+    async def kept(number: int) -> int:
+        was_kept.set()
+        return number
+
+    async def winner() -> int:
+        await was_kept.wait()
+        return 3
+
+    with Flow("raced") as flow:
+        exits = flow.when(flow.add(one).out, lambda number: number > 0)
+        keeping = flow.add(kept, number=flow.add(same, number=exits.yes).out)
+        loser = flow.add(same, number=exits.no)
+        flow.after(loser, keeping.done)
+        flow.output("first", race(loser.out, flow.add(winner).out))
+        flow.output("answer", flow.ask(int, "how many?").out)
+    flow = flow.using(store=(ledger := Ledger()))
+    paused = await flow.run()
+    result = await flow.resume(paused.run_id, {"ask": 1})
+    assert (result.states["kept"], result.outputs["first"]) == ("done", 3)
+    assert of([*ledger.records(paused.run_id)], "kept") == ["node_started", "node_finished"]
