@@ -93,7 +93,7 @@ class AttemptRunner:
         frame.states[index] = RUNNING
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
-        current = Attempt(worker, frame, index, frame.attempt_of(index))
+        current = Attempt.at(worker, frame, index, frame.attempt_of(index))
         calling = partial(self._calling, worker, current, action, self.context.copy())
         if lookup is None:
             worker.begin(current, _started(current, calling))

@@ -6,18 +6,20 @@ from collections import deque
 from contextvars import copy_context
 from functools import partial
 from time import perf_counter
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final
 
 from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import cancellation_types, yield_once
 from dataflow.base.copies import own_copies, own_copy
-from dataflow.core.states import READY, RUNNING
+from dataflow.core.ports import SKIP
+from dataflow.core.states import DONE, READY, RUNNING, WAITING
 from dataflow.runtime.attempts import AttemptRunner
 from dataflow.runtime.call import MOST_BLOCKING, RETURNED, Attempt, Driver, look, resumed
 from dataflow.runtime.shared import Shared
 from dataflow.runtime.tasks import Sleepers
-from dataflow.scheduler.reports import report_start
+from dataflow.scheduler.reports import report_start, report_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -251,26 +253,29 @@ class QuickCalls:
         the worker's `current`, and its outcome is to be awaited.
         """
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
-        send, result_of, succeed = driver.turns.send, driver.result, scheduler.settling.succeed
+        send, succeed = driver.turns.send, scheduler.settling.succeed
         own_cancels, copy, reporter = worker.task.cancelling, self.context.copy, scheduler.reporter
+        is_quick = scheduler.is_plain and scheduler.admission is None
         value: Any
         values: Any
-        ended = perf_counter()
-        while firing is not None and ended < until and not (scheduler.to_act or scheduler.has_more):
+        begun = perf_counter()  # of the step that comes next: settling the one before belongs to it
+        while firing is not None and begun < until and not (scheduler.to_act or scheduler.has_more):
             frame, index = firing
-            quick = frame.plan.quick[index]
-            if quick is None or index in frame.dead_inputs or frame.states[index] != READY:
+            plan, states = frame.plan, frame.states
+            quick = plan.quick[index]
+            if quick is None or (frame.dead_inputs and index in frame.dead_inputs) or states[index] != READY:
                 newly = self._begin(worker, frame, index)
                 if worker.current is not None:
                     return None
                 firing = following(newly, ready)
-                ended = perf_counter()
+                begun = perf_counter()
                 continue
-            frame.states[index] = RUNNING
+            states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)
-            current, context = Attempt(worker, frame, index), copy()
-            begun = perf_counter()
+            current, context = Attempt(), copy()
+            current.worker, current.frame, current.index = worker, frame, index
+            current.attempt, current.is_seeking = 1, False
             try:
                 if quick.take is not None:
                     values = quick.take(frame.values)
@@ -288,19 +293,41 @@ class QuickCalls:
             ended = perf_counter()
             if ended - begun > MOST_BLOCKING:
                 current.blocked(ended - begun)
+            begun = ended
             if signal is not RETURNED:
                 worker.begin(current, resumed(driver, context, signal, current), is_waiting=True)
                 return None
+            value, driver.result = driver.result, None
             if own_cancels() or frame.is_closing:
-                worker.begin(current, _returns(result_of()))
+                worker.begin(current, _returns(value))
                 return None
-            newly = succeed(frame, index, result_of())
-            if newly:
-                firing = newly[0]
-                if len(newly) > 1:
-                    ready.extend(newly[1:])
-            else:
-                firing = ready.popleft() if ready else None
+            end, left = plan.ends[index], frame.unsettled - 1
+            if (
+                end is None
+                or end.calls is None
+                or not left
+                or not is_quick
+                or value is SKIP
+                or frame.dead_inputs
+                or type(value) is CoroutineType
+            ):
+                newly, value = succeed(frame, index, value), None
+                firing = following(newly, ready)
+                continue
+            frame.values[end.out], states[index], frame.unsettled = value, DONE, left
+            if reporter.is_listening:
+                report_value(reporter, frame, plan.nodes[index], value)
+            value, firing, waits = None, None, frame.waits
+            for reader in end.calls:
+                waits[reader] = left = waits[reader] - 1
+                if not left and states[reader] == WAITING:
+                    states[reader] = READY
+                    if firing is None:
+                        firing = (frame, reader)
+                    else:
+                        ready.append((frame, reader))
+            if firing is None and ready:
+                firing = ready.popleft()
         return firing
 
 

@@ -49,6 +49,15 @@ class Scheduler:
     `make_ready`.
     """
 
+    # beyond 30 attributes an instance has a dict of its own, and each read of one is slower
+    __slots__ = (
+        "_abort_reason", "_ended", "_newly", "_settled", "_warned", "admission", "asking", "checks_values",
+        "clock", "failing", "has_ended", "has_more", "interruption", "is_plain", "is_working",
+        "journal_writer", "keep", "live", "loops", "maps", "memos", "nesting", "opening", "plan", "pulling",
+        "pushing", "racing", "releasing", "repeating", "replay", "reporter", "root", "settings", "settling",
+        "standing", "stopped", "timers", "timing", "to_act", "warnings", "__weakref__",
+    )  # fmt: skip
+
     def __init__(
         self, plan: FlowPlan, settings: Settings, reporter: Reporter,
         clock: Callable[[], float] = monotonic, memo: Callable[[Scheduler], Memos] | None = None,

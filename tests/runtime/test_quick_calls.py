@@ -76,7 +76,7 @@ class Row:
         self.inline = QuickCalls(copy_context(), self.leave, self.ready)
 
     def leave(self, worker: Worker, frame: Frame, index: int) -> list[FiringId]:
-        self.left, worker.current = (frame, index), Attempt(worker, frame, index)
+        self.left, worker.current = (frame, index), Attempt.at(worker, frame, index)
         return []
 
     def fire(self, until: float = inf) -> FiringId | None:
