@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -101,6 +103,19 @@ def _placed(wiring: Wiring, find_type: FindType, find_function: FindFunction) ->
             return graph, ordered
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the garbage collector, which would visit again and again what compiling keeps alive."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_collector_paused()
 def compile_whole(
     wiring: Wiring, find_type: FindType, find_function: FindFunction = import_function
 ) -> Compiled:
@@ -115,6 +130,7 @@ def compile_whole(
     return Compiled(wiring.name, graph.output_ports, tuple(graph.opaque), plan)
 
 
+@_collector_paused()
 def compile_flow(
     wiring: Wiring,
     find_type: FindType,
