@@ -11,7 +11,7 @@ import gc
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from benchmarks import building, chain, diamonds, fan_out, layered, live, loop, mapping
@@ -21,8 +21,10 @@ from benchmarks.timing import Work
 __all__ = ["COUNTED", "Counted"]
 
 #: How often a work is done in the two forks. What is done the first time only is in both.
-FEW: Final = 2
-MANY: Final = 4
+FEW: Final = 10
+MANY: Final = 20
+#: How many runs are counted together.
+RUNS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,22 @@ def counted(works: Works, size: int, baseline: Way = Way.BARE) -> Counted:
     return Counted(works[Way.ASYNCIO], works[baseline], size)
 
 
+def runs_of(make: WorkOf) -> WorkOf:
+    """Count runs, many of them in a row: a single one is too short."""
+
+    def made(size: int) -> Work:
+        work = make(size)
+
+        async def run() -> object:
+            for _ in range(RUNS):
+                found = await work.run()
+            return found
+
+        return replace(work, run=run, units=RUNS)
+
+    return made
+
+
 COUNTED: Final[dict[str, Counted]] = {
     "chain": counted(chain.WORKS, 1_000),
     "fan-out": counted(fan_out.WORKS, 1_000),
@@ -47,6 +65,7 @@ COUNTED: Final[dict[str, Counted]] = {
     "loop": counted(loop.WORKS, 300),
     "map": counted(mapping.WORKS, 1_000),
     "live": counted(live.WORKS, 100),
+    "run": Counted(runs_of(chain.WORKS[Way.ASYNCIO]), runs_of(chain.WORKS[Way.BARE]), 3),
     "building": counted(building.WORKS, 500, Way.HAND),
 }
 

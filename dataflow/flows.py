@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from dataflow.compiler.definition import Definition
@@ -14,7 +14,7 @@ from dataflow.diagnostics.arguments import ARGUMENT_INVALID, STORE_REQUIRED
 from dataflow.errors import ArgumentInvalid, DataflowError, FlowInvalid, Paused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from os import PathLike
 
@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 __all__ = ["Flow"]
 
 T = TypeVar("T")
+
+
+@cache  # an import statement in a function takes as long as a firing, each time
+def _running() -> tuple[Callable[..., AbstractAsyncContextManager[Run]], Callable[[], str], Any]:
+    """Import what runs a flow, which building one does not need."""
+    from dataflow.runtime.run import executing, new_run_id
+    from dataflow.runtime.start import prepare_anew
+
+    return executing, new_run_id, prepare_anew
 
 
 class Flow(Definition):
@@ -145,9 +154,7 @@ class Flow(Definition):
         Call `run.events()` before anything else to receive every event. A failure that was not awaited is
         raised at the end.
         """
-        from dataflow.runtime.run import executing, new_run_id  # as above
-        from dataflow.runtime.start import prepare_anew  # as above
-
+        executing, new_run_id, prepare_anew = _running()
         plan = self.compile() if port is None else self.compile_for(port)
         values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()  # so that only the run refers to them (S8.5)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Cancellable",
     "Event",
+    "LoopTime",
     "Nursery",
     "cancellation_types",
     "current_task",
@@ -58,8 +59,23 @@ def in_event_loop() -> bool:
 
 def _ask_trio(question: str) -> bool:
     """Call a predicate of `trio.lowlevel`; False if trio is not imported, or is being imported right now."""
-    predicate = getattr(getattr(sys.modules.get("trio"), "lowlevel", None), question, None)
+    if (trio := sys.modules.get("trio")) is None:
+        return False
+    predicate = getattr(getattr(trio, "lowlevel", None), question, None)
     return predicate is not None and bool(predicate())
+
+
+class LoopTime:
+    """The clock of the running event loop, in seconds since an arbitrary start."""
+
+    __slots__ = ("_loop",)
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop() if on_asyncio() else None
+
+    def __call__(self) -> float:
+        # asked late: tests replace the clock of a loop
+        return anyio.current_time() if self._loop is None else self._loop.time()
 
 
 #: A deadline, in seconds from now, that is earlier than those of scopes, and has not passed yet.

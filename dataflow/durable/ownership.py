@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 
-from dataflow.base.backend import new_event, threadsafe_call, threadsafe_callback, wait_through
+from dataflow.base.backend import LoopTime, new_event, threadsafe_call, threadsafe_callback, wait_through
 from dataflow.base.failure import line_of_error
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_inputs
@@ -114,7 +114,7 @@ def _scheduler(
         raise
     writer = JournalWriter(reporter, journal, storable.classes)
     reporter.record(writer)
-    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
+    scheduler = Scheduler(plan, settings, reporter, LoopTime(), memo_for(plan))
     scheduler.journal_writer, scheduler.is_plain = writer, False
     return scheduler
 

@@ -6,9 +6,7 @@ from contextlib import contextmanager
 from os import urandom
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import anyio
-
-from dataflow.base.backend import new_event, threadsafe_call
+from dataflow.base.backend import LoopTime, new_event, threadsafe_call
 from dataflow.base.copies import own_copy
 from dataflow.core.states import UNSETTLED, is_dead, value_of
 from dataflow.diagnostics.runs import SESSION_OVER
@@ -41,7 +39,7 @@ class LiveEngine:
         reporter = reporter_for(
             settings, plan.name, f"live-{urandom(4).hex()}", threadsafe_call(), what="session"
         )
-        self.scheduler = scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
+        self.scheduler = scheduler = Scheduler(plan, settings, reporter, LoopTime(), memo_for(plan))
         self.reusing = scheduler.live = Reuse(scheduler, self._settled)
         self.freshness = self.reusing.freshness
         scheduler.is_plain = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from os import urandom
-from time import gmtime
+from time import gmtime, strftime, time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import own_copy
@@ -40,8 +40,12 @@ T = TypeVar("T")
 
 def new_run_id() -> str:
     """Return a new run id: the time in UTC and eight hexadecimal digits (S20)."""
-    year, month, day, hour, minute, second, *_ = gmtime()
-    return f"{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{urandom(4).hex()}"
+    return f"{_in_utc(int(time()))}-{urandom(4).hex()}"
+
+
+@lru_cache(maxsize=1)
+def _in_utc(seconds: int) -> str:
+    return strftime("%Y%m%dT%H%M%SZ", gmtime(seconds))
 
 
 @dataclass(frozen=True, slots=True)

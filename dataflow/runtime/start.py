@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-import anyio
-
-from dataflow.base.backend import threadsafe_call
+from dataflow.base.backend import LoopTime, threadsafe_call
 from dataflow.base.copies import own_copy
 from dataflow.base.failure import Failure
 from dataflow.base.logs import masked_logger
@@ -53,7 +51,7 @@ async def prepare_anew(
 ) -> PreparedRun:
     """Prepare a new run, which takes the inputs over and empties the dict (S8.5)."""
     reporter = reporter_for(settings, plan.name, run_id, threadsafe_call())
-    scheduler = Scheduler(plan, settings, reporter, anyio.current_time, memo_for(plan))
+    scheduler = Scheduler(plan, settings, reporter, LoopTime(), memo_for(plan))
     return PreparedRun(scheduler, FirstStart(inputs))
 
 
@@ -74,7 +72,7 @@ async def prepare_again(plan: FlowPlan, result: Result, answers: Mapping[str, ob
     paused.take()
     seq = scheduler.reporter.seq
     scheduler.reporter = reporter_for(scheduler.settings, plan.name, result.run_id, threadsafe_call(), seq)
-    scheduler.timing.go_on(anyio.current_time)
+    scheduler.timing.go_on(LoopTime())
     return PreparedRun(scheduler, ResumedStart(read))
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from anyio.lowlevel import checkpoint
 
 from dataflow.base.backend import cancellation_types, yield_once
-from dataflow.base.copies import own_copies, own_copy
 from dataflow.core.ports import SKIP
-from dataflow.core.states import DONE, READY, RUNNING, WAITING
+from dataflow.core.states import READY
 from dataflow.runtime.attempts import AttemptRunner
 from dataflow.runtime.call import MOST_BLOCKING, RETURNED, Attempt, Driver, look, resumed
 from dataflow.runtime.shared import Shared
@@ -257,43 +256,33 @@ class QuickCalls:
         own_cancels, copy, reporter = worker.task.cancelling, self.context.copy, scheduler.reporter
         is_quick = scheduler.is_plain and scheduler.admission is None
         value: Any
-        values: Any
         begun = perf_counter()  # of the step that comes next: settling the one before belongs to it
         while firing is not None and begun < until and not (scheduler.to_act or scheduler.has_more):
             frame, index = firing
-            plan, states = frame.plan, frame.states
+            plan = frame.plan
             quick = plan.quick[index]
-            if quick is None or (frame.dead_inputs and index in frame.dead_inputs) or states[index] != READY:
+            if quick is None or index in frame.dead_inputs or frame.states[index] != READY:
                 newly = self._begin(worker, frame, index)
                 if worker.current is not None:
                     return None
                 firing = following(newly, ready)
                 begun = perf_counter()
                 continue
-            states[index] = RUNNING
             if reporter.is_listening:
                 report_start(reporter, frame, index)
             current, context = Attempt(), copy()
             current.worker, current.frame, current.index = worker, frame, index
             current.attempt, current.is_seeking = 1, False
             try:
-                if quick.take is not None:
-                    values = quick.take(frame.values)
-                    coroutine = quick.function(*(own_copies(values) if quick.is_shared else values))
-                else:
-                    value = frame.values[quick.slot]
-                    coroutine = quick.function(own_copy(value) if quick.is_shared else value)
-                value = values = None  # no reference to ended firings is kept (S8.5)
-                signal = context.run(send, (current, coroutine))
+                signal = context.run(send, (current, frame.call(index, quick)))
             except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
                 worker.driver = Driver()
                 look(current, begun)
                 worker.begin(current, _raises(error))
                 return None
-            ended = perf_counter()
-            if ended - begun > MOST_BLOCKING:
-                current.blocked(ended - begun)
-            begun = ended
+            begun, since = perf_counter(), begun
+            if begun - since > MOST_BLOCKING:
+                current.blocked(begun - since)
             if signal is not RETURNED:
                 worker.begin(current, resumed(driver, context, signal, current), is_waiting=True)
                 return None
@@ -301,33 +290,15 @@ class QuickCalls:
             if own_cancels() or frame.is_closing:
                 worker.begin(current, _returns(value))
                 return None
-            end, left = plan.ends[index], frame.unsettled - 1
-            if (
-                end is None
-                or end.calls is None
-                or not left
-                or not is_quick
-                or value is SKIP
-                or frame.dead_inputs
-                or type(value) is CoroutineType
-            ):
-                newly, value = succeed(frame, index, value), None
-                firing = following(newly, ready)
-                continue
-            frame.values[end.out], states[index], frame.unsettled = value, DONE, left
-            if reporter.is_listening:
-                report_value(reporter, frame, plan.nodes[index], value)
-            value, firing, waits = None, None, frame.waits
-            for reader in end.calls:
-                waits[reader] = left = waits[reader] - 1
-                if not left and states[reader] == WAITING:
-                    states[reader] = READY
-                    if firing is None:
-                        firing = (frame, reader)
-                    else:
-                        ready.append((frame, reader))
-            if firing is None and ready:
-                firing = ready.popleft()
+            end = plan.ends[index] if is_quick and frame.unsettled > 1 and not frame.dead_inputs else None
+            has_value = value is not SKIP and type(value) is not CoroutineType
+            if end is not None and end.calls is not None and has_value:
+                firing = frame.complete(index, end, value, ready)
+                if reporter.is_listening:
+                    report_value(reporter, frame, plan.nodes[index], value)
+            else:
+                firing = following(succeed(frame, index, value), ready)
+            value = None  # no reference to ended firings is kept (S8.5)
         return firing
 
 

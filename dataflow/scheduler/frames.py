@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from dataflow.base.copies import own_copies, own_copy
 from dataflow.compiler.plan import FlowOf
-from dataflow.core.states import READY, RELEASED, WAITING, is_dead
+from dataflow.core.states import DONE, READY, RELEASED, RUNNING, WAITING, is_dead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 
     from dataflow.base.failure import Failure
-    from dataflow.compiler.plan import PlanNode, ScopePlan
+    from dataflow.compiler.plan import PlanNode, QuickCall, QuickEnd, ScopePlan
     from dataflow.core.policy import Errors
     from dataflow.core.states import Errored, LoopEnd, Skip
     from dataflow.errors import NodeTimeout
@@ -135,6 +136,38 @@ class Frame:
         if plan.uses is not None:  # only then they are written to
             self.undemanded, self.lost, self.withdrawn = set(plan.deferred), set(), set()
             self.pulling, self.taken = {}, {}
+
+    def call(self, index: int, quick: QuickCall) -> Coroutine[Any, Any, Any]:
+        """Call the function of a node that is ready with its values; the node is running from here on."""
+        self.states[index] = RUNNING
+        if quick.take is None:
+            value = self.values[quick.slot]
+            return quick.function(own_copy(value) if quick.is_shared else value)
+        values = quick.take(self.values)
+        return quick.function(*(own_copies(values) if quick.is_shared else values))
+
+    def complete(self, index: int, end: QuickEnd, value: Any, ready: deque[FiringId]) -> FiringId | None:
+        """Settle a call whose value only calls read; return the firing to run next (S14.2).
+
+        That is the first call which becomes ready; the others wait behind those that are `ready`.
+        """
+        states, waits = self.states, self.waits
+        self.values[end.out], states[index] = value, DONE
+        self.unsettled -= 1
+        first: FiringId | None = None
+        for reader in end.calls or ():
+            waits[reader] = left = waits[reader] - 1
+            if not left and states[reader] == WAITING:
+                states[reader] = READY
+                if first is None:
+                    first = (self, reader)
+                else:
+                    ready.append((self, reader))
+        return first if first is not None else ready.popleft() if ready else None
+
+    def end_with(self, index: int) -> None:
+        """End with the last node, which is done; nothing in the scope instance has failed."""
+        self.states[index], self.unsettled, self.has_ended = DONE, 0, True
 
     def count_down(self, calls: Iterable[int]) -> list[FiringId]:
         """Count down the calls that wait for a new value; return those that wait for no other."""

@@ -14,7 +14,7 @@ from dataflow.base.markers import Marker
 from dataflow.compiler.plan import MapOf
 from dataflow.core.events import EventKind
 from dataflow.core.ports import ERROR
-from dataflow.core.states import DONE, RUNNING, Errored, Skip
+from dataflow.core.states import RUNNING, Errored, Skip
 from dataflow.core.wiring import encode
 from dataflow.diagnostics.runs import (
     ANSWER_MISMATCH,
@@ -122,15 +122,17 @@ class Maps:
         So a long list does not hold up other nodes, and an item fires soon after it was created.
         """
         assert isinstance(node.action, MapOf), "only a map has items"
-        opening, body, lists = self.scheduler.opening, node.action.body, opened.lists.items()
+        opening, body, lists = self.scheduler.opening, node.action.body, [*opened.lists.items()]
+        live, frames, names, index = opened.live, opened.frames, opened.names, node.index
         opened.is_beginning = False
-        begun = len(opened.frames)
+        begun = len(frames)
+        begin = opening.begin_calls if opening.begins_with_calls(body, opened.lists) else opening.begin
         for position in range(begun, begun + _room(frame, node, opened)):
-            item = opening.new_frame(body, frame, node.index, opened.names[position])
+            item = opening.new_frame(body, frame, index, names[position])
             item.position = position
-            opened.live[item.number] = item
-            opened.frames.append(item)
-            opening.begin(item, [(slot, items[position]) for slot, items in lists])
+            live[item.number] = item
+            frames.append(item)
+            begin(item, [(slot, items[position]) for slot, items in lists])
         self._go_on(frame, node, opened)
 
     def collect(self, item: Frame, slot: int, token: Any) -> None:
@@ -150,12 +152,39 @@ class Maps:
                 if not opened.missing[own]:
                     self._settle_early(frame, frame.plan.nodes[item.owner], opened, own)
 
-    def end_with(self, item: Frame, index: int, slot: int, value: Any) -> None:
-        """End an item with the value of its last node, which only the map reads."""
-        item.states[index] = DONE
-        item.unsettled = 0
-        self.collect(item, slot, value)
-        self.scheduler.pushing.end(item)
+    def end_with(self, item: Frame, index: int, slot: int, value: Any) -> bool:
+        """End an item without failures with the value of its last node, which only the map reads.
+
+        Return whether anything follows from it.
+        """
+        frame, plan, scheduler = item.parent, item.plan, self.scheduler
+        assert frame is not None, "an item is inside a frame"
+        opened, follows = frame.opened[item.owner], False
+        assert isinstance(opened, OpenedMap)
+        item.end_with(index)
+        if plan.shared[slot]:
+            value = own_copy(value)
+        for own in plan.collects[slot]:
+            opened.collected[own][item.position] = value
+            if opened.passed_on and own in opened.passed_on:
+                self.arrivals.pass_on(item, slot, own, value)
+                follows = True
+            if own in opened.missing:
+                opened.missing[own] -= 1
+                if not opened.missing[own]:
+                    self._settle_early(frame, frame.plan.nodes[item.owner], opened, own)
+                    follows = True
+        if scheduler.timers.in_frames:
+            scheduler.timers.drop_of(item)
+        if item.undemanded:
+            scheduler.pulling.never_demanded(item)
+            follows = True
+        del opened.live[item.number]
+        if not opened.live or len(opened.frames) < len(opened.names) or opened.arrived is not None:
+            self._go_on(frame, frame.plan.nodes[item.owner], opened)
+            follows = True
+        item.release()
+        return follows
 
     def _settle_early(self, frame: Frame, node: PlanNode, opened: OpenedMap, own: int) -> None:
         """Settle a list that has an entry of each item; an error is reported at the end.

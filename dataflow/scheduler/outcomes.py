@@ -49,7 +49,7 @@ class Settling:
             return self._succeed(frame, index, result)
         if frame.unsettled == 1 or end.calls is None:
             is_item = frame.unsettled == 1 and end.is_collected and not frame.failures
-            if is_item and not scheduler.has_work and not scheduler.reporter.is_listening:
+            if is_item and not scheduler.reporter.is_listening:
                 return self._end_item(frame, index, end.out, result)
             return self._succeed(frame, index, result)
         frame.values[end.out] = result
@@ -69,8 +69,7 @@ class Settling:
         """End the item of a map with the value of its last node."""
         scheduler = self.scheduler
         scheduler.begin_step(item, index)
-        scheduler.maps.end_with(item, index, slot, value)
-        if scheduler.has_work:
+        if scheduler.maps.end_with(item, index, slot, value):
             return scheduler.advance()
         scheduler.is_working = False
         return [] if scheduler.admission is None else scheduler.admission.admit(())

@@ -51,11 +51,47 @@ class Scheduler:
 
     # beyond 30 attributes an instance has a dict of its own, and each read of one is slower
     __slots__ = (
-        "_abort_reason", "_ended", "_newly", "_settled", "_warned", "admission", "asking", "checks_values",
-        "clock", "failing", "has_ended", "has_more", "interruption", "is_plain", "is_working",
-        "journal_writer", "keep", "live", "loops", "maps", "memos", "nesting", "opening", "plan", "pulling",
-        "pushing", "racing", "releasing", "repeating", "replay", "reporter", "root", "settings", "settling",
-        "standing", "stopped", "timers", "timing", "to_act", "warnings", "__weakref__",
+        "__weakref__",
+        "_abort_reason",
+        "_ended",
+        "_newly",
+        "_settled",
+        "_warned",
+        "admission",
+        "asking",
+        "checks_values",
+        "clock",
+        "failing",
+        "has_ended",
+        "has_more",
+        "interruption",
+        "is_plain",
+        "is_working",
+        "journal_writer",
+        "keep",
+        "live",
+        "loops",
+        "maps",
+        "memos",
+        "nesting",
+        "opening",
+        "plan",
+        "pulling",
+        "pushing",
+        "racing",
+        "releasing",
+        "repeating",
+        "replay",
+        "reporter",
+        "root",
+        "settings",
+        "settling",
+        "standing",
+        "stopped",
+        "timers",
+        "timing",
+        "to_act",
+        "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -159,12 +195,6 @@ class Scheduler:
         """Begin further items of a map; return the newly ready firings."""
         return self.take_step(self.maps.begins.popleft())
 
-    @property
-    def has_work(self) -> bool:
-        """Whether anything has settled, ended, failed or become ready that `advance` has not processed."""
-        has_any = self._newly or self._settled or self._ended or self.opening.due or self.failing.frames
-        return bool(has_any) or self._abort_reason is not None
-
     def has_emptied(self, frame: Frame) -> None:
         """Note that all nodes of a scope instance have ended."""
         self._ended.append(frame)
@@ -173,6 +203,10 @@ class Scheduler:
         """Note that a call may fire."""
         frame.states[index] = READY
         self._newly.append((frame, index))
+
+    def note_ready(self, newly: Iterable[FiringId]) -> None:
+        """Note that these calls have become ready."""
+        self._newly += newly
 
     def put(self, frame: Frame, slot: int, token: Any) -> None:
         """Settle a port; each settles once (S3.1)."""
@@ -248,7 +282,7 @@ class Scheduler:
         if known is not None:
             newly, self._newly = ([], newly) if self.has_more else (known.to_fire(), [])
         if len(newly) > 1:
-            newly.sort(key=_declared_order)
+            _sort(newly)
         return newly if self.admission is None else _admitted(self, self.admission, newly)
 
     def report(self, kind: EventKind, frame: Frame, node: PlanNode, **data: Any) -> None:
@@ -289,6 +323,17 @@ def _admitted(scheduler: Scheduler, admission: Admission | RunSlots, newly: list
 def _declared_order(firing: FiringId) -> tuple[int, int]:
     frame, index = firing
     return frame.number, index
+
+
+def _sort(firings: list[FiringId]) -> None:
+    """Sort firings by their declared order; in most cases they are in this order already."""
+    last_number = last_index = -1
+    for frame, index in firings:
+        number = frame.number
+        if number < last_number or (number == last_number and index < last_index):
+            firings.sort(key=_declared_order)
+            return
+        last_number, last_index = number, index
 
 
 class Pushing:

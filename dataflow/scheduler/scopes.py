@@ -73,6 +73,19 @@ class Opening:
         self._frames += 1
         return frame
 
+    def begins_with_calls(self, plan: ScopePlan, parameters: Iterable[int]) -> bool:
+        """Return whether scope instances begin with these parameters alone, which only calls read."""
+        scheduler, calls = self.scheduler, plan.calls
+        is_plain = scheduler.keep and scheduler.replay is None and plan.begins_with_parameters
+        return is_plain and all(calls[slot] is not None and slot not in plan.collects for slot in parameters)
+
+    def begin_calls(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
+        """Pass parameters, which only calls read, to a scope instance that begins with nothing else."""
+        calls = frame.plan.calls
+        for slot, token in parameters:
+            frame.values[slot] = token
+            self.scheduler.note_ready(frame.count_down(calls[slot] or ()))
+
     def begin(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
         """Pass parameters and outer values to a scope instance, and release nodes that wait for nothing."""
         plan, put = frame.plan, self.scheduler.put

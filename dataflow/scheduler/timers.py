@@ -41,7 +41,9 @@ class Timers:
         self.scheduler = scheduler
         self._open: dict[Timer, None] = {}
         self._awaited = 0  # how many of them
-        self._of_frames: dict[Frame, dict[Timer, None]] = {}
+        self.in_frames: dict[
+            Frame, dict[Timer, None]
+        ] = {}  # open ones, which a scope instance drops at its end
         self._asked: list[Timer] = []
         self._dropped: list[Timer] = []
 
@@ -66,7 +68,7 @@ class Timers:
         self._open[timer] = None
         self._awaited += is_awaited
         if frame is not None:
-            self._of_frames.setdefault(frame, {})[timer] = None
+            self.in_frames.setdefault(frame, {})[timer] = None
         self._asked.append(timer)
         self.scheduler.to_act = True
         return timer
@@ -79,8 +81,8 @@ class Timers:
 
     def drop_of(self, frame: Frame) -> None:
         """Drop the timers of a scope instance."""
-        if frame in self._of_frames:
-            for timer in tuple(self._of_frames[frame]):
+        if frame in self.in_frames:
+            for timer in tuple(self.in_frames[frame]):
                 self.drop(timer)
 
     def drop_all(self) -> None:
@@ -109,10 +111,10 @@ class Timers:
         del self._open[timer]
         self._awaited -= timer.is_awaited
         if timer.frame is not None:
-            of_frame = self._of_frames[timer.frame]
+            of_frame = self.in_frames[timer.frame]
             del of_frame[timer]
             if not of_frame:
-                del self._of_frames[timer.frame]
+                del self.in_frames[timer.frame]
         return True
 
     def news(self) -> tuple[list[Timer], list[Timer]]:

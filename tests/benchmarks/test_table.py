@@ -100,4 +100,14 @@ def test_what_became_dearer_fails_with_its_figures_and_what_to_do() -> None:
 
 
 def test_every_kind_of_firing_and_building_is_counted() -> None:
-    assert set(COUNTED) == {"chain", "fan-out", "layered", "diamonds", "loop", "map", "live", "building"}
+    assert set(COUNTED) == {
+        "chain",
+        "fan-out",
+        "layered",
+        "diamonds",
+        "loop",
+        "map",
+        "live",
+        "run",
+        "building",
+    }

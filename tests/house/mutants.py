@@ -89,7 +89,7 @@ a value that others read too is handed over itself
     if not any(shared): => if not all(shared):
     @ quick: only_values_with_other_readers_are_copied
 firings of a row share a context
-    Attempt(worker, frame, index), copy() => Attempt(worker, frame, index), self.context
+    Attempt(), copy() => Attempt(), self.context
     @ rows: a_row_sees_nothing_of_what_its_nodes_set[asyncio]
 a firing does not find itself
     CURRENT.set(source) => pass
@@ -98,7 +98,7 @@ a driver goes on after an error
     worker.driver = Driver()\n                look(current, begun) => look(current, begun)
     @ inline: after_an_error_a_new_driver_goes_on[asyncio]
 a row never gives up its turn
-    and ended < until and => and
+    and begun < until and => and
     @ inline: it_stops_when_its_time_is_over[asyncio]
     @ row_turns: two_rows_take_turns[asyncio]
 a chain is put back before those that wait
