@@ -49,7 +49,7 @@ class Settling:
             return self._succeed(frame, index, result)
         if frame.unsettled == 1 or end.calls is None:
             is_item = frame.unsettled == 1 and end.is_collected and not frame.failures
-            if is_item and not scheduler.reporter.is_listening:
+            if is_item and not (scheduler.has_more or scheduler.reporter.is_listening):
                 return self._end_item(frame, index, end.out, result)
             return self._succeed(frame, index, result)
         frame.values[end.out] = result

@@ -132,7 +132,7 @@ the last item does not end its map
     self.end(frame, node, opened) => return
     @ settling: the_value_of_its_last_node_ends_an_item
 an item holds its values when it has ended
-    frame.release() => pass
+    item.release()\n        return follows => return follows
     @ settling: the_value_of_its_last_node_ends_an_item
 the newest is served first
     waiting.extend(newly) => waiting.extendleft(newly)
