@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -17,7 +18,7 @@ from dataflow.diagnostics.stores import (
     LATER_RELEASE,
 )
 from dataflow.errors import DataflowError, StoreError
-from dataflow.stores.locks import PRIVATE_FILE, forget_in_children, may_stay_in_children, wait_for
+from dataflow.stores.locks import PRIVATE_FILE, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,8 +73,16 @@ _ADVICE: Final = {
 }
 #: Error codes of opening a file in a read-only folder or on a full disk.
 _NO_LOG: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY}
-#: Files that were open when this process was forked, by device and inode, and their connections. SQLite
-#: forbids using or closing either in the child, so they are kept unchanged.
+#: How many free pages one transaction gives back, so that other processes need not wait for long.
+PAGES: Final = 1_000
+#: How long a fork waits for the transaction of another thread, in seconds.
+FORKING: Final = 5.0
+#: The device and inode of a file that is not open.
+_NO_FILE: Final = (0, 0)
+#: Databases that are open. SQLite forbids using a connection in a forked child, or opening its file again,
+#: so they are closed while this process is being forked.
+_OPEN: Final[set[Database]] = set()
+#: Files that were in use even then, by device and inode, and their connections, which may not be closed.
 _PARENTS: Final[dict[tuple[int, int], sqlite3.Connection]] = {}
 
 
@@ -86,12 +95,13 @@ class Database:
         self._guard = Lock()
         self._keepers = 0
         self._open: sqlite3.Connection | None = None
-        self._identity = (0, 0)  # of the open file: device and inode
+        self._identity = _NO_FILE  # of the file that is kept open: device and inode
+        self._is_suspended = False  # during a fork
 
     def exists(self) -> bool:
         """Return whether the file exists, or existed when it was opened."""
         with self.store_errors():
-            return self._open is not None or self.path.exists()
+            return self._identity != _NO_FILE or self.path.exists()
 
     def create(self) -> None:
         """Create the file atomically unless it exists."""
@@ -102,9 +112,17 @@ class Database:
             lock = wait_for(self.lock_file("creating"))
             try:
                 if not self.exists():
-                    _write_empty(self.path)
+                    self._write_empty()
             finally:
                 lock.release()
+
+    def _write_empty(self) -> None:
+        with self._guard:
+            self._note_open()
+            try:
+                _write_empty(self.path)
+            finally:
+                self._close_unless_kept()
 
     def lock_file(self, name: str) -> Path:
         """Return the path of a lock file, in a folder that is created on first use."""
@@ -152,6 +170,22 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
+    def shrink(self) -> None:
+        """Give the free pages of the file back to the file system; other processes may use it meanwhile."""
+        with self.kept():
+            with self.reading() as connection:
+                free = _free_pages(connection)
+                if free and not connection.execute("PRAGMA auto_vacuum").fetchone()[0]:
+                    # a file of an earlier release is written anew, once
+                    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+                    connection.execute("VACUUM")
+            for _ in range(0, free, PAGES):
+                with self.reading() as connection:
+                    # not `execute`, which stops at the first page
+                    connection.executescript(f"PRAGMA incremental_vacuum({PAGES})")
+            with self.reading() as connection:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # which waits for no reader
+
     @contextmanager
     def store_errors(self) -> Iterator[None]:
         """Raise errors of SQLite and of the operating system, and of damaged entries, as StoreError."""
@@ -170,28 +204,76 @@ class Database:
             advice = "make sure that its folder can be written and has room, or name another file"
             raise StoreError(str(self.path), FILE_UNUSABLE(error=error, advice=advice)) from error
 
+    def suspend(self) -> None:
+        """Close the file until `go_on`, as this process is being forked; it stays open if it is in use."""
+        if self._guard.acquire(timeout=FORKING):
+            self._is_suspended = True
+            self._close()
+
+    def go_on(self) -> None:
+        """Continue after `suspend`; the next call opens the file again."""
+        if self._is_suspended:
+            self._is_suspended = False
+            self._guard.release()
+
     def forget(self) -> None:
-        """Leave the open connection to the parent process."""
-        assert self._open is not None  # else it is not registered
-        _PARENTS[self._identity] = self._open
-        self._open, self._keepers, self._guard = None, 0, Lock()
+        """Be unused in the child, and leave a connection that is open nevertheless to the parent."""
+        if self._open is not None:
+            _PARENTS[self._identity] = self._open
+        self._open, self._identity, self._keepers = None, _NO_FILE, 0
+        self._guard, self._is_suspended = Lock(), False
 
     def _connection(self) -> sqlite3.Connection:
         identity = _identity(self.path)
         if identity in _PARENTS:
             raise StoreError(str(self.path), FILE_FORKED())
-        if self._open is None:
-            self._open, self._identity = _connect(self.path), identity
-            forget_in_children(self)
-        elif identity != self._identity:
+        if self._identity not in (_NO_FILE, identity):
             raise StoreError(str(self.path), FILE_REPLACED())
+        if self._open is None:
+            self._note_open()
+            self._open, self._identity = _connect(self.path), identity
         return self._open
 
+    def _note_open(self) -> None:
+        _watch_forks()
+        _OPEN.add(self)
+
     def _close_unless_kept(self) -> None:
-        if self._open is not None and not self._keepers:
+        if not self._keepers:
+            self._identity = _NO_FILE
+            self._close()
+            _OPEN.discard(self)
+
+    def _close(self) -> None:
+        if self._open is not None:
             self._open.close()
             self._open = None
-            may_stay_in_children(self)
+
+
+@cache
+def _watch_forks() -> None:
+    os.register_at_fork(before=_suspend_all, after_in_parent=_go_on_all, after_in_child=_forget_all)
+
+
+def _suspend_all() -> None:
+    for database in tuple(_OPEN):
+        database.suspend()
+
+
+def _go_on_all() -> None:
+    for database in tuple(_OPEN):
+        database.go_on()
+
+
+def _forget_all() -> None:
+    while _OPEN:
+        _OPEN.pop().forget()
+
+
+def _free_pages(connection: sqlite3.Connection) -> int:
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    assert isinstance(free, int)
+    return free
 
 
 def _identity(path: Path) -> tuple[int, int]:
@@ -248,6 +330,7 @@ def _write_empty(path: Path) -> None:
     with closing(
         sqlite3.connect(f"{unfinished.as_uri()}?mode=rwc", uri=True, isolation_level=None)
     ) as connection:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.executescript(f"BEGIN; {SCHEMA}; PRAGMA user_version={VERSION}; COMMIT")
     unfinished.rename(path)

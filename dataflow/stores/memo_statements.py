@@ -147,7 +147,7 @@ def make_room(most: int, now: datetime, connection: sqlite3.Connection) -> None:
 
 def drop_outcome(key: str, connection: sqlite3.Connection) -> None:
     """Delete an outcome with the blobs that only it references."""
-    release_blobs(_holder(key), connection)
+    release_blobs([_holder(key)], connection)
     connection.execute("DELETE FROM memo WHERE fingerprint = ?", (key,))
 
 

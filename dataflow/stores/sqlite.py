@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -31,7 +31,7 @@ from dataflow.stores.statements import (
     add_answer,
     add_run,
     answers_of,
-    delete_run,
+    delete_runs,
     find_run,
     open_asks,
     page_of,
@@ -66,6 +66,8 @@ __all__ = ["MOST_BYTES", "SqliteOutcomes", "SqliteStore"]
 MOST_BYTES: Final = 1_000_000_000
 #: How many records one query reads.
 PAGE: Final = 500
+#: How many runs one transaction deletes at most; the lock of each is an open file.
+PART: Final = 100
 _PLAIN: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
@@ -140,8 +142,11 @@ class SqliteOutcomes(OutcomeTable):
         """Delete outcomes; returns how many."""
         if not self._database.exists():
             return 0
-        with self._database.writing() as connection:
-            return clear_outcomes(node_type, before, connection) if has_memo(connection) else 0
+        with self._database.kept():
+            with self._database.writing() as connection:
+                count = clear_outcomes(node_type, before, connection) if has_memo(connection) else 0
+            self._database.shrink()
+        return count
 
     def _find(self, key: str, connection: sqlite3.Connection) -> StoredOutcome | None:
         return find_outcome(key, connection, str(self._database.path))
@@ -164,8 +169,8 @@ class _Owned:
 class SqliteStore(Store):
     """Keep runs in one file, created on the first write, with `-wal`, `-shm` and `-locks` beside it.
 
-    Threads and processes of one machine may use it concurrently. A process that was forked while the file was
-    open cannot use it, and owns none of its parent's runs.
+    Threads and processes of one machine may use it concurrently. A forked process may use it too, and owns none
+    of its parent's runs.
     """
 
     def __init__(self, path: str | PathLike[str], *, memo_bytes: int = MOST_BYTES) -> None:
@@ -260,9 +265,35 @@ class SqliteStore(Store):
         hold = self.hold(run)
         try:
             with self._writing(run) as connection:
-                delete_run(run, connection)
+                delete_runs([run], connection)
         finally:
             hold.release()
+
+    def delete_all(self, runs: Sequence[str]) -> Sequence[str]:
+        """Delete runs, and give the space of the file back."""
+        if not self._database.exists():
+            return []
+        with self._database.kept():
+            parts = [self._delete_some(runs[at : at + PART]) for at in range(0, len(runs), PART)]
+            self._database.shrink()
+        return [run for part in parts for run in part]
+
+    def _delete_some(self, runs: Sequence[str]) -> Sequence[str]:
+        """Delete those of a few runs that exist and are not owned, in one transaction."""
+        with ExitStack() as owned:
+            taken = [run for run in runs if self._take(run, owned)]
+            with self._database.writing() as connection:
+                found = [run for run in taken if find_run(run, connection) is not None]
+                delete_runs(found, connection)
+            return found
+
+    def _take(self, run: str, owned: ExitStack) -> bool:
+        """Take the lock of a run while a block runs; return whether it was free."""
+        with self._database.store_errors():
+            lock = take(self._database.lock_file(_lock_name(run)))
+        if lock is not None:
+            owned.callback(lock.release)
+        return lock is not None
 
     @contextmanager
     def _reading(self, run: str) -> Iterator[sqlite3.Connection]:

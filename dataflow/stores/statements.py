@@ -26,7 +26,7 @@ __all__ = [
     "add_answer",
     "add_run",
     "answers_of",
-    "delete_run",
+    "delete_runs",
     "find_run",
     "open_asks",
     "page_of",
@@ -65,11 +65,11 @@ SELECT seq, CAST(kind AS BLOB), CAST(path AS BLOB), CAST(data AS BLOB) FROM reco
 WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?
 """
 _ADD_RECORD: Final = "INSERT INTO records (run, seq, kind, path, data) VALUES (?, ?, ?, ?, ?)"
-# Deletes the blobs that only this holder references.
+# Deletes the blobs that only these holders reference.
 _DELETE_BLOBS: Final = """
 DELETE FROM blobs WHERE sha256 IN (
-    SELECT sha256 FROM held_blobs AS held WHERE run = ?
-    AND NOT EXISTS (SELECT 1 FROM held_blobs WHERE sha256 = held.sha256 AND run <> held.run)
+    SELECT sha256 FROM held_blobs AS held WHERE run IN ({0})
+    AND NOT EXISTS (SELECT 1 FROM held_blobs WHERE sha256 = held.sha256 AND run NOT IN ({0}))
 )
 """
 
@@ -181,19 +181,30 @@ def add_answer(run: str, answer: Answer, connection: sqlite3.Connection) -> None
         raise already_answered(answer.ask)
 
 
-def delete_run(run: str, connection: sqlite3.Connection) -> None:
-    """Delete a run and the blobs that only it references."""
-    name = (written_text(run),)
-    release_blobs(name[0], connection)
-    connection.execute("DELETE FROM inbox WHERE run = ?", name)
-    connection.execute("DELETE FROM records WHERE run = ?", name)
-    connection.execute("DELETE FROM runs WHERE id = ?", name)
+def delete_runs(runs: Sequence[str], connection: sqlite3.Connection) -> None:
+    """Delete runs, a hundred at most, and the blobs that only they reference."""
+    names = [written_text(run) for run in runs]
+    release_blobs(names, connection)
+    for table, column in (("inbox", "run"), ("records", "run"), ("runs", "id")):
+        connection.execute(
+            f"DELETE FROM {table} WHERE {column} IN ({_numbered(names)})",  # noqa: S608 - only numbers
+            names,
+        )
 
 
-def release_blobs(holder: str | bytes, connection: sqlite3.Connection) -> None:
-    """Drop all references of a holder, and delete the blobs that only it references."""
-    connection.execute(_DELETE_BLOBS, (holder,))
-    connection.execute("DELETE FROM held_blobs WHERE run = ?", (holder,))
+def release_blobs(holders: Sequence[str | bytes], connection: sqlite3.Connection) -> None:
+    """Drop all references of some holders, and delete the blobs that only they reference."""
+    numbered = _numbered(holders)
+    connection.execute(_DELETE_BLOBS.format(numbered), holders)
+    connection.execute(
+        f"DELETE FROM held_blobs WHERE run IN ({numbered})",  # noqa: S608 - only numbers
+        holders,
+    )
+
+
+def _numbered(values: Sequence[object]) -> str:
+    """Return the placeholders of values that a statement may use more than once."""
+    return ", ".join(f"?{number}" for number in range(1, len(values) + 1))
 
 
 def _run(row: tuple[str | bytes, str | bytes, str | bytes, str, str, str]) -> StoredRun:

@@ -21,7 +21,7 @@ from dataflow.diagnostics.stores import (
     ENTRY_DAMAGED,
     RUN_MISSING,
 )
-from dataflow.errors import AnswerRefused, StoreError
+from dataflow.errors import AnswerRefused, RunTaken, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -196,6 +196,24 @@ class Store(ABC):
     @abstractmethod
     def delete(self, run: str) -> None:
         """Delete a run with its journal and the blobs that only it has; raises RunTaken if it is owned."""
+
+    def delete_all(self, runs: Sequence[str]) -> Sequence[str]:
+        """Delete runs and return their ids; one that is owned, or does not exist, is left out.
+
+        Deletes one run after the other; a store that can delete several at once overrides it.
+        """
+        return [run for run in runs if self._delete(run)]
+
+    def _delete(self, run: str) -> bool:
+        try:
+            self.delete(run)
+        except RunTaken:
+            return False
+        except StoreError:
+            if any(there.id == run for there in self.runs()):
+                raise
+            return False  # it was deleted meanwhile
+        return True
 
     @staticmethod
     def sqlite(path: str | PathLike[str], *, memo_bytes: int = 1_000_000_000) -> Store:

@@ -196,9 +196,12 @@ class OwnerCases(StoreCases):
         store.commit("run", batch_of(1))
         with refused(RunTaken, naming="run"):
             store.delete("run")
+        self.begin(store, new_run("other")).release()
+        assert list(store.delete_all(["run", "missing", "other"])) == ["other"]
         assert len(list(store.records("run"))) == 1
         hold.release()
         store.delete("run")
+        assert list(store.runs()) == []
 
     def test_of_many_holds_at_once_one_wins(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from dataflow.errors import StoreError
-from dataflow.stores import Store, StoredRun
+from dataflow.stores import Batch, Store, StoredRun
 from dataflow.stores.memory import MemoryStore
 from dataflow.stores.pruning import prune
-from dataflow.testing.samples import batch_of, new_run
+from dataflow.testing.samples import batch_of, blob_of, new_run
+from tests.stores.sqlite_stores import owned, seqs_of
 
 FIRST = new_run().updated
 
@@ -64,3 +70,34 @@ def test_what_keeps_a_run_from_being_deleted_is_told() -> None:
 
     with pytest.raises(StoreError, match="the disk is gone"):
         pruned(with_runs(Broken(), a="paused"), 1, "paused")
+
+
+@pytest.mark.parametrize("release", ["this", "earlier"])
+def test_a_file_gets_smaller_while_others_read_and_write(tmp_path: Path, release: str) -> None:
+    path = tmp_path / "runs.db"
+    store = Store.sqlite(path)
+    with_runs(store, kept="paused")
+    if release == "earlier":
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript("PRAGMA auto_vacuum=NONE; VACUUM")
+    kept, shared = blob_of(os.urandom(100)), blob_of(b"shared")
+    with owned(store.begin(new_run("active"))), closing(sqlite3.connect(path)) as reader:
+        for number in range(250):
+            with owned(store.begin(new_run(f"{number}", status="completed"))):
+                store.commit(f"{number}", Batch(blobs={**blob_of(os.urandom(20_000)), **shared}))
+        store.commit("active", Batch(blobs={**kept, **shared}))
+        before = path.stat().st_size
+        reader.execute("BEGIN")
+        (seen,) = reader.execute("SELECT count(*) FROM runs").fetchone()
+        with ThreadPoolExecutor(1) as threads:
+            writing = threads.submit(lambda: [store.commit("active", batch_of(seq)) for seq in range(1, 50)])
+            deleted = prune(Store.sqlite(path), timedelta(days=-1), ["completed"])
+            writing.result()
+        assert (len(deleted), seen) == (250, 252)
+        assert reader.execute("SELECT count(*) FROM runs").fetchone() == (252,)  # its snapshot
+        reader.execute("COMMIT")
+        assert [store.blob(name) for name in (*kept, *shared)] == [*kept.values(), *shared.values()]
+    assert {run.id for run in store.runs()} == {"kept", "active"}
+    assert seqs_of(store, "active") == list(range(1, 50))
+    prune(store, timedelta(days=-1), ["completed"])
+    assert path.stat().st_size < before / 10

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Final
 import pytest
 
 from dataflow.errors import AnswerRefused, RunTaken, StoreError
-from dataflow.stores import Batch, Hold, Record, Store
+from dataflow.stores import Batch, Hold, Record, Store, database
+from dataflow.stores.sqlite import SqliteStore
 from dataflow.testing.samples import answer_to, batch_of, blob_of, new_run, record
-from tests.stores.sqlite_stores import owned, written
+from tests.stores.sqlite_stores import owned, seqs_of, written
 
 
 def files_in(folder: Path) -> list[str]:
@@ -137,39 +139,66 @@ class TestGone:
                 store.commit("run", batch_of(1))
 
 
-def answer_in_child(pipe: Connection, store: Store, hold: Hold, path: Path) -> None:
-    """Try in a forked child what only its parent may."""
-    told = []
+def write_in_child(pipe: Connection, store: Store, hold: Hold, path: Path) -> None:
+    """Write runs with the store of the parent and a new one, and try to own the run of the parent."""
+    told: list[object] = []
     hold.release()
-    for one in (store, Store.sqlite(path)):
+    for name, one in {"old": store, "new": Store.sqlite(path)}.items():
         try:
-            one.commit("run", batch_of(9))
+            with owned(one.begin(new_run(name))):
+                told.append(len(list(one.records("run"))))
+            with pytest.raises(RunTaken):
+                one.hold("run")
         except StoreError as error:
-            told.append(str(error))
+            told.append(str(error).split(":")[0])
     pipe.send(told)
     pipe.recv()
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-class TestForks:
-    def test_a_child_does_not_use_what_its_parent_has_open(self, tmp_path: Path) -> None:
-        path = tmp_path / "runs.db"
-        store = Store.sqlite(path)
-        forking = multiprocessing.get_context("fork")
-        ours, theirs = forking.Pipe()
-        with owned(store.begin(new_run())) as hold, ours, theirs:
-            child = forking.Process(target=answer_in_child, args=(theirs, store, hold, path))
-            child.start()
-            told = ours.recv()
-            assert [text.split(":")[0] for text in told] == 2 * [f"DF1109 store {path}"]
-            store.commit("run", batch_of(1))
-            with pytest.raises(RunTaken):
-                Store.sqlite(path).hold("run")
-            hold.release()
-            Store.sqlite(path).hold("run").release()
+@contextmanager
+def forked(store: Store, hold: Hold, path: Path) -> Iterator[list[object]]:
+    """Run `write_in_child` and yield what it reports, before the child ends."""
+    forking = multiprocessing.get_context("fork")
+    ours, theirs = forking.Pipe()
+    with ours, theirs:
+        child = forking.Process(target=write_in_child, args=(theirs, store, hold, path))
+        child.start()
+        try:
+            yield ours.recv()
+        finally:
             ours.send(None)
             child.join()
-        assert len(list(store.records("run"))) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+class TestForks:
+    def test_a_child_uses_the_file_that_its_parent_has_open_and_owns_nothing(self, tmp_path: Path) -> None:
+        path = tmp_path / "runs.db"
+        store = Store.sqlite(path)
+        with owned(store.begin(new_run())) as hold:
+            store.commit("run", batch_of(1))
+            with forked(store, hold, path) as told:
+                assert told == [1, 1]
+                store.commit("run", batch_of(2))  # which the child's connections do not keep from its log
+                with pytest.raises(RunTaken):
+                    Store.sqlite(path).hold("run")
+                hold.release()
+                Store.sqlite(path).hold("run").release()
+        assert {run.id for run in store.runs()} == {"run", "old", "new"}
+        assert seqs_of(store) == [1, 2]
+
+    def test_a_file_in_use_during_the_fork_is_refused_in_the_child(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(database, "FORKING", 0.0)
+        path = tmp_path / "runs.db"
+        store = SqliteStore(path)
+        with owned(store.begin(new_run())) as hold:
+            store.commit("run", batch_of(1))
+            with store._database.writing(), forked(store, hold, path) as told:
+                assert told == 2 * [f"DF1109 store {path}"]
+            store.commit("run", batch_of(2))
+        assert seqs_of(store) == [1, 2]
 
 
 def test_what_version_1_has_written_is_read(tmp_path: Path) -> None:
