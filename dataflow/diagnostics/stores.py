@@ -68,9 +68,9 @@ FILE_FORKED: Final = Kind(
     "DF1109",
     "was in use when this process was forked",
     hint="use it in a process that is started with `spawn`",
-    meaning="SQLite forbids using a file in a process that was forked during a transaction. The engine waits for it, "
-    "but not if the same thread forks, or for a long one.",
-    example='multiprocessing.get_context("fork").Process(target=flow.run_sync).start()   # during a long `prune`',
+    meaning="SQLite forbids using a file in a process that was forked during a transaction, for whose end the "
+    "engine waits 5 seconds.",
+    example='multiprocessing.get_context("fork").Process(target=flow.run_sync).start()   # during a `prune`',
     cure='Use `multiprocessing.get_context("spawn")`.',
 )
 FILE_REPLACED: Final = Kind(

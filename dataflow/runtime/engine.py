@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ class Engine:
         # the end of the execution session is decided, though it may not be written yet
         self.has_concluded = False
         self._is_left = False  # the task group has ended
-        self._takings: list[Taking] = []  # that are not done
+        self._takings: deque[Taking] = deque()  # that are not done
 
     def begin(self) -> None:
         """Spawn the first worker, which starts the run; nothing has run when this returns."""
@@ -94,22 +95,24 @@ class Engine:
 
     def take(self, answers: Mapping[str, ReadAnswer]) -> Taking:
         """Have a worker fire the nodes that answers make ready; ignore asks closed meanwhile."""
-        asking, taking = self.scheduler.asking, Taking()
-        asking.promise(answers)
+        self.scheduler.asking.promise(answers)
+        taking = Taking(answers)
         self._takings.append(taking)
+        self.workers.begin(self._apply_next)
+        return taking
 
-        def first() -> list[FiringId]:
-            newly: list[FiringId] = []
-            for id, answer in answers.items():
+    def _apply_next(self) -> list[FiringId]:
+        """Apply the answers that came first, whichever task of their workers is the first to run."""
+        asking, taking = self.scheduler.asking, self._takings.popleft()
+        newly: list[FiringId] = []
+        try:
+            for id, answer in taking.answers.items():
                 if id in asking.open:
                     taking.applied.add(id)
                 newly += asking.take(id, answer)
-            self._takings.remove(taking)
+        finally:
             taking.done.set()
-            return newly
-
-        self.workers.begin(first)
-        return taking
+        return newly
 
     def leave(self, error: BaseException | None) -> None:
         """Cancel the run if its block is left by an error, else let it run to its end."""
@@ -240,6 +243,7 @@ class Engine:
 class Taking:
     """Answers that are being applied."""
 
+    answers: Mapping[str, ReadAnswer]
     done: Event = field(default_factory=new_event)  # set once they are applied, or the run has ended
     applied: set[str] = field(default_factory=set)  # the asks among them that were open
 

@@ -122,13 +122,16 @@ class Run:
         """
         await self._engine.answer(answers)
 
-    def cancel(self, reason: str = "cancelled") -> None:
+    def cancel(self, reason: str = "cancelled") -> Ending:
         """Cancel the run: waiting nodes do not run, running ones are cancelled. Any thread may call it.
 
-        This returns before anything has ended: await the run for that. `result.why` reports the reason for
-        each node. A run that has ended, or is failing, keeps its status.
+        This returns before anything has ended. `await run.cancel()`, in the event loop of the run, returns
+        once the run has ended, and in a run with a store once that is committed; it raises StoreError if that
+        failed. `result.why` reports the reason for each node. A run that has ended, or is failing, keeps its
+        status.
         """
         self._engine.reporter.in_loop(partial(self._engine.cancel, reason))
+        return Ending(self._engine)
 
     def __await__(self) -> Generator[Any, Any, Result]:
         return self._wait().__await__()
@@ -144,10 +147,31 @@ class Run:
             outcome(self._engine)
 
 
-def outcome(engine: Engine) -> Result:
-    """Return the result of an execution session that has ended; raises RunFailed for a failed run (S9.5)."""
+class Ending:
+    """The end of a run that was cancelled. It need not be awaited."""
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> None:
+        await self._engine.ended.wait()
+        _raise_unwritten(self._engine)
+
+
+def _raise_unwritten(engine: Engine) -> None:
+    """Raise the error that has kept the end of a run from being written."""
     if engine.stored_end is not None and engine.stored_end.broken is not None:
         raise engine.stored_end.broken
+
+
+def outcome(engine: Engine) -> Result:
+    """Return the result of an execution session that has ended; raises RunFailed for a failed run (S9.5)."""
+    _raise_unwritten(engine)
     scheduler = engine.scheduler
     is_paused = engine.status is RunStatus.PAUSED
     result = Result(

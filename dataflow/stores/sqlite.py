@@ -169,8 +169,8 @@ class _Owned:
 class SqliteStore(Store):
     """Keep runs in one file, created on the first write, with `-wal`, `-shm` and `-locks` beside it.
 
-    Threads and processes of one machine may use it concurrently. A forked process may use it too, and owns none
-    of its parent's runs.
+    Threads and processes of one machine may use it concurrently. A forked process may use it too, and owns
+    none of its parent's runs.
     """
 
     def __init__(self, path: str | PathLike[str], *, memo_bytes: int = MOST_BYTES) -> None:

@@ -1,4 +1,4 @@
-"""F-C04, F-C05: an answer is committed when it is acknowledged, and a second one is refused as such."""
+"""F-C04, F-C05: answers and cancellations are acknowledged once committed; a second answer is refused."""
 
 from __future__ import annotations
 
@@ -33,20 +33,54 @@ async def main():
     async with flow.using(store=Store.sqlite(sys.argv[1])).start() as run:
         async for event in run.events():
             if event.kind == "ask_opened":
-                await run.answer({"a": True})
+                await (run.answer({"a": True}) if sys.argv[2] == "answer" else run.cancel())
                 os._exit(9)
 
 anyio.run(main)
 """
 
 
-async def test_an_answer_survives_the_end_of_the_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("call", "kind", "status"),
+    [("answer", "ask_answered", "interrupted"), ("cancel", "run_finished", "cancelled")],
+)
+async def test_what_is_awaited_survives_the_end_of_the_process(
+    tmp_path: Path, call: str, kind: str, status: str
+) -> None:
     place = tmp_path / "runs.db"
-    ended = await anyio.run_process([sys.executable, "-c", SCRIPT, str(place)], check=False)
+    ended = await anyio.run_process([sys.executable, "-c", SCRIPT, str(place), call], check=False)
     assert ended.returncode == 9
     store = Store.sqlite(place)
     [run] = store.runs()
-    assert "ask_answered" in [record.kind for record in store.records(run.id)]
+    assert kind in [record.kind for record in store.records(run.id)]
+    assert run.status == status
+
+
+async def test_answers_are_reported_in_the_order_of_the_calls() -> None:
+    names = [str(number) for number in range(6)]
+    with Flow("many") as flow:
+        for name in names:
+            flow.output(f"o{name}", flow.ask(bool, "?", name=name).out)
+        flow.output("end", flow.add(same, x=flow.add(anyio.sleep_forever).out).out)
+    called: list[str] = []
+    answered: list[str] = []
+
+    async def answer(name: str) -> None:
+        called.append(name)
+        await run.answer({name: True})
+
+    async with flow.start() as run, anyio.create_task_group() as tasks:
+        async for event in run.events():
+            if event.kind == "ask_opened" and event.path == names[-1]:
+                for name in names:
+                    tasks.start_soon(answer, name)
+            if event.kind == "ask_answered":
+                answered.append(event.path)
+            if len(answered) == len(names):
+                break
+        await run.cancel()
+    assert called == answered
+    assert run.status == "cancelled"
 
 
 async def same(x: Any) -> Any:
