@@ -68,8 +68,8 @@ FILE_FORKED: Final = Kind(
     "DF1109",
     "was in use when this process was forked",
     hint="use it in a process that is started with `spawn`",
-    meaning="SQLite forbids using a file in a process that was forked during a transaction, for whose end the "
-    "engine waits 5 seconds.",
+    meaning="SQLite forbids using a file in a process that was forked during a transaction, for which the "
+    "engine waits for 5 seconds.",
     example='multiprocessing.get_context("fork").Process(target=flow.run_sync).start()   # during a `prune`',
     cure='Use `multiprocessing.get_context("spawn")`.',
 )

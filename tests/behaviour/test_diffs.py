@@ -184,12 +184,14 @@ async def test_states_failures_and_skips_are_told_with_their_reasons() -> None:
         f.output("way", merge(f.add(scaled, x=ways.yes).out, ways.no))
     flow = f.using(store=Store.memory())
     one, other, third = [await run_of(flow, x=x) for x in (1, 2, 20)]
-    assert (await lines(flow, one, other))[:5] == [
+    assert await lines(flow, one, other) == [
         "A -> B: 6 differences",
         "cause    $in.x: 1 -> 2",
         "follows  fail_for: done -> failed (ValueError: bad 2)",
         "follows  up: done -> skipped (port 'x' has no value)",
         "follows  when.no: 1 -> 2",
+        "follows  output 'o': 2 -> 0",
+        "follows  output 'way': 1 -> 2",
     ]
     told = await lines(flow, other, third)
     assert "follows  fail_for failed otherwise: ValueError: bad 2 -> ValueError: bad 20" in told
