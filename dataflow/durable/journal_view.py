@@ -87,6 +87,11 @@ class PastFiring:
         return None if self.failure is None else str(self.failure["v"]["path"])
 
     @property
+    def is_asking(self) -> bool:
+        """Whether it has asked and waits for the answer."""
+        return self.ask is not None and self.ask.values is None and self.ask.closed is None
+
+    @property
     def is_answered(self) -> bool:
         """Whether it has asked and was answered."""
         return self.ask is not None and self.ask.values is not None
@@ -142,9 +147,22 @@ class Past:
     @property
     def open_asks(self) -> dict[str, PastAsk]:
         """The asks that wait for an answer, by id, in the order in which they opened."""
-        asks = {path: firing.ask for path, firing in self.firings.items() if firing.ask is not None}
-        waiting = {path: ask for path, ask in asks.items() if ask.values is None and ask.closed is None}
-        return dict(sorted(waiting.items(), key=lambda pair: pair[1].opened))
+        asks = {
+            path: firing.ask
+            for path, firing in self.firings.items()
+            if firing.ask is not None and firing.is_asking
+        }
+        return dict(sorted(asks.items(), key=lambda pair: pair[1].opened))
+
+    def paused_blocks(self) -> set[str]:
+        """Return the paths of the loops, maps and subflows in which nothing but open asks is left."""
+        paused: set[str] = set()
+        active: set[str] = set()
+        for path, firing in self.firings.items():
+            if firing.state is None and not firing.is_opener:
+                around = (path[: place.start()] for place in _PLACES.finditer(path))
+                (paused if firing.is_asking else active).update(around)
+        return paused - active
 
     def has_ended(self, path: str) -> bool:
         """Return whether a firing has ended."""

@@ -26,7 +26,7 @@ from dataflow.inspection.stored_outputs import UNKNOWN, token_of
 from dataflow.inspection.value_diff import are_alike, expanded, first_difference, first_message, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from dataflow.compiler.definition import Definition
     from dataflow.durable.journal_view import Past
@@ -253,6 +253,7 @@ class _Side:
     begun: dict[str, int]
     ended: dict[str, int]
     blob: Callable[[str], bytes]
+    paused: Collection[str]  # the loops, maps and subflows that have paused
 
     def state_of(self, path: str) -> str | None:
         """Return the state of a firing; None if it does not exist."""
@@ -261,8 +262,8 @@ class _Side:
             return None
         if firing.state is not None:
             return firing.state.value
-        is_paused = self.past.status is RunStatus.PAUSED  # so are the loops, maps and subflows around asks
-        return "paused" if is_paused or (firing.ask is not None and firing.ask.values is None) else "running"
+        is_paused = self.past.status is RunStatus.PAUSED or firing.is_asking or path in self.paused
+        return "paused" if is_paused else "running"
 
     def reason_of(self, path: str) -> str:
         return self.past.firings[path].reason
@@ -292,7 +293,14 @@ def _side_of(store: Store, run: str) -> _Side:
         records = list(store.records(run))
         past = began(fold(run, records, str(store)))
         text = expanded(past.told.get("reads", ""), store.blob)
-        return _Side(past, _shape(past, store), FlowReads.read(text), *_times(records), store.blob)
+        return _Side(
+            past,
+            _shape(past, store),
+            FlowReads.read(text),
+            *_times(records),
+            store.blob,
+            past.paused_blocks(),
+        )
 
 
 def _shape(past: Past, store: Store) -> FlowShape:

@@ -18,7 +18,7 @@ from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.stored_outputs import UNKNOWN, token_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from dataflow.durable.journal_view import Past
@@ -85,17 +85,21 @@ class NodeBranch:
     branches: list[NodeBranch] = field(default_factory=list)
 
 
-def state_of(past: Past, status: str, path: str) -> str:
-    """Return the state of a firing in a run of a status; firings of a dead process are interrupted."""
+def state_of(past: Past, status: str, path: str, paused: Collection[str]) -> str:
+    """Return the state of a firing in a run of a status; firings of a dead process are interrupted.
+
+    `paused` has the paths of the loops, maps and subflows that have paused.
+    """
     firing = past.firings[path]
     if firing.state is not None:
         return firing.state.value
-    ask = firing.ask
-    if ask is not None and ask.values is None and ask.closed is None:
+    if firing.is_asking:
         return NodeState.PAUSED.value
     if firing.next_at is not None or not firing.attempt:
         return NodeState.WAITING.value
     match status:
+        case "running" | "interrupted" if path in paused:
+            return NodeState.PAUSED.value
         case "running":
             return NodeState.RUNNING.value
         case "interrupted":
@@ -108,12 +112,16 @@ def state_of(past: Past, status: str, path: str) -> str:
 
 def stored_node(past: Past, status: str, path: str) -> StoredNode:
     """Return a firing of a run that has this status."""
+    return _stored_node(past, status, path, past.paused_blocks())
+
+
+def _stored_node(past: Past, status: str, path: str, paused: Collection[str]) -> StoredNode:
     firing = past.firings[path]
     has_ended = firing.state is not None
     return StoredNode(
         path,
         firing.type,
-        state_of(past, status, path),
+        state_of(past, status, path, paused),
         firing.attempt,
         firing.started,
         firing.ended,
@@ -128,7 +136,8 @@ def stored_node(past: Past, status: str, path: str) -> StoredNode:
 
 def stored_nodes(past: Past, status: str) -> Iterator[StoredNode]:
     """Yield the firings of a run that has this status, in the order in which they began."""
-    return (stored_node(past, status, path) for path in past.firings)
+    paused = past.paused_blocks()
+    return (_stored_node(past, status, path, paused) for path in past.firings)
 
 
 def node_tree(past: Past, status: str) -> list[NodeBranch]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import pytest
 
 from dataflow import Flow, Paused, Store, collect, each
 from dataflow.durable.journal_view import fold
-from dataflow.inspection.stored_run import stored_nodes
+from dataflow.inspection.stored_run import read_run, stored_nodes
 
 
 async def same(x: Any) -> Any:
@@ -79,6 +80,32 @@ async def test_blocks_around_an_open_ask_have_paused(made: Any) -> None:
     assert {path: result.states[path].value for path in stored} == stored
     for path, state in result.states.items():
         assert f"{path} is {state.value}" in result.why(path)
+
+
+@pytest.mark.parametrize("made", FLOWS[:-1])
+async def test_they_have_while_the_run_is_executed(made: Any) -> None:
+    store = Store.memory()
+    with Flow("beside") as flow:
+        inner = made()
+        flow.output("asked", flow.add(inner).out.o)
+        with flow.loop(limit=2) as loop:
+            carried = loop.carry(None)
+            carried.next(flow.add(anyio.sleep_forever).out)
+        flow.output("o", carried.final)
+    async with flow.using(store=store).start() as run:
+        begun: set[Any] = set()
+        async for event in run.events():
+            begun.add(event.kind if event.kind == "ask_opened" else event.path)
+            if {"ask_opened", "loop[0]/sleep_forever"} <= begun:
+                break
+        found = read_run(store, store.find(run.id))
+        await run.cancel()
+    for status in ("running", "interrupted"):
+        states = {one.path: one.state for one in stored_nodes(found.past, status)}
+        inside = {path: state for path, state in states.items() if path.partition("[")[0] != "loop"}
+        assert inside[inner.name] == "paused"
+        assert set(inside.values()) <= {"paused", "done"}
+        assert (states["loop"], states["loop[0]/sleep_forever"]) == (status, status)
 
 
 async def test_a_live_session_says_the_same() -> None:
