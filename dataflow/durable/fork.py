@@ -176,6 +176,8 @@ class _Forking:
         self._refuse_reached(plan.name, reach, forgotten, answers)
         copying = _JournalCopy(past, reach, self._time, forgotten, past.failures, answers, changed_code)
         records = list(copying.copied(self._records, started))
+        started["decided"] = _decided_otherwise(past, records)
+        records[0] = _record(1, EventKind.RUN_STARTED.value, "", started)
         blobs = {**blobs_in(records[1:], self._store.blob), **blobs_in(records[:1], self._blob)}
         return _Fork(plan, records, {**blobs, **self._blobs})
 
@@ -244,6 +246,23 @@ class _Forking:
         problems = [ANSWER_ASKED_AGAIN(id) for id in answers if reach.has(id) or id in forgotten]
         if problems:
             raise FlowInvalid(name, problems, FORK)
+
+
+def _decided_otherwise(past: Past, records: Iterable[Record]) -> dict[str, dict[str, tuple[Any, str]]]:
+    """Return the keys and merged conversations without a record, which remain valid for equal values."""
+    copied = {(record.kind, record.path) for record in records}
+    every = {
+        "keys": (EventKind.MAP_OPENED.value, past.keys),
+        "merges": (EventKind.CONTEXTS_MERGED.value, past.merges),
+    }
+    return {
+        name: {
+            path: (written, digest)
+            for path, (written, digest) in decided.items()
+            if digest is not None and (kind, path) not in copied
+        }
+        for name, (kind, decided) in every.items()
+    }
 
 
 def _same(written: Mapping[str, Any], before: Mapping[str, Any], name: str) -> bool:

@@ -339,6 +339,14 @@ def _of_decision(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]
             pass
 
 
+def _of_fork(past: Past, decided: Mapping[str, Mapping[str, tuple[Any, str]]]) -> None:
+    """Fold the decisions that a fork has from the other run without their records."""
+    for path, (keys, digest) in decided.get("keys", {}).items():
+        past.keys[path] = keys, digest
+    for path, (value, digest) in decided.get("merges", {}).items():
+        past.merges[path] = value, digest
+
+
 def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     firing.type, firing.attempt = data["type"], data["attempt"]
     firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
@@ -388,6 +396,7 @@ def _of_run(past: Past, kind: EventKind, data: Mapping[str, Any], time: datetime
     match kind:
         case EventKind.RUN_STARTED:
             past.flow, past.told, past.started, past.session_began = data["flow"], data, time, time
+            _of_fork(past, data.get("decided", {}))
         case EventKind.RUN_RESUMED:
             if past.status is RunStatus.RUNNING:
                 past.elapsed += past.session_elapsed

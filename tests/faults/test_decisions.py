@@ -124,11 +124,20 @@ async def plain(x: int) -> int:
     return x
 
 
-async def test_items_keep_their_keys_when_a_node_inside_is_recomputed() -> None:
+@pytest.mark.parametrize("way", ["resume", "fork", "fork of a fork"])
+async def test_items_keep_their_keys_when_a_node_inside_is_recomputed(way: str) -> None:
     store = Store.memory()
     result = await items(plain).using(store=store).run(xs=XS)
     STATE.session = 2
-    result = await items(edited).using(store=store).resume(result.run_id, edited="recompute")
+    flow = items(edited).using(store=store)
+    if way == "resume":
+        result = await flow.resume(result.run_id, edited="recompute")
+    else:
+        result = await flow.fork(result.run_id, changes={}, edited="recompute")
+    if way == "fork of a fork":
+        result = await items(plain).using(store=store).fork(result.run_id, changes={}, edited="recompute")
+        assert [(ask.id, ask.show) for ask in result.asks] == [("send[1-5]/q", 5), ("send[1-1]/q", 1)]
+        return
     assert [(ask.id, ask.show) for ask in result.asks] == [("send[1-5]/q", 105), ("send[1-1]/q", 101)]
     assert STATE.sent == XS
 
