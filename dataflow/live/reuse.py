@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, assert_never
 
 from dataflow.base.copies import own_copy
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
@@ -38,6 +38,8 @@ __all__ = ["PastOutcome", "Reads", "Reuse", "digest_of"]
 #: In place of the content hash of a skip, and of a signal that has arrived.
 SKIPPED: Final = b"skip"
 SIGNALLED: Final = b"signal"
+#: What the keys of a map were made of, its key function and the content hash of its list, and the keys.
+_Keys: TypeAlias = "tuple[tuple[object, object], Sequence[str]]"
 
 
 @dataclass(slots=True, eq=False)
@@ -107,6 +109,16 @@ class Reuse:
             frame.note_opened(node.index, known.opened)
         self.scheduler.finish(frame, node, DONE)
         return True
+
+    def keys(
+        self, frame: Frame, node: PlanNode, slot: int, key: object, make: Callable[[], Sequence[str]]
+    ) -> Sequence[str]:
+        """Return the keys of a map: the former ones if its list and its key function are unchanged."""
+        given = (key, self.digests.of(frame, slot))
+        known = self.memory.keys_of(frame, node)
+        names = known[1] if known is not None and known[0] == given else make()
+        self.memory.note_keys(frame, node, (given, names))
+        return names
 
     def is_superseded(self, frame: Frame, index: int) -> bool:
         """Return whether an update has invalidated a firing of the root that has not ended."""
@@ -334,14 +346,24 @@ class Outcomes:
         """Note the outcome of a node of the root."""
         self._own[index] = known
 
+    def keys_of(self, frame: Frame, node: PlanNode) -> _Keys | None:
+        """Return the keys of a map when it was opened last."""
+        inside, path = self._inside[_root_node(frame, node)], frame.path_of(node)
+        return inside.keys_now.get(path) or inside.keys_before.get(path)
+
+    def note_keys(self, frame: Frame, node: PlanNode, keys: _Keys) -> None:
+        """Note the keys of a map that opens."""
+        self._inside[_root_node(frame, node)].keys_now[frame.path_of(node)] = keys
+
     def opens(self, index: int) -> None:
         """Note that a loop, map or subflow of the root opens: the outcomes inside are looked up by path."""
         inside = self._inside.setdefault(index, _Inside())
         inside.before, inside.now = {**inside.before, **inside.now}, {}
+        inside.keys_before, inside.keys_now = {**inside.keys_before, **inside.keys_now}, {}
 
     def has_ended(self, index: int) -> None:
         """Note that such a node has ended: outcomes that are no longer inside are dropped."""
-        self._inside[index].before = {}
+        self._inside[index].before, self._inside[index].keys_before = {}, {}
 
     def forget(self, index: int) -> None:
         """Drop the outcome of a node of the root, but not those inside it."""
@@ -354,6 +376,13 @@ class _Inside:
 
     now: dict[str, PastOutcome] = field(default_factory=dict)  # since it was opened last
     before: dict[str, PastOutcome] = field(default_factory=dict)
+    keys_now: dict[str, _Keys] = field(default_factory=dict)  # of maps, as `now` and `before`
+    keys_before: dict[str, _Keys] = field(default_factory=dict)
+
+
+def _root_node(frame: Frame, node: PlanNode) -> int:
+    """Return the node of the root that is a node, or contains it."""
+    return node.index if frame.parent is None else _opener(frame)
 
 
 def _opener(frame: Frame) -> int:

@@ -80,6 +80,10 @@ class Maps:
         key, replay, writer = action.options.key, self.scheduler.replay, self.scheduler.journal_writer
         if key is None:
             return range(len(items)), {}
+        if self.scheduler.live is not None:
+            made = partial(_keys, node.id, key, items)
+            slot = next(iter(action.lists.values())).slots[0]
+            return self.scheduler.live.keys(frame, node, slot, key, made), {}
         digest = None if writer is None else writer.digest(items)
         path = frame.path_of(node)
         names = None if replay is None else replay.keys(path, len(items), digest)

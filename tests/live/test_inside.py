@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
 from typing import Any
 
@@ -122,6 +123,34 @@ async def test_other_code_for_nodes_in_a_map_and_in_a_loop() -> None:
         assert [await session.get("y"), await session.get("z")] == [[1, 2], 0]
         await session.update(n=1)
         assert await session.get("z") == 8
+
+
+@pytest.mark.parametrize("is_nested", [False, True], ids=["root", "subflow"])
+async def test_the_keys_of_an_equal_list_are_kept(is_nested: bool) -> None:
+    names = itertools.count()
+    calls: list[int] = []
+
+    async def plus(x: int, y: int) -> int:
+        return x + y
+
+    with Flow("f") as flow:
+        item = each(flow.input("xs", list[int]), key=lambda _: str(next(names)))
+        one = flow.add(told_by(calls), x=item)
+        flow.output("y", collect(flow.add(plus, x=one.out, y=flow.input("by", int)).out))
+    if is_nested:
+        inner = flow
+        with Flow("outer") as flow:
+            flow.output("y", flow.add(inner, xs=flow.input("xs", list[int]), by=flow.input("by", int)).out.y)
+    async with flow.live(xs=[1, 2], by=1) as session:
+        assert await session.get("y") == [3, 4]
+        for changed, y, called in (
+            ({"by": 2}, [4, 5], []),
+            ({"xs": [1, 3]}, [4, 6], [1, 3]),  # keys of another list are made again
+            ({"by": 3}, [5, 7], []),
+        ):
+            calls.clear()
+            await session.update(**changed)
+            assert (await session.get("y"), calls) == (y, called)
 
 
 def frames_of(session: Live) -> int:
