@@ -74,6 +74,7 @@ class Flow(Definition):
         memo: ProcessMemo | Store | None = None,
         telemetry: Telemetry | bool | None = None,
         check_values: bool = False,
+        progress: bool = False,
     ) -> Self:
         """Return the flow with these settings for its runs, the others by default; this one is not changed.
 
@@ -88,14 +89,25 @@ class Flow(Definition):
         a crash. `memo` is the cache for outcomes: a `ProcessMemo` in place of `process_memo`, or a `Store`
         in place of the store of the runs. With `telemetry` runs are reported to OpenTelemetry as spans,
         without content unless a `Telemetry` enables it. With `check_values` each value is checked against the
-        type of its port, and a node that gives one that does not fit fails.
+        type of its port, and a node that gives one that does not fit fails. With `progress` runs show their
+        progress on standard error as `dataflow run` does: a tree on a terminal, else lines.
         """
         if store is not None or memo is not None:
             _check_places(store, memo)
         other = self._copied()
         spans = telemetry_of(telemetry)
         other.settings = Settings(
-            errors, max_concurrency, limits, timeout, cleanup, check_values, keep, store, memo, spans
+            errors,
+            max_concurrency,
+            limits,
+            timeout,
+            cleanup,
+            check_values,
+            keep,
+            store,
+            memo,
+            spans,
+            progress,
         )
         return other
 

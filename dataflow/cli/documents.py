@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Written", "written"]
 
 #: The settings that a document cannot have.
-_WITHOUT_FORM: Final = ("keep", "store", "memo", "telemetry")
+_WITHOUT_FORM: Final = ("keep", "store", "memo", "telemetry", "progress")
 #: The name of a document on standard output, in the problems of what would be read.
 _UNNAMED: Final = "the document"
 

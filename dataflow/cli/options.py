@@ -129,7 +129,7 @@ class Options:
 
     def settled(self, flow: Flow, store: Store | None) -> Flow:
         """Return the flow with this store and the requested concurrency, its other settings unchanged."""
-        changes: dict[str, Any] = {"store": store}
+        changes: dict[str, Any] = {"store": store, "progress": False}  # the command shows its own
         if self.max_concurrency is not None:
             changes["max_concurrency"] = self.max_concurrency
         given = {field.name: getattr(flow.settings, field.name) for field in fields(flow.settings)}

@@ -124,8 +124,11 @@ class Session:
         draws_over_events = self._options.events and is_terminal(self._out)
         self._interrupts.is_live = can_be_live() and not draws_over_events
         if self._interrupts.is_live:
-            past = None if read_past is None else read_past()
-            return Tree(name, plan, lambda: self._interrupts.caught is not None, past)
+            tree = Tree(name, plan, lambda: self._interrupts.caught is not None)
+            if read_past is not None:
+                past = read_past()
+                tree.recall(past.past, past.stored.readable)
+            return tree
         from dataflow.cli.board import nodes_of_file
         from dataflow.cli.lines import Lines
 

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dataflow.cli.board import Row
     from dataflow.compiler.plan import FlowPlan
     from dataflow.core.events import Event
-    from dataflow.inspection.stored_run import PastRun
+    from dataflow.durable.journal_view import Past
 
 __all__ = ["Tree", "can_be_live", "describe"]
 
@@ -99,12 +99,9 @@ class Tree:
         name: str,
         plan: FlowPlan,
         is_cancelling: Callable[[], bool],
-        past: PastRun | None = None,
     ) -> None:
         self._name = name
         self._board = Board(plan)
-        if past is not None:
-            self._board.recall(past.past, past.stored.readable, datetime.now(UTC))
         self._is_cancelling = is_cancelling
         self._began = datetime.now(UTC)
         self._lock = threading.Lock()
@@ -115,6 +112,10 @@ class Tree:
             refresh_per_second=REFRESHES,
             redirect_stdout=is_terminal(sys.stdout),
         )
+
+    def recall(self, past: Past, readable: Callable[[Any], Any]) -> None:
+        """Show what a resumed run has done before; `readable` decodes stored values for people."""
+        self._board.recall(past, readable, datetime.now(UTC))
 
     def __enter__(self) -> Self:
         self._live.start(refresh=True)

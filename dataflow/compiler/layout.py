@@ -336,6 +336,8 @@ def _unused(vertices: Iterable[Vertex]) -> Iterator[str]:
                 yield f"memo of the flow of node {node!r}"
             if flow.settings.telemetry is not None:
                 yield f"telemetry of the flow of node {node!r}"
+            if flow.settings.progress:
+                yield f"progress of the flow of node {node!r}"
 
 
 def _calls(vertices: Iterable[Vertex]) -> Iterator[tuple[str, CallAction, Nested | None]]:

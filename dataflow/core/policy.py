@@ -256,9 +256,11 @@ class Settings:
     store: Store | None = None  # where runs are stored (S12.1)
     memo: ProcessMemo | Store | None = None  # where results are cached (S13.1)
     telemetry: Telemetry | None = None  # how runs are reported to OpenTelemetry (S19)
+    progress: bool = False  # shown on standard error
 
     def __post_init__(self) -> None:
         _check_bool("keep", self.keep)
+        _check_bool("progress", self.progress)
         _check_bool("check_values", self.check_values)
         if self.errors is not None:
             one_of("errors", self.errors, Errors)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from os import urandom
+from pkgutil import resolve_name
 from time import gmtime, strftime, time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -24,6 +25,7 @@ from dataflow.runtime.tasks import owning_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+    from contextlib import AbstractContextManager
 
     from dataflow.compiler.addresses import RootPort
     from dataflow.compiler.plan import PlanNode
@@ -216,15 +218,20 @@ async def executing(prepare: Prepare) -> AsyncIterator[Run]:
     failure of the run that was not awaited is raised when the block is left.
     """
     prepared = await prepare()
+    progress: AbstractContextManager[None] = nullcontext()
+    if prepared.scheduler.settings.progress:
+        # by name: the command line, which shows progress, is above the engine, and slow to load
+        progress = resolve_name("dataflow.cli.progress:shown")(prepared.scheduler)
 
     def begin(spawn: Spawn) -> Engine:
         engine = Engine(prepared.scheduler, prepared.start, spawn)
         engine.begin()
         return engine
 
-    async with owning_tasks(begin) as engine:
-        run = Run(engine)
-        yield run
+    with progress:
+        async with owning_tasks(begin) as engine:
+            run = Run(engine)
+            yield run
     run.raise_unseen()
 
 

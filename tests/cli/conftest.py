@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
@@ -64,3 +65,23 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Done(code, *capsys.readouterr())
 
     return run
+
+
+class Window(io.StringIO):
+    """Standard error as a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make standard error a terminal of some size."""
+
+    def open_window(columns: int = 80, lines: int = 24) -> None:
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("LINES", str(lines))
+        monkeypatch.setattr(sys, "stderr", Window())
+
+    return open_window

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import re
 import sys
 from collections.abc import Callable
@@ -16,29 +15,10 @@ from dataflow.core.states import NodeState
 from dataflow.durable.journal_view import Past, PastFiring
 from dataflow.stores import Store
 from tests.cli import examples
+from tests.cli.conftest import Window
 from tests.cli.processes import EXAMPLES
 from tests.cli.test_board import START, Story
 from tests.support.source import home_of
-
-
-class Window(io.StringIO):
-    """Standard error as a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def window(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Make standard error a terminal of some size."""
-
-    def open_window(columns: int = 80, lines: int = 24) -> None:
-        monkeypatch.setenv("TERM", "xterm")
-        monkeypatch.setenv("COLUMNS", str(columns))
-        monkeypatch.setenv("LINES", str(lines))
-        monkeypatch.setattr(sys, "stderr", Window())
-
-    return open_window
 
 
 def told(story: Story) -> list[str]:
