@@ -28,7 +28,7 @@ from dataflow.types.validation import object_schema
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 
-    from dataflow.core.policy import Memo, MemoPolicy, OnError, Retry
+    from dataflow.core.policy import Effect, Memo, MemoPolicy, OnError, Retry
     from dataflow.core.ports import InPort, NodeOutput, OutPort
     from dataflow.core.wiring import Nested
 
@@ -114,7 +114,7 @@ class Node(Generic[P, R]):
         on_error: OnError = _UNSET,
         default: object = _UNSET,
         limit: str | int = _UNSET,
-        effect: bool = _UNSET,
+        effect: Effect = _UNSET,
         enabled: bool = _UNSET,
         cutoff: Callable[[Any, Any], bool] = _UNSET,
     ) -> Self:
@@ -209,7 +209,7 @@ def node(
     on_error: OnError = ...,
     default: object = ...,
     limit: str | int = ...,
-    effect: bool = ...,
+    effect: Effect = ...,
     cutoff: Callable[[Any, Any], bool] = ...,
     ports: Callable[[Any], Ports] | Ports = ...,
 ) -> NodeDecorator: ...
@@ -233,7 +233,8 @@ def node(
     `using(limits=)`, or the number of firings of the node that may run concurrently. `ports` names the
     ports, or is a function of the config that returns them. `memo` sets the cache scope of outcomes: `off`,
     the `run`, the `process` or the `store`; a `Memo` has more options. `effect` declares that a call
-    changes something outside the run. In a live session `cutoff` compares the old and the new value of a
+    changes something outside the run; with `ask` a call that was cut off by a crash is repeated only after an
+    ask. In a live session `cutoff` compares the old and the new value of a
     port: if it returns True, the old value is kept and downstream nodes are not recomputed. Raises
     ValueError for an invalid setting.
     """

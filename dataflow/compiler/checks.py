@@ -157,7 +157,7 @@ class _Checker:
             problem = NOT_CACHEABLE(what="a subflow", advice="set `memo` for nodes of the subflow")
         elif action.type.id in (ASK_ID, USER_INPUT_ID):
             problem = NOT_CACHEABLE(what="a node that asks for a new value each time", advice="remove `memo`")
-        elif action.policy.effect is True:
+        elif action.policy.has_effect:
             problem = NOT_CACHEABLE(what="a node with an effect", advice="use memo='off', or remove `effect`")
         else:
             return

@@ -88,7 +88,7 @@ class CallAction:
         self.bounds = bounds_of(policy)
         self.exits = {port.name: port.exit for port in outputs if port.exit is not None}
         self.memo = memo_of(policy)
-        is_bare = policy.effect is not True and policy.cutoff is MISSING
+        is_bare = not policy.has_effect and policy.cutoff is MISSING
         self.is_single = node_type.shape is Shape.SINGLE and not self.exits and is_bare
         is_free = self.bounds is None and self.memo is None
         self.is_simple = self.is_single and is_free and _is_native(node_type.call)

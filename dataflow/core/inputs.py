@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
@@ -36,12 +37,15 @@ __all__ = [
     "MOST_SECONDS",
     "USER_INPUT_ID",
     "Ask",
+    "Decision",
     "Request",
     "check_schema",
+    "decision_schema",
     "metadata_without_ask",
     "note_secrets",
     "ports_left",
     "read_answer",
+    "read_decision",
     "read_inputs",
     "read_request",
     "read_some",
@@ -129,6 +133,41 @@ def schema_of(left: Sequence[OutPort]) -> dict[str, Any]:
         return {"type": "null"}
     required = [port.name for port in left if not port.conditional]
     return object_schema({port.name: port.type for port in left}, required)
+
+
+class Decision(Enum):
+    """An answer about a call with an effect that was cut off, other than the value that it had given."""
+
+    AGAIN = "run again"
+    GIVE_UP = "give up"
+
+
+def decision_schema(left: Sequence[OutPort]) -> dict[str, Any]:
+    """Return the JSON Schema of an answer about a call that was cut off: a decision, or its value."""
+    value = schema_of(left)
+    shared = {"$defs": value.pop("$defs")} if "$defs" in value else {}
+    given = {
+        "type": "object",
+        "properties": {"value": value},
+        "required": ["value"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [{"enum": [one.value for one in Decision]}, given], **shared}
+
+
+def read_decision(
+    id: str, left: Sequence[OutPort], value: object, *, is_json: bool
+) -> Decision | dict[str, Any]:
+    """Read an answer about a call that was cut off: a decision, or the values of its ports.
+
+    Raises AnswerRefused.
+    """
+    if isinstance(value, str) and value in [one.value for one in Decision]:
+        return Decision(value)
+    if not isinstance(value, Mapping) or list(value) != ["value"]:
+        expected = " or ".join([*(repr(one.value) for one in Decision), "{'value': ...}"])
+        raise AnswerRefused(id, VALUE_MISMATCH(expected=expected, found=described(value)))
+    return read_answer(id, left, value["value"], is_json=is_json)
 
 
 def read_answer(

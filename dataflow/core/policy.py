@@ -33,6 +33,7 @@ __all__ = [
     "NO_POLICY",
     "EachOptions",
     "Edited",
+    "Effect",
     "Errors",
     "ItemErrors",
     "Memo",
@@ -56,6 +57,7 @@ CLEANUP: Final = 5.0
 MemoPolicy = Literal["off", "run", "process", "store"]
 Reach = Literal["run", "process", "store"]
 OnError = Literal["fail", "skip", "route"]
+Effect = bool | Literal["ask"]
 ItemErrors = Literal["fail", "collect", "skip"]
 Errors = Literal["fail_fast", "continue"]
 Edited = Literal["refuse", "keep", "recompute"]
@@ -171,7 +173,7 @@ class Policy:
     on_error: OnError | Any = MISSING
     default: object = MISSING
     limit: str | int | Any = MISSING
-    effect: bool | Any = MISSING
+    effect: Effect | Any = MISSING
     enabled: bool | Any = MISSING
     errors: NodeErrors | Any = MISSING  # of subflow nodes (S7.3)
     cutoff: Callable[[Any, Any], bool] | Any = MISSING  # of old and new value, in a live session (S13.4)
@@ -189,6 +191,16 @@ class Policy:
     @property
     def is_enabled(self) -> bool:
         return self.enabled is not False
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether a call changes something outside the run."""
+        return self.effect is True or self.asks_to_repeat
+
+    @property
+    def asks_to_repeat(self) -> bool:
+        """Whether a call that was cut off is repeated only after an ask."""
+        return self.effect == "ask"
 
     @property
     def is_sure(self) -> bool:
@@ -292,9 +304,10 @@ def policy_of(
     **given: Any,
 ) -> Policy:
     """Build a policy from the keywords of `node` and `with_`; raises ValueError for an invalid one."""
-    for name, flag in (("enabled", enabled), ("effect", effect)):
-        if flag is not MISSING:
-            _check_bool(name, flag)
+    if enabled is not MISSING:
+        _check_bool("enabled", enabled)
+    if effect is not MISSING and not isinstance(effect, bool) and effect != "ask":
+        raise _invalid("effect", "True, False or 'ask'", effect)
     for name in ("timeout", "deadline"):
         if name in given and given[name] is not MISSING:
             check_positive_or_none(name, given[name])

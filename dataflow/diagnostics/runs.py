@@ -229,6 +229,14 @@ ASK_EXPIRED: Final = Kind(
     example='flow.ask(str, "Why?", expires=60)',
     cure="Answer in time, raise `expires`, or give the ask a `default`.",
 )
+EFFECT_GIVEN_UP: Final = Kind(
+    "DF0882",
+    "was cut off after it had begun, and given up by the answer to its ask",
+    hint="resume the run to be asked again",
+    meaning='A call with `effect="ask"` was cut off, and the ask about it was answered with `give up`.',
+    example='await flow.resume(run_id, {"send": "give up"})',
+    cure="Resume the run and answer `run again` or the value that the call had given, or handle the failure.",
+)
 ANSWER_NOT_JSON: Final = Kind(
     "DF0831",
     "is not JSON: {error}",

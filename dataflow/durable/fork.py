@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import PydanticSerializationError
 
+from dataflow.compiler.addresses import address_of, scopes_of
+from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind
 from dataflow.core.inputs import read_answer, read_inputs
 from dataflow.core.states import LoopEnd, NodeState, RunStatus
@@ -174,7 +176,9 @@ class _Forking:
             answers=answers.keys(),
         )
         self._refuse_reached(plan.name, reach, forgotten, answers)
-        copying = _JournalCopy(past, reach, self._time, forgotten, past.failures, answers, changed_code)
+        copying = _JournalCopy(
+            past, reach, self._time, forgotten, past.failures, answers, changed_code, _cut_off(plan, past)
+        )
         records = list(copying.copied(self._records, started))
         started["decided"] = _decided_otherwise(past, records)
         records[0] = _record(1, EventKind.RUN_STARTED.value, "", started)
@@ -265,6 +269,21 @@ def _decided_otherwise(past: Past, records: Iterable[Record]) -> dict[str, dict[
     }
 
 
+def _cut_off(plan: FlowPlan, past: Past) -> set[str]:
+    """Return the firings that were cut off, and are not repeated without an answer."""
+    asking = {
+        scope.address_of(node)
+        for scope in scopes_of(plan)
+        for node in scope.plan.nodes
+        if isinstance(node.action, Call) and node.action.policy.asks_to_repeat
+    }
+    return {
+        path
+        for path, firing in past.firings.items()
+        if asking and (firing.is_running or firing.was_cut_off) and address_of(path) in asking
+    }
+
+
 def _same(written: Mapping[str, Any], before: Mapping[str, Any], name: str) -> bool:
     """Return whether a stored value is unchanged: types count, the order of keys does not (S13.2)."""
     return name in before and _text(written[name]) == _text(before[name])
@@ -319,6 +338,7 @@ class _JournalCopy:
     failures: Collection[str] = ()
     answers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     warnings: Sequence[str] = ()  # of changed code
+    cut_off: Collection[str] = ()  # firings that are not repeated without an answer
 
     def copied(self, records: Iterable[Record], started: Mapping[str, Any]) -> Iterator[Record]:
         """Yield the journal of the fork, renumbered: its start, then the records that remain valid."""
@@ -365,7 +385,9 @@ class _JournalCopy:
             return not self.reach.has(path) and path not in self.forgotten
         if firing.is_opener:
             return self._stands_of_opener(kind, path, firing, data)
-        return not (path in self.reach.paths or path in self.forgotten or self._runs_again(firing, kind))
+        if path in self.reach.paths or path in self.forgotten:
+            return False
+        return path in self.cut_off or not self._runs_again(firing, kind)
 
     def _runs_again(self, firing: PastFiring, kind: str) -> bool:
         """Return whether a record is of an unsettled firing, which runs again; an open ask stays open."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.compiler.addresses import form_of, opener_of, scopes_of
 from dataflow.compiler.plan import FlowOf
 from dataflow.core.events import EventKind
+from dataflow.core.inputs import Decision
 from dataflow.core.states import LoopEnd, NodeState, RunStatus
 from dataflow.diagnostics.stores import RECORD_UNREADABLE, RUN_EMPTY
 from dataflow.errors import StoreError
@@ -54,6 +55,12 @@ class PastAsk:
     values: Any = None  # by port, once it was answered
     by: str = ""
     closed: str | None = None  # why it no longer accepts an answer
+    decision: Decision | None = None  # about a call that was cut off
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it is about a call that was cut off."""
+        return bool(self.told.get("repeats"))
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +74,7 @@ class PastFiring:
     started: datetime | None = None
     ended: datetime | None = None
     is_running: bool = False  # it has started and not ended
+    was_cut_off: bool = False  # its newest attempt had begun when its process ended, or the run was cancelled
     state: NodeState | None = None  # the state that it ended in
     ports: Mapping[str, Any] = field(default_factory=dict)
     metadata: Any = None
@@ -247,6 +255,7 @@ class Past:
                     earlier=known.attempt,
                     started=known.started,
                     is_running=known.is_running,
+                    was_cut_off=known.was_cut_off,
                 )
 
 
@@ -348,7 +357,9 @@ def _of_fork(past: Past, decided: Mapping[str, Mapping[str, tuple[Any, str]]]) -
 
 
 def _started(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
-    firing.type, firing.attempt = data["type"], data["attempt"]
+    firing.type, firing.attempt, firing.was_cut_off = data["type"], data["attempt"], False
+    if firing.ask is not None and firing.ask.repeats:
+        firing.ask = None  # it runs again
     firing.started, firing.is_running, firing.next_at, firing.state = time, True, None, None
 
 
@@ -361,6 +372,7 @@ def _of_memo(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) ->
 
 def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
+    firing.was_cut_off = data.get("interrupted", False)
     if delay is None:
         firing.next_at, firing.earlier = None, firing.attempt
     else:
@@ -373,6 +385,7 @@ def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: 
             firing.is_running, firing.state, firing.ask = False, None, PastAsk(time, data)
         case EventKind.ASK_ANSWERED if firing.ask is not None:
             firing.ask.values, firing.ask.by = data["values"], data["by"]
+            firing.ask.decision = Decision(data["decision"]) if "decision" in data else None
         case EventKind.ASK_CLOSED if firing.ask is not None:
             firing.ask.closed = data["reason"]
 
@@ -382,6 +395,7 @@ def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     state, firing.ports, firing.metadata = _STATES[data["state"]], data["ports"], data["metadata"]
     firing.state, firing.reason = state, data.get("reason", "")
     firing.failure, firing.earlier = failure, firing.attempt
+    firing.was_cut_off = state is NodeState.CANCELLED and (firing.is_running or firing.was_cut_off)
     firing.is_running, firing.ended, firing.next_at = False, time, None
 
 

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from dataflow.base.failure import Failure
 from dataflow.compiler.plan import Call
 from dataflow.core.events import EventKind, Reporter
-from dataflow.core.inputs import Request
+from dataflow.core.inputs import Decision, Request
 from dataflow.core.ports import DONE as DONE_PORT
 from dataflow.core.ports import ERROR as ERROR_PORT
 from dataflow.core.ports import MISSING, SKIP
@@ -122,12 +122,25 @@ class Replay:
         assert isinstance(call, Call), "only calls become ready"
         if self._stands(frame, node, firing):
             return True
-        if firing.ask is not None and firing.state in (None, NodeState.CANCELLED):
-            if firing.attempt > 1:
+        ask = firing.ask
+        if ask is not None and ask.decision is Decision.GIVE_UP:
+            firing.was_cut_off, firing.ask, ask = (
+                True,
+                None,
+                None,
+            )  # the failed run was resumed: it asks again
+        if ask is not None and firing.state in (None, NodeState.CANCELLED):
+            if ask.repeats:
+                self._count_attempts(frame, node, firing)
+            elif firing.attempt > 1:
                 frame.attempts_at(index).number = firing.attempt  # the attempt that has asked
-            self._ask(frame, node, call, firing.ask)
+            self._ask(frame, node, call, ask)
             return True
-        return self._count_attempts(frame, node, firing)
+        waits = self._count_attempts(frame, node, firing)
+        if call.policy.asks_to_repeat and (firing.is_running or firing.was_cut_off):
+            self.scheduler.asking.ask_to_repeat(frame, node, call, firing.started)
+            return True
+        return waits
 
     def settle_opener(self, frame: Frame, node: PlanNode) -> bool:
         """Settle a loop, map or subflow as a whole, if its end is recorded; return whether it is."""
@@ -232,11 +245,11 @@ class Replay:
         opened = ask.opened if ask.closed is None else self.scheduler.reporter.now()
         self.scheduler.reporter.is_listening = False  # these events are in the journal
         try:
-            asking.open_ask(frame, node, call, request, given, opened)
+            asking.open_ask(frame, node, call, request, given, opened, repeats=ask.repeats)
         finally:
             self.scheduler.reporter.is_listening = True
         if ask.values is not None:
-            asking.answer(path, ReadAnswer(values, ask.by))
+            asking.answer(path, ReadAnswer(values, ask.by, ask.decision))
         elif ask.closed is not None and self.reported.is_replaying:
             self._reopened.append(path)
         elif ask.closed is not None or path in self._shut:

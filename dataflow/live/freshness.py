@@ -359,4 +359,4 @@ def _stop(scheduler: Scheduler, node: PlanNode) -> None:
 
 
 def _has_effect(node: PlanNode) -> bool:
-    return isinstance(node.action, Call) and node.action.policy.effect is True
+    return isinstance(node.action, Call) and node.action.policy.has_effect

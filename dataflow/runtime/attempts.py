@@ -274,7 +274,7 @@ def _started(current: Attempt, calling: Callable[[], Coroutine[Any, Any, Any]]) 
 def _calling(worker: Worker, current: Attempt, action: Call, context: Context) -> Coroutine[Any, Any, Any]:
     """Return the coroutine that calls the function of a firing, within its timeout."""
     calling, writer = call(current, action, context), worker.scheduler.journal_writer
-    if action.policy.effect is True and writer is not None:
+    if action.policy.has_effect and writer is not None:
         calling = _once_committed(writer.journal.committed, current, calling)
     return calling if action.bounds is None else _in_time(worker, current, action.bounds, calling)
 

@@ -181,7 +181,7 @@ def _interrupted_in(firings: Mapping[str, _EarlierFiring]) -> Iterator[tuple[str
     for path, firing in firings.items():
         if firing.is_running and not firing.is_opener:
             failure = INTERRUPTED._replace(node=node_of_path(path), path=path, attempt=firing.attempt)
-            yield path, {"attempt": firing.attempt, "error": failure, "delay": None}
+            yield path, {"attempt": firing.attempt, "error": failure, "delay": None, "interrupted": True}
 
 
 def memo_for(plan: FlowPlan) -> Callable[[Scheduler], Memos] | None:

@@ -6,16 +6,27 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, assert_never
 
 from dataflow.base.copies import own_copy
 from dataflow.base.scalars import finite_number
 from dataflow.base.wording import short_repr
 from dataflow.core.events import EventKind
-from dataflow.core.inputs import Ask, check_schema, ports_left, read_answer, read_request, schema_of
+from dataflow.core.inputs import (
+    Ask,
+    Decision,
+    Request,
+    check_schema,
+    decision_schema,
+    ports_left,
+    read_answer,
+    read_decision,
+    read_request,
+    schema_of,
+)
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
-from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_CLOSED, ASK_EXPIRED, ASK_UNKNOWN
+from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_CLOSED, ASK_EXPIRED, ASK_UNKNOWN, EFFECT_GIVEN_UP
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused, problem_of
 from dataflow.scheduler.arguments import outputs_given
 
@@ -24,7 +35,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from dataflow.compiler.plan import Call, PlanNode
-    from dataflow.core.inputs import Request
     from dataflow.core.ports import NodeOutput, OutPort
     from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.scheduler.frames import FiringId, Frame
@@ -45,6 +55,7 @@ class ReadAnswer(NamedTuple):
 
     values: Mapping[str, Any]
     by: str
+    decision: Decision | None = None  # about a call that was cut off
 
 
 @dataclass(slots=True, eq=False)
@@ -60,6 +71,7 @@ class OpenAsk:
     left: Sequence[OutPort]  # the ports that the answer fills
     opened: datetime
     timer: Timer | None = None
+    repeats: bool = False  # whether a call that was cut off is to be repeated
 
 
 class Asking:
@@ -89,6 +101,14 @@ class Asking:
         check_schema(node.id, request)
         self.open_ask(frame, node, call, request, given, self.scheduler.reporter.now())
 
+    def ask_to_repeat(self, frame: Frame, node: PlanNode, call: Call, began: datetime | None) -> None:
+        """Ask whether to repeat a call that was cut off and may have had its effect (S12.2)."""
+        reporter, path = self.scheduler.reporter, frame.path_of(node)
+        prompt = f"{path} was cut off after it had begun, so it may have had its effect. Run it again?"
+        show = {"key": f"{reporter.run}/{path}", "began": None if began is None else began.isoformat()}
+        schema = decision_schema(ports_left(call.type.outputs, {}))
+        self.open_ask(frame, node, call, Request(prompt, show, schema), {}, reporter.now(), repeats=True)
+
     def open_ask(
         self,
         frame: Frame,
@@ -97,6 +117,8 @@ class Asking:
         request: Request,
         given: Mapping[str, Any],
         opened: datetime,
+        *,
+        repeats: bool = False,
     ) -> None:
         """Open an ask; its expiry counts from the time when it was first opened."""
         scheduler, path = self.scheduler, frame.path_of(node)
@@ -104,7 +126,7 @@ class Asking:
         schema = dict(request.schema) if request.schema is not None else schema_of(left)
         expires = None if request.expires is None else opened + timedelta(seconds=request.expires)
         ask = Ask(path, request.prompt, own_copy(request.show), schema, expires)
-        self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left, opened)
+        self.open[path] = one = OpenAsk(ask, frame, node, call, request, given, left, opened, repeats=repeats)
         self._over.pop(path, None)
         frame.states[node.index] = PAUSED
         if scheduler.live is not None:
@@ -119,9 +141,10 @@ class Asking:
         """Report that an ask is open, with all data needed to open it again."""
         default = {} if one.request.default is MISSING else {"default": one.request.default}
         given = {port: value for port, value in one.given.items() if value is not SKIP}
+        repeats = {"repeats": True} if one.repeats else {}
         self.scheduler.report(
             EventKind.ASK_OPENED, one.frame, one.node, prompt=one.ask.prompt, schema=one.ask.schema,
-            show=one.ask.show, expires=one.request.expires, given=given, **default,
+            show=one.ask.show, expires=one.request.expires, given=given, **default, **repeats,
         )  # fmt: skip
 
     def _watch(self, one: OpenAsk) -> None:
@@ -154,7 +177,13 @@ class Asking:
             raise AnswerRefused(id, ANSWERED)
         if self._is_over(one):
             raise AnswerRefused(id, ASK_CLOSED(reason="it has expired"))
-        values = read_answer(id, one.left, value, one.request.schema, is_json=is_json)
+        if one.repeats:
+            found = read_decision(id, one.left, value, is_json=is_json)
+            if isinstance(found, Decision):
+                return ReadAnswer({}, by, found)
+            values = found
+        else:
+            values = read_answer(id, one.left, value, one.request.schema, is_json=is_json)
         if self.scheduler.journal_writer is not None:
             try:
                 self.scheduler.journal_writer.check(values, id)
@@ -220,17 +249,31 @@ class Asking:
         return self.scheduler.take_step(partial(self.answer, id, answer))
 
     def answer(self, id: str, answer: ReadAnswer) -> None:
-        """Fill the ports of a node with a validated answer, and settle it."""
+        """Fill the ports of a node with a validated answer and settle it, or do what was decided."""
         one = self.open.pop(id)
         self._over[id] = ANSWERED
         if one.timer is not None:
             self.scheduler.timers.drop(one.timer)
         frame, node = one.frame, one.node
-        values, by = answer
-        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=own_copy(dict(values)))
+        values, by, decision = answer
+        decided = {} if decision is None else {"decision": decision.value}
+        values = own_copy(dict(values))
+        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=values, **decided)
+        match decision:
+            case None:
+                self._settle(one, answer)
+            case Decision.AGAIN:
+                self.scheduler.make_ready(frame, node.index)
+            case Decision.GIVE_UP:
+                self.scheduler.failing.failed(frame, node, NodeFailed(node.id, EFFECT_GIVEN_UP()))
+            case _:
+                assert_never(decision)
+
+    def _settle(self, one: OpenAsk, answer: ReadAnswer) -> None:
+        frame, node, values = one.frame, one.node, answer.values
         outputs = {**one.given, **{name: own_copy(value) for name, value in values.items()}}
         self.scheduler.releasing.succeeded(frame, node, one.call, outputs)
-        frame.note_memo(node.index, answered_text(values, by))
+        frame.note_memo(node.index, answered_text(values, answer.by))
 
     def _expire(self, one: OpenAsk) -> None:
         """Apply the default of an ask that has expired; without one its node fails."""

@@ -48,6 +48,7 @@ UNSHOWN: Final = {
     "DF0880": "needs a node that forgets to await, in tests/faults/test_checked_values.py",
     "DF0868": "needs a resumed run, in tests/faults/test_decisions.py",
     "DF0869": "needs a resumed run, in tests/faults/test_decisions.py",
+    "DF0882": "raised after a crash, in tests/faults/test_cut_off_effects.py",
     "DF1109": "raised in a forked process, in tests/stores/test_sqlite_files.py",
     "DF1168": "needs a damaged file, in tests/faults/test_stores.py",
     "DF1407": "needs a file of another system, in tests/cli/test_foreign.py",

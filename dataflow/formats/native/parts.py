@@ -17,7 +17,7 @@ from pydantic import (
 )
 from typing_extensions import TypeAliasType
 
-from dataflow.core.policy import CLEANUP, Backoff, Errors, ItemErrors, MemoPolicy, OnError, Reach
+from dataflow.core.policy import CLEANUP, Backoff, Effect, Errors, ItemErrors, MemoPolicy, OnError, Reach
 from dataflow.core.wiring import parse_reference
 from dataflow.diagnostics.documents import FIELD_MISPLACED, LIMIT_EMPTY
 from dataflow.errors import ArgumentInvalid
@@ -162,7 +162,10 @@ class PolicyPart(Part):
     limit: Name | Count | None = Field(
         default=None, description="A limit named in `using`, or a number of slots."
     )
-    effect: bool = Field(default=False, description="The call changes something outside the run.")
+    effect: Effect = Field(
+        default=False,
+        description="The call changes something outside the run; `ask`: one that was cut off is asked about.",
+    )
     enabled: bool = True
     errors: Literal["fail", "collect"] = Field(default="fail", description="Flow nodes only.")
 
