@@ -124,7 +124,8 @@ class Run:
         """
         await self._engine.answer(answers)
 
-    def cancel(self, reason: str = "cancelled") -> Ending:
+    # Any: type checkers would report each call that is not awaited
+    def cancel(self, reason: str = "cancelled") -> Any:
         """Cancel the run: waiting nodes do not run, running ones are cancelled. Any thread may call it.
 
         This returns before anything has ended. `await run.cancel()`, in the event loop of the run, returns

@@ -255,10 +255,9 @@ class Asking:
         if one.timer is not None:
             self.scheduler.timers.drop(one.timer)
         frame, node = one.frame, one.node
-        values, by, decision = answer
+        decision, values = answer.decision, own_copy(dict(answer.values))
         decided = {} if decision is None else {"decision": decision.value}
-        values = own_copy(dict(values))
-        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=by, values=values, **decided)
+        self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=answer.by, values=values, **decided)
         match decision:
             case None:
                 self._settle(one, answer)
