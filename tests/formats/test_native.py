@@ -94,7 +94,8 @@ def test_a_policy_has_what_is_given_and_no_more() -> None:
         timeout=1.5, deadline=None, memo="run", on_error="route", default=None, limit="llm", effect=True,
         enabled=False,
     )  # fmt: skip
-    assert placed("{type: t, policy: {limit: 2, retry: {}}}").policy == Policy(limit=2, retry=Retry())
+    asking = placed("{type: t, policy: {limit: 2, retry: {}, effect: ask}}").policy
+    assert asking == Policy(limit=2, retry=Retry(), effect="ask")
     memo = placed("{type: t, policy: {memo: {reach: store, ttl: 60, environment: [LANG, TZ]}}}").policy.memo
     assert memo == Memo("store", ttl=60, environment=["LANG", "TZ"])
     assert placed("{type: t, policy: {memo: {reach: run}}}").policy.memo == Memo("run")
