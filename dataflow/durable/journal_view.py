@@ -58,6 +58,11 @@ class PastAsk:
     decision: Decision | None = None  # about a call that was cut off
 
     @property
+    def answer(self) -> Mapping[str, Any]:
+        """The encoded values of the answer by port, or what was decided; empty before it was answered."""
+        return self.values or {} if self.decision is None else {"decision": self.decision.value}
+
+    @property
     def repeats(self) -> bool:
         """Whether it is about a call that was cut off."""
         return bool(self.told.get("repeats"))

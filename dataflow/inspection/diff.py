@@ -278,7 +278,7 @@ class _Side:
         firing = self.past.firings.get(path)
         if firing is None or firing.ask is None or firing.ask.values is None:
             return None
-        values = firing.ask.values
+        values = firing.ask.answer
         return next(iter(values.values())) if len(values) == 1 else values
 
     def token(self, path: str, port: str) -> Mapping[str, Any] | None:

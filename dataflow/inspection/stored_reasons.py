@@ -171,7 +171,7 @@ class StoredReasons:
     def _memo_of(self, firing: PastFiring) -> str:
         """Describe the answer to the ask of a firing, or the result of its cache lookup."""
         if firing.ask is not None and firing.ask.values is not None:
-            return f", {answered_text(self._found.stored.readable(firing.ask.values), firing.ask.by)}"
+            return f", {answered_text(self._found.stored.readable(firing.ask.answer), firing.ask.by)}"
         if firing.memo is None:
             return ""
         kind, details = firing.memo

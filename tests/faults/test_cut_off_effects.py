@@ -15,6 +15,8 @@ import pytest
 from dataflow import AnswerRefused, ArgumentInvalid, Flow, RunFailed, Store, collect, each, node
 from dataflow.cli import main
 from dataflow.durable.ownership import cancel_stored
+from dataflow.inspection.stored_reasons import StoredReasons
+from dataflow.inspection.stored_run import read_run
 from dataflow.stores import Answer
 
 SENT = Path("sent.txt")
@@ -110,6 +112,8 @@ async def test_the_answer_decides(store: Store, answer: Any, outcome: Any, way: 
         return
     with pytest.raises(RunFailed, match="DF0882"):
         await flow.resume(run, answers)
+    explained = str(StoredReasons(read_run(store, store.find(run))).explain("send"))
+    assert "answered with 'give up'" in explained.splitlines()[0]
     assert [ask.id for ask in (await flow.resume(run)).asks] == ["send"]  # it asks again
     assert (await flow.resume(run, {"send": "run again"}))["o"] == 10
     assert sent() == ["1"]
