@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from dataflow import AnswerRefused, ArgumentInvalid, Flow, RunFailed, Store, collect, each, node
@@ -126,6 +127,22 @@ async def test_an_item_is_asked_about_by_its_path(store: Store) -> None:
     assert sent() == ["3"]
 
 
+async def test_a_run_that_is_executed_takes_the_answer(store: Store) -> None:
+    answered = anyio.Event()
+
+    async def busy() -> None:
+        await answered.wait()
+
+    flow = plain()
+    flow.add(busy)
+    async with flow.using(store=store).resuming(run_of(store, "plain")) as run:
+        async for event in run.events():
+            if event.kind == "ask_opened":
+                await run.answer({"send": "run again"})
+                answered.set()
+        assert ((await run)["o"], sent()) == (10, ["1"])
+
+
 async def test_giving_up_can_be_handled(store: Store) -> None:
     result = await plain(default=7).using(store=store).resume(run_of(store, "plain"), {"send": "give up"})
     assert (result["o"], sent()) == (7, [])
@@ -134,7 +151,7 @@ async def test_giving_up_can_be_handled(store: Store) -> None:
 async def test_one_that_is_cut_off_again_is_asked_about_again(store: Store, tmp_path: Path) -> None:
     run, flow = run_of(store, "plain"), plain().using(store=store)
     code = f"anyio.run(plain().using(store=store).resume, {run!r}, {{'send': 'run again'}})"
-    dying(f"import anyio; {code}", tmp_path)
+    dying(code, tmp_path)
     assert sent() == ["1"]
     assert [ask.id for ask in (await flow.resume(run)).asks] == ["send"]
     assert (await flow.resume(run, {"send": {"value": 3}}))["o"] == 3
