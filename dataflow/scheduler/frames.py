@@ -165,6 +165,11 @@ class Frame:
                     ready.append((self, reader))
         return first if first is not None else ready.popleft() if ready else None
 
+    def give(self, slot: int, value: Any) -> list[FiringId]:
+        """Settle a slot that only calls read; return those that wait for no other."""
+        self.values[slot] = value
+        return self.count_down(self.plan.calls[slot] or ())
+
     def end_with(self, index: int) -> None:
         """End with the last node, which is done; nothing in the scope instance has failed."""
         self.states[index], self.unsettled, self.has_ended = DONE, 0, True

@@ -81,10 +81,8 @@ class Opening:
 
     def begin_calls(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
         """Pass parameters, which only calls read, to a scope instance that begins with nothing else."""
-        calls = frame.plan.calls
-        for slot, token in parameters:
-            frame.values[slot] = token
-            self.scheduler.note_ready(frame.count_down(calls[slot] or ()))
+        for slot, value in parameters:
+            self.scheduler.note_ready(frame.give(slot, value))
 
     def begin(self, frame: Frame, parameters: Iterable[tuple[int, Any]]) -> None:
         """Pass parameters and outer values to a scope instance, and release nodes that wait for nothing."""
