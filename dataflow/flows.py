@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
+from dataflow.base.tracebacks import USER_FRAMES
 from dataflow.compiler.definition import Definition
 from dataflow.core.inputs import read_inputs
 from dataflow.core.keywords import naming_settings
@@ -132,20 +133,22 @@ class Flow(Definition):
 
         Raises Paused if the run pauses, RunFailed if it fails.
         """
-        result = await self.run(**inputs)
-        if result.status == "paused":
-            raise Paused(result)
-        return result.outputs
+        with USER_FRAMES:
+            result = await self.run(**inputs)
+            if result.status == "paused":
+                raise Paused(result)
+            return result.outputs
 
     async def run(self, /, **inputs: Any) -> Result:
         """Run the flow to its end; raises RunFailed if it fails, FlowInvalid for wrong inputs.
 
         It runs on the current event loop, asyncio or trio. Cancelling the caller cancels the run.
         """
-        started = self.start(**inputs)
-        inputs.clear()  # so that only the run refers to them (S8.5)
-        async with started as run:
-            return await run
+        with USER_FRAMES:
+            started = self.start(**inputs)
+            inputs.clear()  # so that only the run refers to them (S8.5)
+            async with started as run:
+                return await run
 
     def run_sync(self, /, **inputs: Any) -> Result:
         """Run the flow from synchronous code, also while an event loop is running in this thread.
@@ -154,9 +157,10 @@ class Flow(Definition):
         """
         from dataflow.runtime.tasks import run_sync  # imports asyncio, which building a flow does not need
 
-        started = self.start(**inputs)
-        inputs.clear()  # so that only the run refers to them (S8.5)
-        return run_sync(started, f"dataflow run_sync {self.name}")
+        with USER_FRAMES:
+            started = self.start(**inputs)
+            inputs.clear()  # so that only the run refers to them (S8.5)
+            return run_sync(started, f"dataflow run_sync {self.name}")
 
     def start(self, port: object = None, /, **inputs: Any) -> AbstractAsyncContextManager[Run]:
         """Run the flow, or only the dependencies of a port, for the duration of the block.
@@ -167,8 +171,9 @@ class Flow(Definition):
         raised at the end.
         """
         executing, new_run_id, prepare_anew = _running()
-        plan = self.compile() if port is None else self.compile_for(port)
-        values = read_inputs(self.name, plan.wiring.inputs, inputs)
+        with USER_FRAMES:
+            plan = self.compile() if port is None else self.compile_for(port)
+            values = read_inputs(self.name, plan.wiring.inputs, inputs)
         inputs.clear()  # so that only the run refers to them (S8.5)
         if self.settings.store is None:
             return executing(partial(prepare_anew, plan, values, self.settings, new_run_id()))
@@ -193,8 +198,9 @@ class Flow(Definition):
         executing it or was faster, AnswerRefused for an answer that does not fit, FlowEdited if a settled
         node of the flow has changed since; in all of these cases the run is not changed.
         """
-        async with self.resuming(run, answers, edited=edited) as resumed:
-            return await resumed
+        with USER_FRAMES:
+            async with self.resuming(run, answers, edited=edited) as resumed:
+                return await resumed
 
     def resuming(
         self,
@@ -231,8 +237,9 @@ class Flow(Definition):
         FlowInvalid for invalid changes, AnswerRefused for an answer that does not fit, FlowEdited as
         `resume` does.
         """
-        async with self.forking(run, changes=changes, edited=edited) as forked:
-            return await forked
+        with USER_FRAMES:
+            async with self.forking(run, changes=changes, edited=edited) as forked:
+                return await forked
 
     def forking(
         self, run: str | Result, *, changes: Mapping[str, object], edited: Edited = "refuse"
@@ -265,7 +272,8 @@ class Flow(Definition):
         """
         from dataflow.live.session import live  # as in start
 
-        return live(self, read_inputs(self.name, self.wiring.inputs, inputs))
+        with USER_FRAMES:
+            return live(self, read_inputs(self.name, self.wiring.inputs, inputs))
 
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...
@@ -277,17 +285,18 @@ class Flow(Definition):
         The port belongs to the flow itself, not to a loop or map, or is the name of an output. Raises
         RunFailed if the run fails, Paused if it pauses, DataflowError if the port has no value.
         """
-        async with self.start(port, **inputs) as run:
-            inputs.clear()  # so that only the run refers to them (S8.5)
-            result = await run
-        [output] = result.declared
-        if output in result.outputs:
-            return result.outputs[output]
-        if result.status == "paused":
-            raise Paused(result)
-        from dataflow.runtime.result import no_value  # as above
+        with USER_FRAMES:
+            async with self.start(port, **inputs) as run:
+                inputs.clear()  # so that only the run refers to them (S8.5)
+                result = await run
+            [output] = result.declared
+            if output in result.outputs:
+                return result.outputs[output]
+            if result.status == "paused":
+                raise Paused(result)
+            from dataflow.runtime.result import no_value  # as above
 
-        raise no_value(result, output, port)
+            raise no_value(result, output, port)
 
     def to_mermaid(self) -> str:
         """Draw the flow as Mermaid text, whether or not it has problems."""
@@ -328,9 +337,10 @@ class Flow(Definition):
         """
         from dataflow.loading import read_document  # as above
 
-        read = read_document(path, Flow.from_wiring, format=format, options=options)
-        with Flow.from_wiring(*read) as loaded:
-            return loaded
+        with USER_FRAMES:
+            read = read_document(path, Flow.from_wiring, format=format, options=options)
+            with Flow.from_wiring(*read) as loaded:
+                return loaded
 
 
 def _check_places(store: object, memo: object) -> None:

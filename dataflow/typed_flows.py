@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
+from dataflow.base.tracebacks import USER_FRAMES
 from dataflow.builder.declare import configurable_type
 from dataflow.builder.placement import place, wire
 from dataflow.builder.sources import Placeholder
@@ -68,9 +69,10 @@ class TypedFlow(Flow, Generic[P, R]):
         called.compile()
         running = called.run(**bound.arguments)
         del args, kwargs, bound  # so that only the run refers to them (S8.5)
-        result = await running
-        if result.status == "paused":
-            raise Paused(result)
+        with USER_FRAMES:
+            result = await running
+            if result.status == "paused":
+                raise Paused(result)
         if called._single:  # noqa: SLF001 - of its own class
             return result["out"]  # type: ignore[no-any-return]  # typed by the function
         whole: Any = called._returns  # noqa: SLF001 - as above

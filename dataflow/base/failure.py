@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import traceback as traceback_module
 from types import UnionType
 from typing import TYPE_CHECKING, Final, NamedTuple, Union, get_args, get_origin
 
+from dataflow.base.tracebacks import hide_engine, is_cancellation
 from dataflow.base.wording import conceal, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
 __all__ = [
     "Failure",
@@ -26,9 +24,6 @@ __all__ = [
     "text_of_error",
 ]
 
-#: The folders of the engine's top-level package.
-_ENGINE: Final = tuple(f"{folder}{os.sep}" for folder in sys.modules[__name__.partition(".")[0]].__path__)
-
 _CODE: Final = re.compile(r"[A-Z]{2}\d{4}(?= )")
 
 
@@ -37,7 +32,7 @@ class Failure(NamedTuple):
 
     `node` is the id of the node, `path` that of the firing with iterations and items, both "" for the run
     itself. `attempt` counts from 1. `type` is the name of the exception's class, `message` its text,
-    `traceback` begins in the code of the user.
+    `traceback` has the frames of the user.
     """
 
     node: str
@@ -64,19 +59,11 @@ def error_line(failure: Failure) -> str:
     return f"{failure.type}: {failure.message}" if failure.message else failure.type
 
 
-def _from_user_code(traceback: TracebackType | None) -> TracebackType | None:
-    """Drop the engine's own frames from the head of a traceback."""
-    first = traceback
-    while first is not None and first.tb_frame.f_code.co_filename.startswith(_ENGINE):
-        first = first.tb_next
-    return first or traceback
-
-
 def failure_of(error: BaseException, node: str, path: str, attempt: int) -> Failure:
-    """Return the record of an exception that the node at the path raised."""
-    trace = _from_user_code(error.__traceback__)
+    """Return the record of an exception that the node at the path raised; hides the engine's frames in it."""
+    hide_engine(error)
     message = text_of_error(error)
-    text = _safe_text(lambda: "".join(traceback_module.format_exception(type(error), error, trace)))
+    text = _safe_text(lambda: "".join(traceback_module.format_exception(error)))
     return Failure(node, path, attempt, conceal(type(error).__name__), message, text)
 
 
@@ -109,17 +96,9 @@ def is_interruption(error: BaseException) -> bool:
     A cancellation is not: if the node was not cancelled, raising one fails the node.
     """
     if isinstance(error, BaseExceptionGroup):
-        _, rest = error.split(lambda one: isinstance(one, Exception) or _is_cancelled(one))
+        _, rest = error.split(lambda one: isinstance(one, Exception) or is_cancellation(one))
         return rest is not None
-    return not isinstance(error, Exception) and not _is_cancelled(error)
-
-
-def _is_cancelled(error: BaseException) -> bool:
-    """Return whether this is a cancellation of asyncio or trio, without importing either."""
-    asyncio, trio = sys.modules.get("asyncio"), sys.modules.get("trio")
-    return (asyncio is not None and isinstance(error, asyncio.CancelledError)) or (
-        trio is not None and isinstance(error, trio.Cancelled)
-    )
+    return not isinstance(error, Exception) and not is_cancellation(error)
 
 
 def takes_failure(annotation: object) -> bool:

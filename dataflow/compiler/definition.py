@@ -6,6 +6,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from dataflow.base.tracebacks import USER_FRAMES
 from dataflow.builder.builder import Builder
 from dataflow.builder.declare import flow_type
 from dataflow.builder.placement import place_flow
@@ -64,7 +65,8 @@ class Definition(Builder):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self.compile()
+            with USER_FRAMES:
+                self.compile()
 
     @property
     def inputs(self) -> Mapping[str, FlowInput]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from dataflow.base.copies import own_copy
+from dataflow.base.tracebacks import USER_FRAMES, UserBlock
 from dataflow.compiler.addresses import Addresses, RootPort, end_of, name_of
 from dataflow.core.inputs import read_some
 from dataflow.core.states import Errored, Skip
@@ -21,6 +22,7 @@ from dataflow.runtime.tasks import owning_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from dataflow.compiler.definition import Definition
     from dataflow.compiler.plan import PlanNode
@@ -103,9 +105,10 @@ class Live:
         if a node has failed, Paused if an answer is needed, DataflowError if a port has no value.
         """
         ports = (port, *more)
-        seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
-        values = tuple(map(self._value, ports, seen))
-        return values if more else values[0]
+        with USER_FRAMES:
+            seen = await self._engine.ports.settled_together([self._find(one) for one in ports])
+            values = tuple(map(self._value, ports, seen))
+            return values if more else values[0]
 
     def _value(self, port: object, seen: Seen) -> Any:
         match seen.token:
@@ -206,9 +209,13 @@ def _named(port: object) -> str:
     return f"output {port!r}" if isinstance(port, str) else f"port {name_of(port)}"
 
 
-@asynccontextmanager
-async def live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
+def live(definition: Definition, inputs: Mapping[str, Any]) -> AbstractAsyncContextManager[Live]:
     """Keep a flow up to date while the block runs; leaving the block cancels what is running."""
+    return UserBlock(_live(definition, inputs))
+
+
+@asynccontextmanager
+async def _live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncIterator[Live]:
     given = definition.settings
     settings = replace(given, store=None, memo=given.memo or given.store, timeout=None, keep=True)
     plan = definition.compile()

@@ -11,6 +11,7 @@ from time import gmtime, strftime, time
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from dataflow.base.copies import own_copy
+from dataflow.base.tracebacks import USER_FRAMES, UserBlock
 from dataflow.base.wording import conceal
 from dataflow.compiler.addresses import Addresses, address_of, name_of, released_error
 from dataflow.compiler.plan import Call, LoopOf
@@ -25,7 +26,7 @@ from dataflow.runtime.tasks import owning_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-    from contextlib import AbstractContextManager
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
 
     from dataflow.compiler.addresses import RootPort
     from dataflow.compiler.plan import PlanNode
@@ -142,7 +143,8 @@ class Run:
     async def _wait(self) -> Result:
         await self._engine.ended.wait()
         self._was_awaited = True
-        return outcome(self._engine)
+        with USER_FRAMES:
+            return outcome(self._engine)
 
     def raise_unseen(self) -> None:
         """Raise the failure of a run that was not awaited, so that it is not lost."""
@@ -211,13 +213,17 @@ def _outputs(engine: Engine) -> Mapping[str, Any]:
     }
 
 
-@asynccontextmanager
-async def executing(prepare: Prepare) -> AsyncIterator[Run]:
+def executing(prepare: Prepare) -> AbstractAsyncContextManager[Run]:
     """Execute a prepared run while the block runs; leaving the block waits for the run to end.
 
     The block owns one task group with every task of the run. An error in the block cancels the run, and a
     failure of the run that was not awaited is raised when the block is left.
     """
+    return UserBlock(_executing(prepare))
+
+
+@asynccontextmanager
+async def _executing(prepare: Prepare) -> AsyncIterator[Run]:
     prepared = await prepare()
     progress: AbstractContextManager[None] = nullcontext()
     if prepared.scheduler.settings.progress:
