@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.wording import moment, visible
 from dataflow.cli.arguments import STDIN, Given, is_secret, json_of, reason_of, split_entry
 from dataflow.cli.output import ExitCode, Refused, one_line, tell
+from dataflow.cli.paths import path_text
 from dataflow.core.config import field_schemas, type_of_schema
 from dataflow.diagnostics.commands import (
     ALREADY_ANSWERED,
@@ -42,7 +43,7 @@ def ask_lines(ask: OpenAsk, *, names_run: bool = False) -> str:
     verb = "expired" if ask.has_expired else "expires"
     expires = "" if ask.expires is None else f"  {verb} {moment(ask.expires)}"
     waits = "  (answered; the run has not gone on yet)" if ask.is_answered else ""
-    place = f"{ask.run}  {ask.id}" if names_run else ask.id
+    place = f"{ask.run}  {path_text(ask.id)}" if names_run else path_text(ask.id)
     head = f"{place}  {type_text(ask.schema)}{expires}  {one_line(ask.prompt)}".rstrip() + waits
     if ask.show is None:
         return head
@@ -99,7 +100,7 @@ def _plain_text(schema: Any) -> str:
 
 def answers_needed(asks: Iterable[OpenAsk]) -> Sequence[str]:
     """Return the arguments of a command that answers these asks, with values left open."""
-    return [f"{shlex.quote(ask.id)}=..." for ask in asks if not ask.is_answered]
+    return [f"{shlex.quote(path_text(ask.id))}=..." for ask in asks if not ask.is_answered]
 
 
 def read_answers(
@@ -111,11 +112,12 @@ def read_answers(
     """
     open_asks = {ask.id: ask for ask in asks if not ask.is_answered}
     answered = {ask.id for ask in asks if ask.is_answered}
+    ids = {path_text(id): id for id in (*open_asks, *answered)}
     problems: list[Diagnostic] = []
     taken: dict[str, Given] = {}
     for entry in given:
-        id, equals, text = split_entry(entry, [*open_asks, *answered])
-        id = _only_inside(id, [*open_asks, *answered])
+        id, equals, text = split_entry(entry, [*ids, *ids.values()])
+        id = _only_inside(ids.get(id, id), [*ids.values()])
         if not equals or not id:
             problems.append(
                 ENTRY_INVALID(expected="ASK=VALUE", found=one_line(entry, 60), available=open_asks)

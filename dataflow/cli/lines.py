@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.failure import Failure
-from dataflow.base.wording import counted, visible
+from dataflow.base.wording import counted
 from dataflow.cli.board import key_of
 from dataflow.cli.output import MOST_REASON, duration, one_line, tell
+from dataflow.cli.paths import path_text, with_paths
 from dataflow.core.events import EventKind
 from dataflow.core.states import NodeState
 from dataflow.inspection.json_values import shortened_repr
@@ -74,7 +75,7 @@ class Lines:
 
     def running(self) -> list[str]:
         """Return the paths of running firings."""
-        return list(self._began)
+        return [*map(path_text, self._began)]
 
     def _asks(self, event: Event) -> None:
         from dataflow.cli.asks import tell_ask  # few flows ask
@@ -95,7 +96,7 @@ class Lines:
             key_of(event.path) not in self._own or event.data.get("reason") == _DISABLED
         ):
             return
-        parts = [state.value.ljust(_WIDTH), visible(event.path)]
+        parts = [state.value.ljust(_WIDTH), path_text(event.path)]
         if items is not None:
             parts.append(counted(items, "item"))
         if began is not None:
@@ -104,7 +105,7 @@ class Lines:
             began is None or _is_handled(state, event) or (state in _FAILED and self._is_in_map(event.path))
         )
         if "reason" in event.data and is_told:
-            parts.append(f"({visible(one_line(event.data['reason'], MOST_REASON))})")
+            parts.append(f"({one_line(with_paths(event.data['reason'], [event.path]), MOST_REASON)})")
         tell("  ".join(parts))
 
     def _is_passed_over(self, state: NodeState, path: str) -> bool:
@@ -138,7 +139,7 @@ class Trace:
             case EventKind.NODE_STARTED:
                 self._given[event.path] = event.data.get("inputs", {})
             case EventKind.ATTEMPT_FAILED:
-                attempt = f"attempt {event.data['attempt']} of {visible(event.path)}"
+                attempt = f"attempt {event.data['attempt']} of {path_text(event.path)}"
                 tell(f"{attempt} failed: {_failure(event.data['error'])}")
             case EventKind.NODE_FINISHED if event.data["state"] != NodeState.NOT_RUN.value:
                 for name, value in self._given.pop(event.path, {}).items():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dataflow.base.wording import counted, moment, shortened, visible
 from dataflow.cli.asks import ask_lines
 from dataflow.cli.output import MOST_REASON, ExitCode, Refused, duration, one_line, problems_in
+from dataflow.cli.paths import path_text, read_path, with_paths
 from dataflow.cli.report import MOST_CHARACTERS, MOST_TRACEBACK, output_text
 from dataflow.cli.storage import refusing_runs
 from dataflow.core.states import ENDED, NodeState
@@ -51,7 +52,7 @@ def run_text(found: PastRun, asks: Sequence[OpenAsk], *, full: bool = False) -> 
     if asks:
         lines += ["asks", *(f"  {line}" for ask in asks for line in ask_lines(ask).split("\n"))]
     if found.warnings:
-        lines += ["warnings", *(f"  {text}" for text in found.warnings)]
+        lines += ["warnings", *(f"  {with_paths(text, found.past.firings)}" for text in found.warnings)]
     return visible("\n".join(lines))
 
 
@@ -83,7 +84,7 @@ def _tree_lines(branches: Sequence[NodeBranch]) -> Iterator[str]:
 
 
 def _line(branch: NodeBranch) -> str:
-    name, node = visible(branch.name), branch.node
+    name, node = path_text(branch.name), branch.node
     if node is None:
         return name
     time = "" if node.seconds is None else duration(node.seconds)
@@ -91,7 +92,7 @@ def _line(branch: NodeBranch) -> str:
     if node.attempt > 1:
         parts.append(f"attempt {node.attempt}")
     if node.state != NodeState.DONE.value and node.reason:
-        parts.append(f"({one_line(node.reason, MOST_REASON)})")
+        parts.append(f"({one_line(with_paths(node.reason, [node.path]), MOST_REASON)})")
     return "  ".join(filter(None, parts)).rstrip()
 
 
@@ -123,6 +124,8 @@ def _chosen(branch: NodeBranch) -> list[NodeBranch | str]:
 
 def find_part(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     """Return one firing or else the output of that name, as JSON; raises Refused if there is none."""
+    if path not in found.past.firings:
+        path = read_path(path)
     if path not in found.past.firings and (output := output_object(found, path)) is not None:
         return output
     with refusing_runs():
@@ -141,11 +144,13 @@ def described_text(found: PastRun, described: Mapping[str, Any], *, full: bool) 
 
 def _firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = False) -> str:
     """Format one firing as text; long values are shortened unless `full` is set."""
-    firing = found.past.firings[described["path"]]
+    path = described["path"]
+    firing = found.past.firings[path]
+    reason = f" ({with_paths(described['reason'], [path])})" if described["reason"] else ""
     lines = [
-        f"node    {described['path']}",
+        f"node    {path_text(path)}",
         f"type    {described['type']}",
-        f"state   {described['state']}" + (f" ({described['reason']})" if described["reason"] else ""),
+        f"state   {described['state']}{reason}",
     ]
     if firing.started is not None:
         took = f", {duration((firing.ended - firing.started).total_seconds())}" if firing.ended else ""

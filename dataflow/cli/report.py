@@ -10,6 +10,7 @@ from dataflow.base.wording import counted, listed, on_one_line, shortened, visib
 from dataflow.cli.asks import answers_needed, tell_ask
 from dataflow.cli.json_output import write_json
 from dataflow.cli.output import ExitCode, code_of_signal, duration, is_terminal, one_line, tell, write
+from dataflow.cli.paths import path_text
 from dataflow.cli.storage import command_for
 from dataflow.errors import ValueRefused
 from dataflow.inspection.json_values import json_value
@@ -237,7 +238,7 @@ def _tell_failures(failures: Sequence[Failure], options: Options) -> None:
 def _place(failure: Failure) -> str:
     """Return the path of the node, with the attempt unless it is the first."""
     again = f" (attempt {failure.attempt})" if failure.attempt > 1 else ""
-    return f"{visible(failure.path) or 'the run'}{again}"
+    return f"{path_text(failure.path) or 'the run'}{again}"
 
 
 def last_line(outcome: Outcome) -> str:

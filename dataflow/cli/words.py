@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.base.wording import visible
 from dataflow.cli.output import ExitCode, Refused, problems_in, tell
+from dataflow.cli.paths import path_text
 from dataflow.core.events import EventKind
 from dataflow.diagnostics.commands import OPTION_UNKNOWN, OTHER_LOG_FORMAT
 from dataflow.errors import FlowInvalid
@@ -105,7 +106,7 @@ class _Printing(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         place = getattr(record, "path", record.name)
-        tell(f"{record.levelname.lower()}: {visible(str(place))}: {visible(record.getMessage())}")
+        tell(f"{record.levelname.lower()}: {path_text(str(place))}: {visible(record.getMessage())}")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dataflow.base.wording import counted, listed, visible
 from dataflow.cli.output import ExitCode, Refused, tell, write
+from dataflow.cli.paths import path_text
 from dataflow.cli.storage import (
     AnswersArgument,
     JsonObjectOption,
@@ -86,8 +87,8 @@ def answer(
             sys.stdout, {"run": found.id, "status": found.status, "answered": list(values), "open": left}
         )
         return
-    more = f"; still open: {listed(left, len(left))}" if left else ""
-    tell(visible(f"answered {listed(list(values), len(values))}{more}"))
+    more = f"; still open: {listed(map(path_text, left), len(left))}" if left else ""
+    tell(f"answered {listed(map(path_text, values), len(values))}{more}")
     if found.status == "running":
         tell(f"run {found.id} is being executed: it takes that when its next step is written")
     else:

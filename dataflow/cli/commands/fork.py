@@ -20,6 +20,7 @@ from dataflow.cli.options import (
     TraceOption,
 )
 from dataflow.cli.output import ExitCode, Refused, one_line, problems_in, result_stream, tell
+from dataflow.cli.paths import path_text
 from dataflow.cli.session import Session
 from dataflow.cli.signals import Interrupts
 from dataflow.cli.storage import FlowOption, RunArgument, StoreOption, find_run, open_store, refusing_runs
@@ -129,8 +130,10 @@ def read_changes(types: Mapping[str, object], given: Sequence[str]) -> dict[str,
 
     problems: list[Diagnostic] = []
     taken: dict[str, Given] = {}
+    shown = {path_text(key): key for key in types}
     for entry in given:
-        key, equals, text = split_entry(entry, types)
+        key, equals, text = split_entry(entry, [*types, *shown])
+        key = shown.get(key, key)
         if not equals or not key:
             problems.append(ENTRY_INVALID("--change", expected="KEY=VALUE", found=one_line(entry, 60)))
         elif key not in types:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import anyio
 import typer
 
-from dataflow.base.wording import visible
 from dataflow.cli.output import ExitCode, Refused, tell, write
+from dataflow.cli.paths import read_path, with_paths
 from dataflow.cli.storage import (
     FlowOption,
     JsonObjectOption,
@@ -68,7 +68,7 @@ def why(
         lines, reasons = str(explanation).split("\n"), explanation.as_json()
         write_json(sys.stdout, {"run": found.run.id, "port": port, "why": lines, "reasons": reasons})
     else:
-        write(sys.stdout, visible(str(explanation)))
+        write(sys.stdout, with_paths(str(explanation), found.past.firings))
 
 
 def _explain(store: Store, found: PastRun, file: str | None, port: str) -> Explanation:
@@ -81,6 +81,9 @@ def _explain(store: Store, found: PastRun, file: str | None, port: str) -> Expla
 
     reasons = StoredReasons(found)
     explanation = reasons.explain(port)
+    if explanation is None:
+        port = read_path(port)
+        explanation = reasons.explain(port)
     if explanation is not None and reasons.is_complete(explanation, port):
         return explanation
     try:
