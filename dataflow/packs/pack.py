@@ -40,7 +40,8 @@ class Pack:
 
     `nodes` maps names to `module:object`, imported on first use, or lists the nodes themselves. `api` is
     the version of the pack interface that it needs. `former` maps old names of its classes and functions,
-    as found in stores and documents, to their current names; several of one are listed oldest first.
+    as found in stores and documents, to their current names, and old ids `pack.name` of node types to their
+    current ids; several of one are listed oldest first.
     `diagnostics` are the kinds of problems that it reports, for `dataflow explain`. Raises PackError if an
     argument is invalid.
     """
@@ -99,8 +100,14 @@ class Pack:
                 )
         return None
 
+    def current(self, name: str) -> str:
+        """Return the name that a node type is listed under now, by this or a former name."""
+        id = f"{self.name}.{name}"
+        return self.former.get(id, id).partition(".")[2]
+
     def find(self, name: str, offered_by: str = "") -> NodeType:
         """Return a node type by its name in the pack; raises PackError, with `offered_by` as the provider."""
+        name = self.current(name)
         if name not in self._types:
             id = f"{self.name}.{name}"
             wanted = f"{id} of {offered_by}" if offered_by else id

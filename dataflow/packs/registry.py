@@ -113,7 +113,7 @@ def _find_in(id: str, name: str, offering: Iterable[Offer]) -> NodeType:
             usable.append((offer, loaded))
         else:
             faults.append(loaded.problem.within(f"pack {offer.pack!r} of {offer.label}"))
-    having = [(offer, pack) for offer, pack in usable if name in pack.nodes]
+    having = [(offer, pack) for offer, pack in usable if pack.current(name) in pack.nodes]
     if len(having) > 1:
         labels = " and ".join(offer.label for offer, _ in having)
         ids = " or ".join(f"{offer.distribution}:{offer.pack}.{name}" for offer, _ in having)

@@ -21,7 +21,7 @@ __getattr__, __dir__, __all__ = _attach(
             "Trim",
             "context",
             "inject_messages",
-            "merge_contexts",
+            "merge_conversations",
             "trim_context",
         ],
         "listing": ["pack"],

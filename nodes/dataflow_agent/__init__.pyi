@@ -11,7 +11,7 @@ from .conversations import (
     Trim,
     context,
     inject_messages,
-    merge_contexts,
+    merge_conversations,
     trim_context,
 )
 from .listing import pack
@@ -115,7 +115,7 @@ __all__ = [
     "intent_router",
     "listed",
     "mcp",
-    "merge_contexts",
+    "merge_conversations",
     "pack",
     "prior_outputs",
     "scripted",

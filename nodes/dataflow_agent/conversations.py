@@ -30,7 +30,7 @@ __all__ = [
     "checked_names",
     "context",
     "inject_messages",
-    "merge_contexts",
+    "merge_conversations",
     "trim_context",
     "with_clean_tail",
 ]
@@ -64,7 +64,7 @@ def _names(branches: list[str]) -> list[str]:
 
 
 class Merge(StrictConfig):
-    """Config of `agent.merge_contexts`."""
+    """Config of `agent.merge_conversations`."""
 
     how: Literal["pick", "append", "results"] = Field(description="what becomes of the conversations")
     branches: Annotated[list[str], AfterValidator(_names)] = Field(
@@ -137,7 +137,7 @@ def _branches(config: Merge) -> Ports:
 
 
 @node(ports=_branches)
-async def merge_contexts(config: Merge, **branches: Any) -> ExecutionContext:
+async def merge_conversations(config: Merge, **branches: Any) -> ExecutionContext:
     """Merge the conversations that have a value into one.
 
     `pick` takes the first, `append` appends the new messages of the others to the first, `results` only their

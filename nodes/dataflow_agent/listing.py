@@ -38,6 +38,11 @@ FORMER: Final = {
     "dataflow_agent.toolboxes": "Functions Listed SubagentTool Task Tool Toolbox",
     "dataflow_agent.typed_answers": "AnswerType",
 }
+#: Functions and node types that were renamed.
+RENAMED: Final = {
+    "agent:merge_contexts": "agent:merge_conversations",
+    "agent.merge_contexts": "agent.merge_conversations",
+}
 
 pack = Pack(
     "agent",
@@ -46,7 +51,7 @@ pack = Pack(
     nodes={
         "context": "dataflow_agent.conversations:context",
         "inject_messages": "dataflow_agent.conversations:inject_messages",
-        "merge_contexts": "dataflow_agent.conversations:merge_contexts",
+        "merge_conversations": "dataflow_agent.conversations:merge_conversations",
         "trim_context": "dataflow_agent.conversations:trim_context",
         "agent": "dataflow_agent.agents:agent",
         "tools": "dataflow_agent.servers.offers:tools",
@@ -56,6 +61,6 @@ pack = Pack(
         "prior_outputs": "dataflow_agent.prompts:prior_outputs",
         "fill_prompt": "dataflow_agent.prompts:fill_prompt",
     },
-    former=moved_names("agent", FORMER),
+    former={**moved_names("agent", FORMER), **RENAMED},
     diagnostics=[kind for table in (chats, models, tools, servers) for kind in kinds_of(table)],
 )

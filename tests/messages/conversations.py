@@ -38,7 +38,7 @@ from dataflow_agent import (
     intent_router,
     listed,
     mcp,
-    merge_contexts,
+    merge_conversations,
     scripted,
     tools,
 )
@@ -462,7 +462,7 @@ def turn(*messages: Message) -> Stimulus:
 @later
 def merging(config: Any) -> object:
     flow = Flow("f")
-    flow.add(merge_contexts, config=config)
+    flow.add(merge_conversations, config=config)
     return flow.check()
 
 

@@ -16,7 +16,7 @@ from tests.support.processes import modules_after
 PACKS: Final = (dataflow_agent.pack, dataflow_control.pack)
 #: The inputs of these types follow from their config.
 OPEN: Final = {
-    "agent.merge_contexts": "its branches",
+    "agent.merge_conversations": "its branches",
     "agent.chat": "`prompt`, `context = null`",
     "agent.intent_router": "`prompt`, `context = null`",
     "agent.prior_outputs": '`prompt = ""`, its steps',

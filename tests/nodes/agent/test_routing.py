@@ -23,6 +23,7 @@ from dataflow import (
     node,
 )
 from dataflow.cli.app import main
+from dataflow.durable.edits import current_types
 from dataflow_agent import (
     AnswerUnfit,
     Chat,
@@ -35,7 +36,7 @@ from dataflow_agent import (
     context,
     fill_prompt,
     intent_router,
-    merge_contexts,
+    merge_conversations,
     scripted,
     trim_context,
 )
@@ -281,7 +282,7 @@ async def test_branches_are_merged_in_the_order_of_their_names() -> None:
             first = f.add(say, context=f.add(context).out, text="start")
             b = f.add(say, context=first.out, text="b")
             a = f.add(say, context=first.out, text="a")
-            merged = f.add(merge_contexts, config=Merge(how=how, branches=["a", "b"]), b=b.out, a=a.out)
+            merged = f.add(merge_conversations, config=Merge(how=how, branches=["a", "b"]), b=b.out, a=a.out)
             f.output("out", merged.out)
         assert f.check() == []
         assert sent((await f.run())["out"]) == expected
@@ -295,7 +296,7 @@ nodes:
   rule: {type: agent.inject_messages, config: {pin: rules}, inputs: {context: main}, values: {user: rule}}
   s: {type: agent.inject_messages, config: {pin: s}, inputs: {context: rule}, values: {user: u, assistant: a}}
   both:
-    type: agent.merge_contexts
+    type: agent.merge_conversations
     config: {how: append, branches: [left, right]}
     inputs: {left: s, right: main}
   short: {type: agent.trim_context, config: {max_tokens: 50}, inputs: {context: both}}
@@ -311,6 +312,9 @@ async def test_the_types_are_for_documents_too(tmp_path: Path) -> None:
     assert (sent(made), made.system_instructions, made.variables) == (["rule", "u", "a"], "S", {"a": 1})
     file.write_text(json.dumps(flow.to_dict()), encoding="utf-8")
     assert Flow.load(file).to_dict() == flow.to_dict()
+    file.write_text(TALK.replace("agent.merge_conversations", "agent.merge_contexts"), encoding="utf-8")
+    assert sent((await Flow.load(file).run())["context"]) == ["rule", "u", "a"]
+    assert current_types()("agent.merge_contexts") == "agent.merge_conversations"
 
 
 U, A, S = Message("user", "u"), Message("assistant", "a"), Message("system", "s")
