@@ -220,9 +220,8 @@ class Builder:
         """
         for given in (source, target):
             if isinstance(given, Valueless | Handle):
-                raise PortMisuse(
-                    repr(given), "connect", "its ports are written as text: connect('a.out', 'b.x')"
-                )
+                advice = "its ports are written as text: connect('a.out', 'b.x')"
+                raise PortMisuse(repr(given), "connect", advice)
         connect(self._open, source, target, options)
 
     def _root(self) -> OpenBlock:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from dataflow.builder.blocks import source_of
-from dataflow.builder.sources import Placeholder, PortRef, literally
+from dataflow.builder.sources import Placeholder, PortRef, literally, ports_within
 from dataflow.core.nodetype import VALUE, config_problems, opaque_type
 from dataflow.core.ports import DONE
 from dataflow.core.wiring import (
@@ -35,6 +35,7 @@ from dataflow.diagnostics.wiring import (
     SIGNAL_REQUIRED,
     STEP_NOT_HERE,
     TOO_MANY_ARGUMENTS,
+    VALUES_IN_LIST,
 )
 from dataflow.errors import ArgumentInvalid, FlowInvalid
 
@@ -181,6 +182,10 @@ def wire(
     for name, value in given.items():
         if name == parameters.config_name:
             _configure(block, placed, name, value)
+        elif name == parameters.star and isinstance(value, list | tuple) and ports_within(value):
+            block.problem(
+                VALUES_IN_LIST(f"{placed.id}.{name}", port=name, found=f"a {type(value).__name__} of ports")
+            )
         else:
             feed(block, placed, name, (value,))
     rest = args[len(positional) :] if args else ()

@@ -246,7 +246,10 @@ class Step(Handle, Generic[R_co]):
         def __getattr__(self, name: str) -> NoReturn:
             if name.startswith("_"):
                 raise AttributeError(name)
-            raise PortMisuse(self._id, f"the attribute {name!r}", f"a field of the result is step.out.{name}")
+            advice = (
+                f"a field of the result is step.out.{name}, an input for connect the text '{self._id}.{name}'"
+            )
+            raise PortMisuse(self._id, f"the attribute {name!r}", advice)
 
     def __repr__(self) -> str:
         return f"<step {self._id}>"

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from dataflow.builder.sources import PortRef, Step
 from dataflow.compiler.plan import Call, FlowOf, JoinOf, LoopOf, MapOf
-from dataflow.core.ports import DONE, ERROR
+from dataflow.core.ports import DONE, ERROR, field_advice
 from dataflow.core.wiring import CARRY, INPUT, Reference, encode, parse_reference, write_reference
 from dataflow.diagnostics.graphs import (
     PORT_EXPECTED,
@@ -220,11 +220,12 @@ class Addresses:
         if reference.node == CARRY or is_inside or any(one.id == reference.node for one in self._inside()):
             return PORT_INSIDE(reference, port=reference.port)
         if node is not None:
-            owner, known = f"node {node.id!r}", node.outputs
-            return PORT_UNKNOWN(owner=owner, which="output", name=reference.port, available=known)
+            owner, known, name = f"node {node.id!r}", node.outputs, reference.port
+            advice = field_advice(node.action.type.outputs, name) if isinstance(node.action, Call) else ""
+            return PORT_UNKNOWN(owner=owner, which="output", name=name, available=known, advice=advice)
         named = map(encode, self._nodes) if or_node else self._of_nodes()
         names = dict.fromkeys([*named, *self._left, *self.plan.outputs])
-        return PORT_UNKNOWN(owner="the flow", which="output", name=reference, available=names)
+        return PORT_UNKNOWN(owner="the flow", which="output", name=reference, available=names, advice="")
 
     def _of_nodes(self) -> Iterator[str]:
         """Yield the references of ports of nodes; those of maps are lists, which have no names."""

@@ -40,6 +40,7 @@ from dataflow.diagnostics.graphs import (
     TYPE_MISMATCH,
     WHILE_READS_ITERATION,
 )
+from dataflow.diagnostics.wiring import VALUES_IN_LIST
 from dataflow.errors import ValueMismatch
 from dataflow.types.agreement import NOT_ITERABLE, agrees, element_type, holds_any, is_any, is_open, type_name
 from dataflow.types.shapes import alternatives, bare, type_names, union_of
@@ -134,7 +135,10 @@ class _Checker:
             convert = check_json if constant.is_json else check_value
             constant.value = convert(constant.value, port.type)
         except ValueMismatch as mismatch:
-            self.graph.problem(mismatch.problem, where)
+            problem = mismatch.problem
+            if port.many and isinstance(constant.value, list | tuple):
+                problem = VALUES_IN_LIST(expected=problem.expected, found=problem.found)
+            self.graph.problem(problem, where)
             return
         if self.may_have_secrets and type(constant.value) is not str:
             note_secrets({port.name: constant.value})
@@ -207,6 +211,8 @@ class _Checker:
         if scope is not None and scope.kind is ScopeKind.MAP and agrees(list_of(found), port.type):
             return "collect it first"
         if agrees(found, list_of(port.type)):
+            if port.many:
+                return "pass its values one by one, or use each(...) to run once per item"
             return "use each(...) to run once per item"
         item = element_type(port.type)
         if item is not NOT_ITERABLE and agrees(found, list_of(or_failure(item))):

@@ -25,7 +25,7 @@ from dataflow.compiler.graph import (
 )
 from dataflow.compiler.names import SCOPES, Declarations
 from dataflow.core.policy import EachOptions
-from dataflow.core.ports import DONE
+from dataflow.core.ports import DONE, field_advice
 from dataflow.core.wiring import (
     CARRY,
     All,
@@ -208,7 +208,7 @@ class _Connector:
             vertex.inputs[port] = given
         else:  # the problems of its sources are recorded all the same
             owner, known = f"node type {action.type.id!r}", action.type.inputs
-            problem = PORT_UNKNOWN(owner=owner, which="input", name=port, available=known)
+            problem = PORT_UNKNOWN(owner=owner, which="input", name=port, available=known, advice="")
             self.graph.problem(problem, vertex.spot_of(port, steps))
         return given
 
@@ -458,8 +458,10 @@ def _unreadable(reference: Reference, names: Names) -> Diagnostic:
         return NAME_UNKNOWN(what="node", name=reference.node, available=nodes, out_of=count, advice=advice)
     if names.is_inside(vertex):
         return READ_BEFORE_THE_END(source=reference, what=vertex.kind)
-    owner, known = f"{vertex.kind} {vertex.id!r}", [*vertex.output_names]
-    return PORT_UNKNOWN(owner=owner, which="output", name=reference.port, available=known)
+    owner, known, name = f"{vertex.kind} {vertex.id!r}", [*vertex.output_names], reference.port
+    outputs = vertex.action.type.outputs if isinstance(vertex.action, CallAction) else {}
+    advice = field_advice(outputs, name)
+    return PORT_UNKNOWN(owner=owner, which="output", name=name, available=known, advice=advice)
 
 
 def _home_of(terminal: Terminal) -> Scope | None:

@@ -43,6 +43,7 @@ __all__ = [
     "PortKind",
     "Ports",
     "Signal",
+    "field_advice",
     "in_port",
     "is_maybe",
     "kind_of",
@@ -231,6 +232,14 @@ def _plain_in_port(name: str, annotation: type, default: object, many: bool, laz
 @lru_cache(maxsize=MOST_PLAIN)
 def _plain_out_port(name: str, annotation: type, conditional: bool, exit: str | None) -> OutPort:
     return OutPort(name, annotation, PortKind.DATA, conditional, exit=exit)
+
+
+def field_advice(outputs: Mapping[str, OutPort], name: str) -> str:
+    """Return what to do about an output that is missing, if it is a field of a result that has no ports."""
+    kind = outputs["out"].type if "out" in outputs else None
+    bases = kind.__mro__ if isinstance(kind, type) else ()
+    has_field = any(name in vars(base).get("__annotations__", ()) for base in bases)
+    return "only a NamedTuple, a dataclass or a TypedDict has a port for each field" if has_field else ""
 
 
 @dataclass(frozen=True, slots=True)

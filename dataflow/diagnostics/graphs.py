@@ -16,6 +16,7 @@ PORT_UNCONNECTED: Final = Kind(
 PORT_UNKNOWN: Final = Kind(
     "DF0302",
     "{owner} has no {which} port {name!r}",
+    hint="{advice}",
     meaning="A port is named that the node, the loop, the map or the flow does not have.",
     example='flow.connect("load.txet", "parse.text")   # the output is called text',
     cure="Use one of the available ports. A result with named fields has a port for each field.",

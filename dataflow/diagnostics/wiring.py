@@ -182,6 +182,14 @@ FLOW_RETURNS_VALUE: Final = Kind(
     example="@flow\ndef report(f: Flow) -> str:\n    return 'text'",
     cure="Return a port, such as `f.add(write).out`.",
 )
+VALUES_IN_LIST: Final = Kind(
+    "DF0224",
+    "the port takes any number of values, each by itself",
+    hint="pass them one by one, by position or with connect",
+    meaning="A list was passed by name to a parameter `*xs`, whose values are separate sources.",
+    example="flow.add(total, numbers=[1, 2])   # async def total(*numbers: int) -> int",
+    cure="Pass the values one by one: `flow.add(total, 1, 2)`.",
+)
 TOO_MANY_NODES: Final = Kind(
     "DF0288",
     "the flow has {count} nodes, with those of its subflows",

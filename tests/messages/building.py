@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from pydantic import field_validator
+from pydantic import BaseModel, field_validator
 
 from dataflow import (
     SKIP,
@@ -105,6 +105,22 @@ async def counts(rules: Rules) -> int:
 
 async def sized(sized: Sized) -> int:
     return 1
+
+
+class Sizes(BaseModel):
+    size: int = 1
+
+
+async def modelled() -> Sizes:
+    return Sizes()
+
+
+async def total(*xs: int) -> int:
+    return sum(xs)
+
+
+async def split_numbers(x: int) -> list[int]:
+    return [x]
 
 
 # fmt: off
@@ -319,6 +335,11 @@ WIRING: Final = [
     Row("by position and by name", wired(lambda f: f.add(inc, 1, x=2))),
     Row("a step as a value", wired(lambda f: f.add(inc, x=f.add(inc, x=1)))),
     Row("a list of ports", wired(lambda f: f.add(join, parts=[f.add(fetch, url='a').out]))),
+    Row("values of *xs in a list", wired(lambda f: f.add(total, xs=[1, 2]))),
+    Row("ports of *xs in a list", wired(lambda f: f.add(total, xs=[f.add(inc, x=1).out]))),
+    Row("a port of a list for *xs", wired(lambda f: f.add(total, xs=f.add(split_numbers, x=1).out))),
+    Row("a port given to connect", wired(lambda f: f.connect(f.add(inc, x=1).out, "inc.x"))),
+    Row("a field of a model", wired(lambda f: f.add(inc, x=f.add(modelled).out.size))),
     Row("a branch as a value", wired(lambda f: f.add(inc, x=f.when(1, lambda x: x > 0)))),
     Row("SKIP as a value", wired(lambda f: f.add(inc, x=SKIP))),
     Row("a port of another flow", wired(lambda f: f.add(inc, x=other_flow().out))),
