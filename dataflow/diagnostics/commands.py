@@ -290,6 +290,14 @@ NO_FLOWS: Final = Kind(
     example="dataflow run helpers.py",
     cure='Name the file in which the flow is made, or make one: `with Flow("digest") as digest: ...`.',
 )
+CODE_SHARED: Final = Kind(
+    "DF1440",
+    "the code is used by {packs}",
+    hint="the problem was reported by one of them",
+    meaning="Two installed packs have chosen the same code for different problems.",
+    example="dataflow explain QX0001   # a code that two packs use",
+    cure="Ask the authors of one pack to use another prefix for its codes.",
+)
 PACKAGE_REPLACED: Final = Kind(
     "DF1439",
     "the module dataflow is not that of {ours}: another distribution has installed the same files ({others})",

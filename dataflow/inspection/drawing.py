@@ -243,7 +243,7 @@ def _declare(group: Group, block: Block) -> None:
     for placed in block.nodes.values():
         match placed:
             case PlacedNode(id=id, type=node_type):
-                group.names["", id] = Shape(f"{id}{_decision(placed.config)}", type=_type_name(node_type))
+                group.names["", id] = Shape(_with_decision(id, placed.config), type=_type_name(node_type))
             case LoopBlock(id=id, carries=carries, body=body, limit=limit, test=test):
                 ends = [_limit(limit) + " or fail" * (placed.on_limit == "fail")]
                 ends += [] if test is None else [_test(test)]
@@ -257,13 +257,14 @@ def _declare(group: Group, block: Block) -> None:
                 _declare(inner, body)
 
 
-def _decision(config: Any) -> str:
-    """Return the function or expression in a config that decides, as in `when` and `switch`."""
+def _with_decision(id: str, config: Any) -> str:
+    """Return the id of a node with the function or expression that decides, as in `when` and `switch`."""
     for name in ("predicate", "condition", "pick"):
         found = config.get(name) if isinstance(config, dict) else getattr(config, name, None)
         if found is not None:
-            return f": {_function(found)}"
-    return ""
+            decides = _function(found)
+            return id if decides == id else f"{id}: {decides}"
+    return id
 
 
 def _test(test: LoopTest) -> str:

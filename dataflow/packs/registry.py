@@ -174,10 +174,10 @@ def installed_packs(name: str | None = None) -> list[InstalledPack]:
     return [_installed(offer) for offer in offers() if name in (None, offer.pack)]
 
 
-def installed_diagnostics() -> list[tuple[Kind, ...]]:
-    """Return the kinds of problems that each installed pack reports."""
-    packs = map(_loaded, offers())
-    return [pack.diagnostics for pack in packs if isinstance(pack, Pack)]
+def installed_diagnostics() -> dict[str, tuple[Kind, ...]]:
+    """Return the kinds of problems that each installed pack reports, by the name of the pack in messages."""
+    packs = {f"pack {offer.pack!r} of {offer.label}": _loaded(offer) for offer in offers()}
+    return {name: pack.diagnostics for name, pack in packs.items() if isinstance(pack, Pack)}
 
 
 def _installed(offer: Offer) -> InstalledPack:

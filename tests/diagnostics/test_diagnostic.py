@@ -120,7 +120,7 @@ def test_a_code_is_used_once() -> None:
 
 
 def test_kinds_are_complete_and_in_their_area() -> None:
-    tables = [*map(kinds_of, AREAS), *installed_diagnostics()]
+    tables = [*map(kinds_of, AREAS), *installed_diagnostics().values()]
     kinds = [kind for table in tables for kind in table]
     assert [kind.code for kind in kinds if not (kind.meaning and kind.example and kind.cure)] == []
     areas = [sorted({kind.code[:-2] for kind in kinds_of(area)}) for area in AREAS]

@@ -16,7 +16,7 @@ HOOK: Final[dict[str, Any]] = runpy.run_path(str(DOCS / "hooks" / "diagnostics_p
 
 def test_each_code_has_one_heading_in_the_order_of_the_codes() -> None:
     headings = re.findall(r"^### (\w+)$", HOOK["codes"](), re.MULTILINE)
-    assert headings == sorted(by_code(*installed_diagnostics()))
+    assert headings == sorted(by_code(*installed_diagnostics().values()))
 
 
 def test_characters_of_markdown_are_literal_outside_of_inline_code() -> None:

@@ -98,11 +98,14 @@ def test_a_code_of_two_packs_is_explained_for_both(
     one, other = (
         Kind("QX0001", "x", meaning=f"of {name}", example="x", cure="x") for name in ("red", "blue")
     )
-    monkeypatch.setattr("dataflow.packs.registry.installed_diagnostics", lambda: [(one,), (other,)])
+    monkeypatch.setattr(
+        "dataflow.packs.registry.installed_diagnostics", lambda: {"pack red": (one,), "pack blue": (other,)}
+    )
     for arguments in (["explain", "QX0001"], ["explain", "QX0001", "--json"], ["explain", "DF0601"]):
         with pytest.raises(SystemExit) as ended:
             raise SystemExit(main(arguments))
-        out = capsys.readouterr().out
+        out, err = capsys.readouterr()
+        assert ("DF1440" in err and "pack red and pack blue" in err) == ("QX0001" in arguments)
         assert not ended.value.code
         assert ("of red" in out and "of blue" in out) == ("QX0001" in arguments)
 

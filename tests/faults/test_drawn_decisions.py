@@ -33,6 +33,7 @@ def halving() -> Flow:
         flow.output("end", carried.final)
         flow.output("sizes", loop.all(made.out))
         flow.output("small", flow.when(carried.final, small).yes)
+        flow.output("again", flow.when(carried.final, small, name="small").yes)
         flow.output("named", flow.switch(carried.final, name_of, ["1", "2"])["1"])
         item = each(loop.all(made.out), key=name_of, max_concurrency=2, on_error="skip")
         flow.output("items", collect(flow.add(halve, x=item).out))
@@ -50,6 +51,7 @@ def test_each_form_has_what_decides(draw: Any, subtests: pytest.Subtests) -> Non
     ):
         with subtests.test(words):
             assert words in drawn
+    assert "small: small" not in drawn
 
 
 def test_an_output_of_a_loop_comes_from_what_gives_it() -> None:

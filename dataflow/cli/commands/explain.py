@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dataflow.base.wording import nearest, visible
-from dataflow.cli.output import ExitCode, Refused, write
-from dataflow.diagnostics.commands import CODE_UNKNOWN
+from dataflow.cli.output import ExitCode, Refused, tell, write
+from dataflow.diagnostics.commands import CODE_SHARED, CODE_UNKNOWN
 
 if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Kind
@@ -28,11 +28,15 @@ def explain(
     from dataflow.diagnostics.catalogue import by_code  # loads the tables
     from dataflow.packs.registry import installed_diagnostics
 
-    found = [kind for table in (by_code().values(), *installed_diagnostics()) for kind in table]
-    kinds = [kind for kind in found if kind.code == code.strip().upper()]  # packs may share a code
+    tables = {"the engine": by_code().values(), **installed_diagnostics()}
+    found = [(owner, kind) for owner, table in tables.items() for kind in table]
+    meant = {owner: kind for owner, kind in found if kind.code == code.strip().upper()}
+    kinds = list(meant.values())
     if not kinds:
-        similar = nearest(dict.fromkeys(kind.code for kind in found), code.upper())[:MOST_SIMILAR]
+        similar = nearest(dict.fromkeys(kind.code for _, kind in found), code.upper())[:MOST_SIMILAR]
         raise Refused([CODE_UNKNOWN(found=code, available=similar)], ExitCode.USAGE)
+    if len(kinds) > 1:
+        tell(f"warning: {CODE_SHARED(kinds[0].code, packs=' and '.join(meant))}")
     if as_json:
         from dataflow.cli.json_output import write_json  # loaded on first use
 
