@@ -318,12 +318,13 @@ def merge(*xs: T) -> T:
     return result
 
 
+@naming_settings("merge_contexts")
 def merge_contexts(*contexts: ExecutionContext, how: MergePolicy | Callable[..., Any]) -> ExecutionContext:
     """Merge the live conversations into one.
 
     `pick` takes the first; `append` continues the first with the new messages of each other; `results`
     continues the messages that all have in common with the last answer of each. A function gets the list of
-    contexts. In documents the node type `agent.merge_contexts` does the same.
+    contexts. In documents the node type `agent.merge_conversations` does the same.
     """
     result: ExecutionContext = _expression(
         "merge_contexts", contexts, lambda parts: MergeContexts(parts, how)

@@ -18,7 +18,7 @@ from dataflow.inspection.open_asks import of_result
 from dataflow.secrets.known import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import TextIO
 
     from dataflow.base.failure import Failure
@@ -68,12 +68,16 @@ def code_of(outcome: Outcome, caught: int | None) -> int:
             assert_never(status)
 
 
-def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) -> None:
+def write_object(
+    out: TextIO | None, outcome: Outcome, wanted: Sequence[str], failed: Mapping[str, Failure]
+) -> None:
     """Write the object of `--json` (S20) on one line, with the requested outputs.
 
-    In addition to S20 it has the warnings, the reasons of outputs without a value, and the metadata of nodes.
+    In addition to S20 it has the warnings, the reasons of outputs without a value, the metadata of nodes, and
+    the failures that were handled: of all firings that have failed, those that have not failed the run.
     """
     result = outcome.result
+    unhandled = {failure.path for failure in outcome.failures}
     write_json(
         out,
         {
@@ -82,6 +86,7 @@ def write_object(out: TextIO | None, outcome: Outcome, wanted: Sequence[str]) ->
             "outputs": {name: json_value(value) for name, value in _values(result, wanted)},
             "asks": [of_result(result.run_id, ask).as_json() for ask in result.asks],
             "failures": [json_value(failure) for failure in outcome.failures],
+            "handled": [json_value(one) for path, one in failed.items() if path not in unhandled],
             "checks": [],
             "warnings": list(result.warnings),
             "skipped": _without_value(result, wanted),
@@ -104,6 +109,7 @@ def write_refusal(
             "outputs": {},
             "asks": [],
             "failures": failures,
+            "handled": [],
             "checks": [],
             "warnings": [],
             "skipped": {},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from typing import TextIO
 
+    from dataflow.base.failure import Failure
     from dataflow.cli.lines import Lines, Trace
     from dataflow.cli.options import Options
     from dataflow.cli.report import Outcome
@@ -87,18 +88,20 @@ class Session:
         from dataflow.cli import report
 
         options, used = self._options, Used()
+        failed: dict[str, Failure] = {}
         with self._progress(name, plan, read_past) as progress:
             self._interrupts.running = progress.running
 
             def see(event: Event) -> bool:
                 progress.see(event)
                 used.see(event)
+                _note_failure(failed, event)
                 return self._write_event(event)
 
             outcome = await execute(executing, see, self._interrupts, with_inputs=options.trace)
         wanted = options.wanted(outcome.result.declared)
         if options.as_json:
-            report.write_object(self._out, outcome, wanted)
+            report.write_object(self._out, outcome, wanted, failed)
         else:
             report.write_outputs(self._out, outcome.result, wanted, options)
         if isinstance(progress, ForeignProgress):
@@ -180,6 +183,13 @@ async def execute(
         except RunFailed as failed:
             return Outcome(failed.result, failed.failures, perf_counter() - began)
     return Outcome(result, failures, perf_counter() - began, reason)
+
+
+def _note_failure(failed: dict[str, Failure], event: Event) -> None:
+    """Note the failure of a firing by its path, but not that of a block which has failed with it."""
+    failure = event.data.get("failure") if event.kind is EventKind.NODE_FINISHED else None
+    if failure is not None and failure.path == event.path:
+        failed[event.path] = failure
 
 
 class Used:

@@ -235,7 +235,7 @@ class EachOptions:
         check_function(self.key, "item")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Telemetry:
     """How runs are reported to OpenTelemetry.
 
@@ -244,13 +244,16 @@ class Telemetry:
     an invalid value.
     """
 
-    content: bool = False
-    provider: TracerProvider | None = None
+    content: bool
+    provider: TracerProvider | None
 
-    def __post_init__(self) -> None:
-        _check_bool("content", self.content)
-        if self.provider is not None and not hasattr(self.provider, "get_tracer"):
-            raise _invalid("provider", "a TracerProvider", self.provider)
+    @naming_settings("Telemetry")
+    def __init__(self, content: bool = False, provider: TracerProvider | None = None) -> None:
+        _check_bool("content", content)
+        if provider is not None and not hasattr(provider, "get_tracer"):
+            raise _invalid("provider", "a TracerProvider", provider)
+        object.__setattr__(self, "content", content)
+        object.__setattr__(self, "provider", provider)
 
 
 @dataclass(frozen=True, slots=True)

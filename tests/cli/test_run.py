@@ -33,6 +33,7 @@ def test_a_run_on_json_writes_one_object_and_nothing_else(cli: Cli) -> None:
         "failures": [],
         "checks": [],
         "warnings": [],
+        "handled": [],
         "skipped": {},
         "metadata": {},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Final
 
@@ -44,3 +45,8 @@ def test_each_failed_item_has_its_reason(
     assert (ended.value.code or 0, len(lines)) == (0, 1)
     assert "strict[1]" in lines[0]
     assert "ValueError: three is not taken" in lines[0]
+    with pytest.raises(SystemExit):
+        raise SystemExit(main(["run", f"f.py:{name}", "--no-store", "--json"]))
+    written = json.loads(capsys.readouterr().out)
+    [handled] = written["handled"]
+    assert (written["failures"], handled["path"], handled["type"]) == ([], "strict[1]", "ValueError")

@@ -7,7 +7,20 @@ from typing import Any, Final
 
 import pytest
 
-from dataflow import ArgumentInvalid, Flow, FlowInvalid, Limit, Memo, Retry, each, flow, node, threaded
+from dataflow import (
+    ArgumentInvalid,
+    Flow,
+    FlowInvalid,
+    Limit,
+    Memo,
+    Retry,
+    Telemetry,
+    each,
+    flow,
+    merge_contexts,
+    node,
+    threaded,
+)
 from dataflow_agent import Agent
 
 
@@ -24,6 +37,8 @@ unchecked: Any = node
 limit: Any = Limit
 retry: Any = Retry
 memo: Any = Memo
+telemetry: Any = Telemetry
+join: Any = merge_contexts
 item: Any = each
 agent: Any = Agent
 made: Any = node(f)
@@ -47,6 +62,8 @@ UNKNOWN: Final[list[tuple[Any, dict[str, Any], str]]] = [
     (whole.ask, {"type": int, "prompt": "?", "expire": 3}, "expires"),
     (lambda **given: item([1], **given), {"on_eror": "skip"}, "on_error"),
     (limit, {"slot": 3}, "slots"),
+    (telemetry, {"contents": True}, "content"),
+    (join, {"hwo": "append"}, "how"),
     (retry, {"retry": 3}, "retries"),
     (lambda **given: memo("run", **given), {"tt": 3}, "ttl"),
     (lambda **given: agent("a", **given), {"modle": "a/b"}, "model"),
