@@ -12,6 +12,7 @@ from dataflow.base.tracebacks import USER_FRAMES
 from dataflow.builder.declare import configurable_type
 from dataflow.builder.placement import place, wire
 from dataflow.builder.sources import Placeholder
+from dataflow.core.functions import mark_awaited
 from dataflow.core.nodetype import opaque_type
 from dataflow.core.ports import MISSING, plain_type
 from dataflow.core.signature import hints_of, is_config
@@ -56,6 +57,7 @@ class TypedFlow(Flow, Generic[P, R]):
         self._single = True
         self.__doc__ = fn.__doc__
         self.__name__ = self.name
+        mark_awaited(self)
 
     async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the flow and return its output; raises RunFailed, Paused, or KeyError for a skipped output.

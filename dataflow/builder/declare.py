@@ -8,6 +8,7 @@ from functools import cached_property, partial, update_wrapper
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from dataflow.base.markers import Valueless
+from dataflow.core.functions import mark_awaited
 from dataflow.core.keywords import check_settings, naming_settings
 from dataflow.core.nodetype import NodeType, check_names, derive, never_called
 from dataflow.core.policy import NO_POLICY, Policy, policy_of
@@ -67,6 +68,7 @@ class Node(Generic[P, R]):
         self._ports = ports
         self._in_thread = in_thread
         update_wrapper(self, function, updated=())
+        mark_awaited(self)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         """Call the function; an async generator is consumed and returns the list of its yields.

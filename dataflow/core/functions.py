@@ -34,6 +34,7 @@ __all__ = [
     "is_hidden",
     "is_module",
     "loaded_object",
+    "mark_awaited",
     "module_name",
     "name_of_function",
     "name_of_node",
@@ -183,6 +184,12 @@ def importing(wanted_by: str, what: str) -> Iterator[None]:
         raise PackError(
             wanted_by, IMPORT_FAILED("" if what == wanted_by else what, error=described)
         ) from error
+
+
+def mark_awaited(called: object) -> None:
+    """Have `inspect.iscoroutinefunction` say that calls of an object are awaited, from Python 3.12 on."""
+    if sys.version_info >= (3, 12):
+        inspect.markcoroutinefunction(called)  # type: ignore[type-var]  # any object that can be called
 
 
 def import_function(name: str) -> Callable[..., Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from dataflow import Config, Flow, PortMisuse, node, threaded
+from dataflow import Config, Flow, PortMisuse, flow, node, threaded
 
 
 class Style(Config):
@@ -70,6 +72,12 @@ async def test_a_generator_and_a_blocking_function_may_have_settings() -> None:
     called: Any = blocking(4)
     assert (await called, await letters("ab")) == (4, ["a", "b"])
     assert node(name="again")(count).type.outputs["out"].type == list[int]
+
+
+def test_calls_of_nodes_are_known_to_be_awaited() -> None:
+    marks_objects = sys.version_info >= (3, 12)
+    for called in (node(double), threaded(len), flow(double), node(double).with_(name="other")):
+        assert inspect.iscoroutinefunction(called) is marks_objects
 
 
 async def test_a_node_is_not_called_with_a_port() -> None:
