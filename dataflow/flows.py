@@ -275,6 +275,17 @@ class Flow(Definition):
         with USER_FRAMES:
             return live(self, read_inputs(self.name, self.wiring.inputs, inputs))
 
+    async def open(self, /, **inputs: Any) -> Live:
+        """Open a live session without a block, as for the cells of a notebook.
+
+        A background task keeps it until `await session.aclose()`, or until the event loop ends. Use `live`
+        where a block is possible. Raises FlowInvalid for inputs that do not fit.
+        """
+        from dataflow.live.session import Background  # as in start
+
+        with USER_FRAMES:
+            return await Background(self.live(**inputs)).open()
+
     @overload
     async def pull(self, port: str, /, **inputs: Any) -> Any: ...
     @overload

@@ -32,6 +32,7 @@ __all__ = [
     "leaf_of",
     "new_event",
     "on_asyncio",
+    "run_in_background",
     "scope_type",
     "split_cancellation",
     "threadsafe_call",
@@ -155,6 +156,25 @@ def new_event() -> Event:
     import trio
 
     return trio.Event()
+
+
+#: Tasks of asyncio without an owner: the event loop refers to its tasks only weakly.
+_BACKGROUND: Final[set[asyncio.Task[None]]] = set()
+
+
+def run_in_background(function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a function in a task without an owner, which is cancelled when the event loop ends.
+
+    The function must not raise anything but a cancellation.
+    """
+    if on_asyncio():
+        task = asyncio.get_running_loop().create_task(function())
+        _BACKGROUND.add(task)
+        task.add_done_callback(_BACKGROUND.discard)
+    else:
+        import trio
+
+        trio.lowlevel.spawn_system_task(function, context=contextvars.copy_context())
 
 
 def scope_type() -> Callable[[], anyio.CancelScope]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
+from dataflow.base.backend import cancellation_types, new_event, run_in_background, wait_through
 from dataflow.base.copies import own_copy
 from dataflow.base.tracebacks import USER_FRAMES, UserBlock
 from dataflow.compiler.addresses import Addresses, RootPort, end_of, name_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from dataflow.live.engine import Seen
     from dataflow.live.reuse import PastOutcome, Reads
 
-__all__ = ["Counts", "Live", "live"]
+__all__ = ["Background", "Counts", "Live", "live"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -56,11 +57,12 @@ class Live:
     output.
     """
 
-    __slots__ = ("_addresses", "_definition", "_engine", "_hidden", "_wiring")
+    __slots__ = ("_addresses", "_background", "_definition", "_engine", "_hidden", "_wiring")
 
     def __init__(self, definition: Definition, engine: LiveEngine) -> None:
         self._definition = definition
         self._engine = engine
+        self._background: Background | None = None  # that keeps it open, if it was opened without a block
         self._wiring = definition.wiring  # of the plan that runs now
         self._addresses = Addresses(engine.scheduler.plan)
         root = engine.scheduler.plan.root
@@ -168,6 +170,17 @@ class Live:
         read = {id: asking.read(id, value, "live") for id, value in answers.items()}
         self._engine.answer(read)
 
+    async def aclose(self) -> None:
+        """End the session, and wait until what is running is cancelled and its shared resources are closed.
+
+        A session of a block also ends with its block. Raises what has interrupted the session, if anything.
+        """
+        self._engine.cancel("it has been closed")
+        if self._background is None:
+            await self._engine.ended.wait()
+        else:
+            await self._background.wait()
+
     async def replace(self, node: object, fn: Callable[..., Awaitable[Any]] | Nested) -> None:
         """Replace the function of a node; only the node and its dependents become stale.
 
@@ -221,6 +234,46 @@ async def _live(definition: Definition, inputs: Mapping[str, Any]) -> AsyncItera
     plan = definition.compile()
     async with owning_tasks(partial(LiveEngine, plan, settings, inputs)) as engine:
         yield Live(definition, engine)
+
+
+class Background:
+    """Keeps a session open in a background task, without a block of the user."""
+
+    def __init__(self, block: AbstractAsyncContextManager[Live]) -> None:
+        self._block = block
+        self._began, self._ended = new_event(), new_event()
+        self._session: Live | None = None
+        self._error: BaseException | None = None
+
+    async def open(self) -> Live:
+        """Open the session; raises what its block raises at its beginning."""
+        run_in_background(self._keep)
+        await wait_through(self._began)
+        if self._session is None:
+            await self.wait()
+        assert self._session is not None, "the block has begun"
+        return self._session
+
+    async def wait(self) -> None:
+        """Wait until the block has been left; raises what it has raised."""
+        await self._ended.wait()
+        if self._error is not None:
+            raise self._error
+
+    async def _keep(self) -> None:
+        try:
+            async with self._block as session:
+                session._background = self  # noqa: SLF001 - of this module
+                self._session = session
+                self._began.set()
+                await session._engine.ended.wait()  # noqa: SLF001 - as above
+        except cancellation_types():  # the event loop ends
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised where the session is closed
+            self._error = error
+        finally:
+            self._began.set()
+            self._ended.set()
 
 
 def _explain(engine: LiveEngine, named: str, found: RootPort) -> Explanation:
