@@ -34,6 +34,25 @@ def test_a_sound_flow_is_ok(cli: Cli) -> None:
     assert cli("check", ":greet").out == "ok: 1 node\n"
 
 
+def test_ports_without_a_type_are_named_on_request(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text("""
+from dataflow import Flow, flow
+
+async def plain(x, y: int = 1, *zs): return x
+
+@flow
+def sub(f: Flow, x: int) -> int: return f.add(plain, x).out
+
+with Flow("whole") as whole:
+    whole.output("o", whole.add(plain, whole.add(sub, x=1).out).out)
+""")
+    target = f"{tmp_path / 'f.py'}:whole"
+    names = [f"{around}plain.{port}" for around in ("sub/", "") for port in ("x", "zs", "out")]
+    assert cli("check", target, "--untyped", "--json").json["untyped"] == names
+    assert [line.split()[1] for line in cli("check", target, "--untyped").out.splitlines()[1:]] == names
+    assert (cli("check", target).out, cli("check", target, "--untyped").code) == ("ok: 2 nodes\n", 0)
+
+
 def test_every_problem_has_a_line(cli: Cli) -> None:
     done = cli("check", ":unsound")
     assert (done.code, done.err) == (1, "")

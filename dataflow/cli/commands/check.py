@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +14,9 @@ from dataflow.cli.output import ExitCode, Refused, write
 from dataflow.cli.targets import BranchOption, FileArgument, load, placed, refusing, with_branch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from dataflow.compiler.graph import Graph
     from dataflow.core.wiring import Block, Remark
     from dataflow.diagnostics.diagnostic import Diagnostic
 
@@ -30,6 +32,7 @@ class Findings:
     problems: Sequence[Diagnostic]
     not_looked_into: Sequence[str]
     report: Sequence[Remark] = ()
+    untyped: Sequence[str] | None = None  # ports without a type, if they are asked for
 
 
 def check(
@@ -37,6 +40,10 @@ def check(
     imports: Annotated[
         bool,
         typer.Option("--import", help="Import the Python that it names, and check that as well."),
+    ] = False,
+    untyped: Annotated[
+        bool,
+        typer.Option("--untyped", help="Also list ports whose parameter or result has no annotation."),
     ] = False,
     branch: BranchOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False,
@@ -49,7 +56,7 @@ def check(
     """
     file = with_branch(file, branch)
     try:
-        findings = examined(file, imports=imports)
+        findings = examined(file, imports=imports, untyped=untyped)
     except Refused as refused:
         if not as_json and isinstance(refused.reason, OSError):  # nothing was checked
             raise
@@ -64,13 +71,35 @@ def check(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def examined(file: str, *, imports: bool) -> Findings:
+def examined(file: str, *, imports: bool, untyped: bool = False) -> Findings:
     """Check a flow, with its Python if `imports`; raises Refused if there is no flow."""
     flow = load(file, imports=imports)
     with refusing(file):
         graph = flow.examine()
     problems = [placed(problem, file) for problem in graph.problems_in_order]
-    return Findings(file, _count(flow.wiring.block), problems, list(dict.fromkeys(graph.opaque)), flow.report)
+    opaque = list(dict.fromkeys(graph.opaque))
+    ports = list(_untyped(graph)) if untyped else None
+    return Findings(file, _count(flow.wiring.block), problems, opaque, flow.report, ports)
+
+
+def _untyped(graph: Graph, around: str = "") -> Iterator[str]:
+    """Yield the ports of nodes, also in subflows, whose parameter or result has no annotation."""
+    from dataflow.compiler.definition import Definition
+    from dataflow.compiler.graph import CallAction
+
+    types = (
+        (f"{around}{one.id}", one.action.type) for one in graph.vertices if isinstance(one.action, CallAction)
+    )
+    for id, kind in types:
+        if isinstance(kind.flow, Definition):
+            yield from _untyped(kind.flow.examine(), f"{id}/")
+        elif not kind.is_opaque:
+            signature = inspect.signature(kind.function)
+            for name, given in signature.parameters.items():
+                if name in kind.inputs and given.annotation is given.empty:
+                    yield f"{id}.{name}"
+            if "out" in kind.outputs and signature.return_annotation is signature.empty:
+                yield f"{id}.out"
 
 
 def _count(block: Block) -> int:
@@ -92,6 +121,7 @@ def _as_json(findings: Findings) -> dict[str, object]:
         "problems": [problem.as_json() for problem in findings.problems],
         "not_looked_into": findings.not_looked_into,
         "report": findings.report,
+        **({} if findings.untyped is None else {"untyped": findings.untyped}),
     }
 
 
@@ -100,6 +130,8 @@ def _tell(findings: Findings) -> None:
         write(sys.stdout, visible(str(problem)))
     if not findings.problems:
         write(sys.stdout, f"ok: {counted(findings.nodes, 'node')}")
+    for port in findings.untyped or ():
+        write(sys.stdout, visible(f"note: {port} has no type, so any value fits"))
     for remark in findings.report:
         write(sys.stdout, visible(f"note: {remark}"))
     if findings.not_looked_into:
