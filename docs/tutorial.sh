@@ -246,10 +246,10 @@ flow poster
   guests [input]
   width [input]
   split [party.split]  <- guests → text
-  anybody: anybody [control.if]  <- split → value
-  nobody [party.nobody]  <- anybody: anybody no → names
+  anybody [control.if]  <- split → value
+  nobody [party.nobody]  <- anybody no → names
   loop squeeze, limit 3, until fits
-    names [carry]  <- anybody: anybody yes → first, short collect → next
+    names [carry]  <- anybody yes → first, short collect → next
     join [party.join]  <- names → names
     fits [party.fits]  <- join → text, width → width
     short [party.shorten]  <- names each → name
