@@ -46,7 +46,8 @@ def run_text(found: PastRun, asks: Sequence[OpenAsk], *, full: bool = False) -> 
         lines += ["inputs", *_indented(_values_text(inputs, full=full))]
     if outputs := found.outputs:
         lines += ["outputs", *_indented(_tokens_text(outputs, full=full))]
-    lines += ["nodes", *(f"  {line}" for line in _tree_lines(node_tree(past, run.status)))]
+    tree = node_tree(past, run.status, found.stored.readable)
+    lines += ["nodes", *(f"  {line}" for line in _tree_lines(tree))]
     state = "not_run" if run.status in ENDED else "waiting"
     lines += [f"  {name.ljust(24)}  {state}" for name in found.not_begun]
     if asks:
@@ -146,11 +147,12 @@ def _firing_text(found: PastRun, described: Mapping[str, Any], *, full: bool = F
     """Format one firing as text; long values are shortened unless `full` is set."""
     path = described["path"]
     firing = found.past.firings[path]
-    reason = f" ({with_paths(described['reason'], [path])})" if described["reason"] else ""
+    reason = with_paths(described["reason"], [path])
+    reason = reason if full else shortened(reason, MOST_CHARACTERS)
     lines = [
         f"node    {path_text(path)}",
         f"type    {described['type']}",
-        f"state   {described['state']}{reason}",
+        f"state   {described['state']}" + (f" ({reason})" if reason else ""),
     ]
     if firing.started is not None:
         took = f", {duration((firing.ended - firing.started).total_seconds())}" if firing.ended else ""

@@ -266,7 +266,8 @@ class _Side:
         return "paused" if is_paused else "running"
 
     def reason_of(self, path: str) -> str:
-        return self.past.firings[path].reason
+        reason: Any = self.past.firings[path].reason
+        return reason if isinstance(reason, str) else self.blob(reason["v"]).decode()  # a long one
 
     def failure_of(self, path: str) -> str:
         """Write the failure of a firing, if it has failed."""

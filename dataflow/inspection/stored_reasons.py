@@ -156,7 +156,7 @@ class StoredReasons:
         firing = self._past.firings.get(path)
         if firing is None:
             return self._of_not_begun(path)
-        node = stored_node(self._past, self._found.run.status, path)
+        node = stored_node(self._past, self._found.run.status, path, self._found.stored.readable)
         kind = ReasonKind.NOT_RUN if node.state == INTERRUPTED else KINDS[NodeState(node.state)]
         head = f"{path} is {node.state}{self._memo_of(firing)}"
         if reason := node.reason:

@@ -18,7 +18,7 @@ from dataflow.inspection.json_values import StoredValues
 from dataflow.inspection.stored_outputs import UNKNOWN, token_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from dataflow.durable.journal_view import Past
@@ -110,12 +110,14 @@ def state_of(past: Past, status: str, path: str, paused: Collection[str]) -> str
             return NodeState.NOT_RUN.value
 
 
-def stored_node(past: Past, status: str, path: str) -> StoredNode:
-    """Return a firing of a run that has this status."""
-    return _stored_node(past, status, path, past.paused_blocks())
+def stored_node(past: Past, status: str, path: str, read: Callable[[Any], Any] = str) -> StoredNode:
+    """Return a firing of a run that has this status; `read` reads a reason, which may be a reference."""
+    return _stored_node(past, status, path, past.paused_blocks(), read)
 
 
-def _stored_node(past: Past, status: str, path: str, paused: Collection[str]) -> StoredNode:
+def _stored_node(
+    past: Past, status: str, path: str, paused: Collection[str], read: Callable[[Any], Any]
+) -> StoredNode:
     firing = past.firings[path]
     has_ended = firing.state is not None
     return StoredNode(
@@ -128,23 +130,23 @@ def _stored_node(past: Past, status: str, path: str, paused: Collection[str]) ->
         (firing.ended - firing.started).total_seconds()
         if firing.started is not None and firing.ended is not None and has_ended
         else None,
-        firing.reason if has_ended else "",  # the reason of an earlier attempt does not apply
+        read(firing.reason) if has_ended else "",  # the reason of an earlier attempt does not apply
         items=past.maps.get(path),
         rounds=None if path in past.maps else past.rounds.get(path),
     )
 
 
-def stored_nodes(past: Past, status: str) -> Iterator[StoredNode]:
+def stored_nodes(past: Past, status: str, read: Callable[[Any], Any] = str) -> Iterator[StoredNode]:
     """Yield the firings of a run that has this status, in the order in which they began."""
     paused = past.paused_blocks()
-    return (_stored_node(past, status, path, paused) for path in past.firings)
+    return (_stored_node(past, status, path, paused, read) for path in past.firings)
 
 
-def node_tree(past: Past, status: str) -> list[NodeBranch]:
+def node_tree(past: Past, status: str, read: Callable[[Any], Any] = str) -> list[NodeBranch]:
     """Return the firings of a run that has this status as a tree, each below the scope that it ran in."""
     root = NodeBranch("", "")
     known: dict[str, NodeBranch] = {"": root}
-    for node in stored_nodes(past, status):
+    for node in stored_nodes(past, status, read):
         missing, place = [], node.path
         while place not in known:
             missing.append(place)
@@ -239,7 +241,9 @@ def run_object(found: PastRun, asks: Sequence[OpenAsk]) -> dict[str, Any]:
         "inputs": found.inputs,
         "outputs": {name: token["value"] for name, token in outputs.items() if "value" in token},
         "skipped": {name: token["skip"] for name, token in outputs.items() if "skip" in token},
-        "nodes": [node.as_json() for node in stored_nodes(found.past, found.run.status)],
+        "nodes": [
+            node.as_json() for node in stored_nodes(found.past, found.run.status, found.stored.readable)
+        ],
         "not_begun": list(found.not_begun),
         "asks": [{**ask.as_json(), "answered": ask.is_answered} for ask in asks],
         "warnings": found.warnings,
@@ -258,7 +262,7 @@ def firing_object(found: PastRun, store: Store, path: str) -> dict[str, Any]:
     records = [record for record in store.records(found.run.id) if record.path == path]
     return {
         "run": found.run.id,
-        **stored_node(past, found.run.status, path).as_json(),
+        **stored_node(past, found.run.status, path, read).as_json(),
         "inputs": _inputs(records, found.stored),
         "outputs": {
             name: {kind: read(value) for kind, value in token.items()} for name, token in firing.ports.items()

@@ -125,7 +125,8 @@ def test_a_field_of_a_step_is_refused_with_where_it_is() -> None:
     step = Flow().add(split, doc="x")
     for name in ("title", "n", "output"):
         problem, hint = misuse(attrgetter(name), step)
-        assert (problem, hint) == ("DF0201 split", f"a field of the result is step.out.{name}")
+        expected = f"a field of the result is step.out.{name}, an input for connect the text 'split.{name}'"
+        assert (problem, hint) == ("DF0201 split", expected)
     assert not hasattr(step, "_private")
 
 
