@@ -23,7 +23,7 @@ _NAMES = {
     "authoring.parts": ["PartReader", "get_mapping", "get_mappings", "unique_ids"],
     "authoring.writer": ["free_name", "qualified_model", "write_edge", "write_source"],
     "base.wording": ["shortened"],
-    "core.config": ["TypeField", "resolve_path"],
+    "core.config": ["TypeField", "resolve_path", "type_of_schema"],
     "core.functions": ["import_function", "is_function_name", "name_of_function"],
     "core.public_names": ["moved_names"],
     "core.wiring": ["node_of_path"],

@@ -1,7 +1,7 @@
 # The public names, and where each of them is; imported when it is first used.
 
 from ..base.wording import shortened
-from ..core.config import TypeField, resolve_path
+from ..core.config import TypeField, resolve_path, type_of_schema
 from ..core.functions import import_function, is_function_name, name_of_function
 from ..core.public_names import moved_names
 from ..core.wiring import node_of_path
@@ -57,6 +57,7 @@ __all__ = [
     "resolve_path",
     "sharing",
     "shortened",
+    "type_of_schema",
     "unique_ids",
     "write_edge",
     "write_source",

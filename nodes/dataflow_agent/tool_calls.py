@@ -23,7 +23,7 @@ from dataflow import (
     node,
 )
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.diagnostics.tools import CALL_NOT_ALLOWED, NOT_A_TOOLBOX, TOOL_UNKNOWN
+from dataflow_agent.diagnostics.tools import ARGUMENTS_UNFIT, CALL_NOT_ALLOWED, NOT_A_TOOLBOX, TOOL_UNKNOWN
 from dataflow_agent.models.calls import answer_metadata
 from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
 from dataflow_agent.models.providers.selection import provider_of
@@ -167,13 +167,20 @@ async def call_server_tool(tools: Tools, tool: str, arguments: Mapping[str, Any]
     the toolbox can be called as well. Declare a node that makes such a call with `effect=True`.
 
     Raises FlowInvalid for a name that no tool has and for tools that are not a toolbox; ToolFailed for a
-    result that is an error, for a call without an answer in time, and for a call that the policy of the tool
-    does not allow or allows only after an approval; ServerFailed for a server that does not start or has
-    ended; SecretMissing for a variable or a header without a value; and what a function raises.
+    result that is an error, for a call without an answer in time, for arguments that do not fit the schema of
+    the tool, and for a call that its policy does not allow or allows only after an approval; ServerFailed for
+    a server that does not start or has ended; SecretMissing for a variable or a header without a value; and
+    what a function raises.
     """
     found = await _found(tools, tool)
-    _check_allowed(found, arguments)
-    content = await content_of_call(found, found.read(arguments))
+    place = found.at_server.server.label if found.at_server is not None else "functions"
+    if found.verdict(arguments) is not Verdict.ALLOW:
+        raise ToolFailed(place, found.own_name, CALL_NOT_ALLOWED())
+    try:
+        read = found.read(arguments)
+    except ArgumentsInvalid as error:
+        raise ToolFailed(place, found.own_name, ARGUMENTS_UNFIT(error=error)) from None
+    content = await content_of_call(found, read)
     parts = [content] if isinstance(content, str) else [*content]
     texts = [part for part in parts if isinstance(part, str)]
     return ToolOutput("\n".join(texts), [part for part in parts if isinstance(part, Image)])
@@ -188,12 +195,6 @@ async def _found(tools: Tools, name: str) -> Tool:
         known = [one for one in toolbox.names if (tool := toolbox.tool(one)) and not tool.subagent]
         raise FlowInvalid("tools", [TOOL_UNKNOWN(name=name, available=known)], "input")
     return found
-
-
-def _check_allowed(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    if tool.verdict(arguments) is not Verdict.ALLOW:
-        place = tool.at_server.server.label if tool.at_server is not None else "functions"
-        raise ToolFailed(place, tool.own_name, CALL_NOT_ALLOWED())
 
 
 @node(name="describe", ports=Ports({"result": ToolResult, "turn": Turn}, {"result": ToolResult}))

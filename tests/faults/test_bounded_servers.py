@@ -1,4 +1,4 @@
-"""F-A06, F-R05: what a tool server sends has bounds, and its log is one line and a count."""
+"""F-A06, F-C19, F-R05: what a tool server sends has bounds, and its log is one line and a count."""
 
 from __future__ import annotations
 
@@ -11,8 +11,23 @@ import anyio
 import pytest
 
 from dataflow import Flow, RunFailed
-from dataflow_agent import Agent, ServerFailed, Toolbox, call_server_tool, listed, mcp, scripted, sessions
+from dataflow_agent import (
+    Agent,
+    ScriptedAnswer,
+    ScriptedCall,
+    ServerFailed,
+    Toolbox,
+    ToolFailed,
+    call_server_tool,
+    listed,
+    mcp,
+    scripted,
+    sessions,
+    tools,
+)
 from dataflow_agent.servers import process
+from tests.nodes.agent import agent_tools
+from tests.nodes.agent.far_server import serving_far
 
 BODY: Final = """
 import json, sys, time
@@ -21,6 +36,9 @@ def say(**message):
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
     sys.stdout.flush()
 TOOL = {"name": "echo", "inputSchema": {"type": "object"}}
+if mode == "typed":
+    number = {"type": "integer", "minimum": 3, **json.loads(sys.argv[2])}
+    TOOL["inputSchema"] |= {"properties": {"n": number}, "$schema": "http://json-schema.org/draft-07/schema#"}
 pages = 0
 if mode == "line at once":
     while True: sys.stdout.write("x" * 100_000)
@@ -53,6 +71,8 @@ for line in sys.stdin:
             result["nextCursor"] = str(pages)
     elif method == "tools/call" and mode == "line in call":
         while True: sys.stdout.write("x" * 100_000)
+    elif method == "tools/call" and mode == "typed":
+        result = {"content": [{"type": "text", "text": json.dumps(asked["params"]["arguments"])}]}
     elif method == "tools/call" and mode == "error line":
         sys.exit(3)
     say(id=asked["id"], result=result)
@@ -64,8 +84,8 @@ def served(tmp_path: Path) -> Any:
     file = tmp_path / "server.py"
     file.write_text(BODY)
 
-    def box(mode: str, **settings: Any) -> Toolbox:
-        return mcp(sys.executable, str(file), mode, name="case", **settings)
+    def box(mode: str, *more: str, **settings: Any) -> Toolbox:
+        return mcp(sys.executable, str(file), mode, *more, name="case", **settings)
 
     return box
 
@@ -113,6 +133,18 @@ async def test_a_line_without_an_end_is_a_failure_of_the_server(served: Any) -> 
         await call_server_tool(served("line in call"), "echo1", {})
 
 
+async def test_what_an_address_sends_has_the_same_bounds(subtests: pytest.Subtests) -> None:
+    cases = {"is_huge": "DF2237", "streams_huge": "DF2237", "is_packed": "DF2238"}
+    with serving_far() as far:
+        box = mcp(url=far.url, name="case")
+        async with sessions(box):
+            for tool, code in cases.items():
+                with subtests.test(tool), anyio.fail_after(60), pytest.raises(ServerFailed) as caught:
+                    await call_server_tool(box, tool, {})
+                assert (caught.value.problem.kind.code, caught.value.is_lasting) == (code, True)
+                assert (await call_server_tool(box, "hears", {})).text == "nothing"  # in a new session
+
+
 async def test_lines_that_are_no_messages_are_one_warning_and_a_count(
     served: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -124,6 +156,31 @@ async def test_lines_that_are_no_messages_are_one_warning_and_a_count(
     assert {record.name for record in found} == {"dataflow.agent.servers"}
     assert len(found) == 2
     assert found[1].args == ("case", 5_000)
+
+
+async def test_arguments_are_checked_by_the_schema_of_the_server_before_they_are_sent(served: Any) -> None:
+    """F-C19: the one validator checks them; by a schema that it cannot check they are sent as they are."""
+    box = served("typed", "{}")
+    async with sessions(box):
+        assert (await call_server_tool(box, "echo1", {"n": 3.0})).text == '{"n": 3.0}'
+        for unfit in ({"n": 2}, {"n": "3"}, {"n": 3.5}):
+            with pytest.raises(ToolFailed) as failed:
+                await call_server_tool(box, "echo1", unfit)
+            assert failed.value.problem.kind.code == "DF2240"
+    with pytest.raises(ToolFailed, match="DF2240"):
+        await call_server_tool(tools(agent_tools.add), "add", {"a": "one", "b": 2})  # a function's, too
+    calls = [ScriptedCall(name="echo1", arguments={"n": n}) for n in (2, 4)]
+    for more, results, codes in (
+        ("{}", ["error: the arguments do not fit", '{"n": 4}'], []),
+        ('{"format": "uint32"}', ['{"n": 2}', '{"n": 4}'], ["DF2239"]),
+    ):
+        with Flow("lead") as flow, scripted(ScriptedAnswer(tool_calls=tuple(calls)), "done"):
+            lead = flow.add(Agent("lead", model="a/b"), prompt="p", tools=served("typed", more)).out
+            flow.output("context", lead.context)
+            result = await flow.run()
+        messages = [one.content for one in result["context"].message_history if one.role == "tool"]
+        assert [found.startswith(text) for text, found in zip(results, messages, strict=True)] == [True, True]
+        assert [one.split(" ")[0] for one in result.warnings] == codes
 
 
 async def test_a_long_line_of_errors_is_left_out(served: Any) -> None:

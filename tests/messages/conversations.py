@@ -61,6 +61,7 @@ from dataflow_agent.servers.offers import Offer
 from dataflow_agent.servers.server import Server, ServerTool
 from dataflow_agent.servers.sessions import unmet_of
 from dataflow_agent.toolkit.policies import Policy
+from dataflow_agent.toolkit.toolboxes import Listed, _tools_of
 from tests.messages.telling import Row, Stimulus, configuring, later, wired
 from tests.nodes.agent import agent_tools, far_server
 from tests.nodes.agent.far_server import serving_far
@@ -351,6 +352,33 @@ def endless() -> object:
     return anyio.run(connection.ToolList(DENYING).asked, SimpleNamespace(list_tools=list_tools))
 
 
+def packed() -> object:
+    """Call a tool of a server whose answer is compressed although that was not asked for."""
+    with serving_far() as server:
+        return anyio.run(call_server_tool, mcp(url=server.url, name="far"), "is_packed", {})
+
+
+def nested(levels: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
+def unchecked() -> object:
+    """Read the arguments for a tool whose schema has a format that is not known."""
+    schema = '{"type": "object", "properties": {"n": {"type": "string", "format": "iban"}}}'
+    [tool] = _tools_of((Listed(DENYING, (ServerTool(DENYING, "pay", "", schema),)),)).values()
+
+    async def read() -> str:
+        return str(tool.read({}))
+
+    with Flow("f") as flow:
+        flow.output("read", flow.add(read).out)
+    [warning] = flow.run_sync().warnings
+    return str(warning)
+
+
 def without_mcp() -> object:
     """Start a server where the library is not installed."""
     with patch.dict(sys.modules, {"mcp": None}), patch.object(connection, "_loaded", []):
@@ -431,11 +459,14 @@ TOOL_SERVERS: Final = [
         hide=r"(?<=base64: ).*",
     ),
     Row("a server that ends during a call", calling_server("dies", {"ahead": 3})),
-    Row("arguments that JSON does not have", calling_server("echo", {"text": object()})),
+    Row("arguments that are nested too deep", calling_server("echo", {"text": nested(252)})),
+    Row("arguments that the schema does not take", calling_server("echo", {"text": nested(300)})),
+    Row("arguments whose schema cannot be checked", unchecked),
     Row("a call that needs an approval", calling_server("echo", {"text": "a"}, ask=["echo"])),
     Row("a tool that does not exist", calling_server("sing", {}), hide=r"_[0-9a-f]{8}"),
     Row("a server that does not list its tools", calling_server("sing", {}, RAW, "--no-tools")),
     Row("a server whose list does not end", endless),
+    Row("a server whose answer is compressed", packed),
     Row("a server whose line does not end", listing(command=("cat", "/dev/zero"), name="zeros")),
 ]
 

@@ -149,12 +149,20 @@ LIST_ENDLESS: Final = Kind(
     example="a server whose `nextCursor` is always the same",
     cure="Correct the server: the last page has no `nextCursor`.",
 )
-LINE_TOO_LONG: Final = Kind(
+MESSAGE_TOO_LONG: Final = Kind(
     "DF2237",
-    "has written more than {most:,} bytes without the end of a line",
-    meaning="Each message of a tool server on standard output is one line, which is read into memory.",
+    "has sent a message of more than {most:,} bytes",
+    meaning="Each message of a tool server, one line on standard output, is read into memory.",
     example='mcp("cat", "/dev/zero")',
     cure="Correct the server, or let the tool return less in one result.",
+)
+ANSWER_COMPRESSED: Final = Kind(
+    "DF2238",
+    "has sent a compressed answer, although it was asked for a plain one",
+    expected="no encoding",
+    meaning="Answers are read up to a maximum size, which is not known of a compressed one.",
+    example='mcp(url="http://here/mcp")   # of a server that always sends `content-encoding: gzip`',
+    cure="Let the server respect `Accept-Encoding: identity`.",
 )
 SERVER_DIED: Final = Kind(
     "DF2235",

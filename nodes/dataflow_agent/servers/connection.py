@@ -31,7 +31,7 @@ from dataflow_agent.servers.transports import (
     LinkLost,
     Pipes,
     RequestFailed,
-    RequestUnauthorized,
+    SessionUnusable,
     cause_of,
     first_error_text,
 )
@@ -141,7 +141,7 @@ class Connection:
                 return await self._link.asked(ask)
         except LinkLost as lost:
             self.die(str(lost))
-        except RequestUnauthorized as error:
+        except SessionUnusable as error:
             failed = ServerFailed(server.label, error.problem, is_lasting=True)
             self._end(_Dead(failed, error.problem.text))
             raise failed from cause_of(error)

@@ -16,7 +16,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from dataflow import SecretFilter
 from dataflow.authoring import shortened
-from dataflow_agent.diagnostics.servers import LINE_TOO_LONG, SERVER_NOT_STARTED
+from dataflow_agent.diagnostics.servers import MESSAGE_TOO_LONG, SERVER_NOT_STARTED
 from dataflow_agent.servers.launch import Launched, launch
 from dataflow_agent.servers.results import ServerFailed
 
@@ -30,7 +30,7 @@ GRACE: Final = 1.0
 LAST_WORDS_SECONDS: Final = 0.5
 LAST_LINES: Final = 10
 LINE_CHARACTERS: Final = 300
-#: The longest message, and the longest line on standard error, in bytes.
+#: The longest message, over pipes and HTTP, and the longest line on standard error, in bytes.
 MOST_MESSAGE: Final = 16 * 2**20
 MOST_LINE: Final = 64 * 2**10
 BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
@@ -123,7 +123,7 @@ class ServerProcess:
                             odd += 1
                             self._note_odd(line, odd)
                     if lines.size > MOST_MESSAGE:
-                        problem = LINE_TOO_LONG(most=MOST_MESSAGE)
+                        problem = MESSAGE_TOO_LONG(most=MOST_MESSAGE)
                         raise ServerFailed(self.server, problem, is_lasting=True)
         finally:
             if odd > 1:

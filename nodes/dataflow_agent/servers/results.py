@@ -118,9 +118,8 @@ def _invalid(reason: str) -> ArgumentInvalid:
 
 
 def schema_of(given: Mapping[str, Any]) -> str:
-    """Return a schema as JSON that all providers accept: an object with properties, without `$schema`."""
-    schema = {name: value for name, value in given.items() if name != "$schema"}
-    return json.dumps({**schema, "type": "object", "properties": schema.get("properties") or {}})
+    """Return the schema of the arguments of a tool as JSON: of an object with properties."""
+    return json.dumps({**given, "type": "object", "properties": given.get("properties") or {}})
 
 
 @asynccontextmanager

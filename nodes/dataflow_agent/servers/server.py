@@ -66,7 +66,7 @@ _SECRET: Final = re.compile(
 _SCHEME: Final = re.compile(r"\s*(basic|bearer)\s+[^\s$]", re.IGNORECASE)
 #: Headers that the protocol sets.
 _TAKEN: Final = re.compile(
-    r"accept|connection|content-.*|host|last-event-id|mcp-.*|transfer-encoding", re.IGNORECASE
+    r"accept(-encoding)?|connection|content-.*|host|last-event-id|mcp-.*|transfer-encoding", re.IGNORECASE
 )
 #: The default deadlines of a call and of the start of a server, in seconds.
 CALL_SECONDS: Final = 60.0
@@ -235,8 +235,9 @@ class ServerTool:
         return f"{self.server.place}:{self.own_name}"
 
     def spec(self, name: str) -> ToolSpec:
-        """Describe the tool to a model, under a name."""
-        return ToolSpec(name, self.description, json.loads(self.schema))
+        """Describe the tool to a model, under a name; not all providers accept a `$schema`."""
+        schema = {key: value for key, value in json.loads(self.schema).items() if key != "$schema"}
+        return ToolSpec(name, self.description, schema)
 
 
 def problems_of(server: Server) -> list[Diagnostic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,12 +17,14 @@ import anyio
 from dataflow import Diagnostic
 from dataflow.authoring import shortened
 from dataflow_agent.diagnostics.servers import (
+    ANSWER_COMPRESSED,
+    MESSAGE_TOO_LONG,
     SERVER_NOT_STARTED,
     SERVER_REFUSES,
     SERVER_TIMED_OUT,
     SERVER_UNREACHABLE,
 )
-from dataflow_agent.servers.process import ServerProcess
+from dataflow_agent.servers.process import MOST_MESSAGE, ServerProcess
 from dataflow_agent.servers.results import ServerFailed
 from dataflow_agent.servers.server import (
     Server,
@@ -38,7 +41,7 @@ __all__ = [
     "LinkLost",
     "Pipes",
     "RequestFailed",
-    "RequestUnauthorized",
+    "SessionUnusable",
     "cause_of",
     "first_error_text",
     "innermost",
@@ -61,8 +64,11 @@ class RequestFailed(Exception):
     """Raised for a request that was answered with an error; the session remains usable."""
 
 
-class RequestUnauthorized(Exception):
-    """Raised for a request that the server refuses for its credentials, which may have expired."""
+class SessionUnusable(Exception):
+    """Raised for a request after which the session ends: it was refused, or its answer is not read.
+
+    The credentials of a session may expire, and a server may send more than is read into memory.
+    """
 
     def __init__(self, problem: Diagnostic) -> None:
         self.problem = problem
@@ -123,11 +129,13 @@ class _Exchange:
     status: the status of the answer, None before it arrives
     has_session: whether the request had the id of a session
     is_cut: whether the answer has ended before it was complete
+    problem: why the answer was not read to its end, if the client has stopped reading
     """
 
     status: int | None = None
     has_session: bool = False
     is_cut: bool = False
+    problem: Diagnostic | None = None
 
     @property
     def status_text(self) -> str:
@@ -138,6 +146,7 @@ class _Exchange:
         return f"{self.status} {phrases.get(self.status, '')}".rstrip()
 
 
+_ENDS_EVENT: Final = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 #: The request that is being sent; the library sends each in the context of its caller.
 _EXCHANGE: Final[ContextVar[_Exchange | None]] = ContextVar("request to a tool server", default=None)
 
@@ -159,19 +168,25 @@ class Http:
 
         timeout = httpx2.Timeout(SEND_SECONDS, read=SILENT_SECONDS)
         url = self._server.url
+        # Of a compressed answer only the compressed size is known before it is in memory.
+        headers = {**self._headers, "accept-encoding": "identity"}
         hooks: dict[str, list[Callable[..., Any]]] = {"request": [make_query_hook(url)], "response": [_note]}
         token = _EXCHANGE.set(self._first)
         try:
             async with (
-                httpx2.AsyncClient(headers=self._headers, timeout=timeout, event_hooks=hooks) as client,
-                streamable_http_client(without_query(url), http_client=client) as streams,
+                httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks=hooks) as client,
+                streamable_http_client(
+                    without_query(url),
+                    http_client=client,
+                    max_sse_event_size=None,  # bounded by what reads the body
+                ) as streams,
             ):
                 yield streams
         finally:
             _EXCHANGE.reset(token)
 
     async def asked(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Send a request; raises RequestFailed, RequestUnauthorized and LinkLost."""
+        """Send a request; raises RequestFailed, SessionUnusable and LinkLost."""
         from mcp import MCPError  # loaded by now
 
         exchange = _Exchange()
@@ -185,8 +200,10 @@ class Http:
 
     def _meaning(self, error: Any, exchange: _Exchange) -> Exception:
         """Return the error of ours for an error of the library, which has one class and few codes."""
+        if exchange.problem is not None:
+            return SessionUnusable(exchange.problem)
         if exchange.status == HTTPStatus.UNAUTHORIZED:
-            return RequestUnauthorized(self._refusal(exchange))
+            return SessionUnusable(self._refusal(exchange))
         if _is_lost(error.code, exchange):
             return LinkLost(str(error))
         if exchange.status is not None and exchange.status >= HTTPStatus.BAD_REQUEST:
@@ -202,8 +219,9 @@ class Http:
         if error is None:
             problem = SERVER_TIMED_OUT(seconds=f"{seconds:g}", output="")
             return ServerFailed(self._server.label, problem, is_lasting=True)
-        if self._first.status in REFUSALS:
-            return ServerFailed(self._server.label, self._refusal(self._first), is_lasting=True)
+        problem = self._refusal(self._first) if self._first.status in REFUSALS else self._first.problem
+        if problem is not None:
+            return ServerFailed(self._server.label, problem, is_lasting=True)
         problem = SERVER_UNREACHABLE(address=self._server.address, error=first_error_text(error))
         return ServerFailed(self._server.label, problem)
 
@@ -234,34 +252,38 @@ def _is_lost(code: int, exchange: _Exchange) -> bool:
 
 
 async def _note(response: Any) -> None:
-    """Record the status of an answer, and watch how its body ends."""
-    exchange = _EXCHANGE.get()
-    if exchange is None:
-        return
-    request = response.request
+    """Record the status of an answer, and watch the size of its body, and how it ends."""
+    exchange, request = _EXCHANGE.get() or _Exchange(), response.request
     if request.method == "POST":
         exchange.status = response.status_code
         exchange.has_session = "mcp-session-id" in request.headers
     elif "last-event-id" not in request.headers or response.status_code != HTTPStatus.OK:
-        return  # it does not resume a broken answer
+        exchange = _Exchange()  # it does not resume a broken answer
     exchange.is_cut = False
+    if response.headers.get("content-encoding", "identity") != "identity":
+        exchange.problem = ANSWER_COMPRESSED(found=response.headers["content-encoding"])
     is_of_events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
     response.stream = _watched()(response.stream, exchange, is_of_events=is_of_events)
 
 
 @cache
 def _watched() -> Any:
-    """Create the class of bodies that record an early end; its base is in the library."""
+    """Create the class of bodies that are bounded and record an early end; its base is in the library."""
     import httpx2  # loaded by now
 
     class Watched(httpx2.AsyncByteStream):
-        """A body; a stream of events is left after its answer, so one that is read to its end had none."""
+        """A body; a stream of events is left after its answer, so one that is read to its end had none.
+
+        Raises an error of the library for a body, or an event of a stream, that is not read into memory.
+        """
 
         def __init__(self, stream: Any, exchange: _Exchange, *, is_of_events: bool) -> None:
             self._stream = stream
             self._chunks = aiter(stream)
             self._exchange = exchange
             self._is_of_events = is_of_events
+            self._size = 0  # of the body, or of the event that has not ended
+            self._tail = b""  # may have the first part of the end of an event
 
         def __aiter__(self) -> Any:
             return self
@@ -275,7 +297,19 @@ def _watched() -> Any:
             except BaseException:
                 self._exchange.is_cut = True
                 raise
+            self._measure(chunk)
+            if self._exchange.problem is not None:
+                # The library handles one class for a stream of events, another for other bodies.
+                refused = httpx2.SSEError if self._is_of_events else httpx2.StreamError
+                raise refused(self._exchange.problem.text)
             return chunk
+
+        def _measure(self, chunk: bytes) -> None:
+            events = _ENDS_EVENT.split(self._tail + chunk) if self._is_of_events else [chunk]
+            sizes = [self._size + len(events[0]) - len(self._tail), *map(len, events[1:])]
+            self._size, self._tail = sizes[-1], chunk[-3:] if self._is_of_events else b""
+            if max(sizes) > MOST_MESSAGE:
+                self._exchange.problem = MESSAGE_TOO_LONG(most=MOST_MESSAGE)
 
         async def aclose(self) -> None:
             await self._stream.aclose()

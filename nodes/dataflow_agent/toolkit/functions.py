@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Final, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
 
-from dataflow import FlowInvalid, Node, PackError, ValueMismatch, node, threaded
-from dataflow.authoring import check_json, import_function, json_schema, name_of_function
+from dataflow import ArgumentInvalid, FlowInvalid, Node, PackError, ValueMismatch, node, threaded
+from dataflow.authoring import check_json, import_function, json_schema, name_of_function, type_of_schema
 from dataflow_agent.diagnostics.tools import (
     FUNCTION_NOT_FOUND_AGAIN,
     FUNCTION_NOT_IMPORTED,
@@ -22,7 +22,15 @@ from dataflow_agent.diagnostics.tools import (
 )
 from dataflow_agent.models.request import ToolSpec
 
-__all__ = ["ArgumentsInvalid", "arguments_in", "is_same_tool", "read_arguments", "reference_of", "tool_of"]
+__all__ = [
+    "ArgumentsInvalid",
+    "arguments_in",
+    "check_arguments",
+    "is_same_tool",
+    "read_arguments",
+    "reference_of",
+    "tool_of",
+]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -66,6 +74,29 @@ def read_arguments(written: Mapping[str, Any], model: type[M]) -> M:
     except ValueMismatch as mismatch:
         raise ArgumentsInvalid(f"the arguments do not fit: {_plain(mismatch)}") from None
     return read  # type: ignore[no-any-return]  # as just checked
+
+
+def check_arguments(written: Mapping[str, Any], schema: str) -> None:
+    """Check the arguments that a model has written against the schema of a tool; raises ArgumentsInvalid.
+
+    Raises ArgumentInvalid for a schema that has parts that cannot be checked.
+    """
+    kind = _type_of(schema)
+    if isinstance(kind, ArgumentInvalid):
+        raise kind
+    try:
+        check_json(written, kind)
+    except ValueMismatch as mismatch:
+        raise ArgumentsInvalid(f"the arguments do not fit: {_plain(mismatch)}") from None
+
+
+@lru_cache(maxsize=1024)
+def _type_of(schema: str) -> object:
+    """Return the type of a schema, or the error that says why values cannot be checked by it."""
+    try:
+        return type_of_schema(json.loads(schema))
+    except ArgumentInvalid as error:
+        return error
 
 
 def _plain(mismatch: ValueMismatch) -> str:

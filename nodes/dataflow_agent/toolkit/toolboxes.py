@@ -14,9 +14,10 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataflow import Diagnostic, FlowInvalid, Tools
+from dataflow import ArgumentInvalid, Diagnostic, FlowInvalid, Tools, this_firing
 from dataflow.authoring import json_schema
 from dataflow_agent.diagnostics.tools import (
+    ARGUMENTS_UNCHECKED,
     NOT_A_TOOLBOX,
     PATTERN_ARGUMENTS_UNKNOWN,
     PATTERN_UNMATCHED,
@@ -24,7 +25,7 @@ from dataflow_agent.diagnostics.tools import (
 )
 from dataflow_agent.models.request import ToolSpec
 from dataflow_agent.servers.server import Server, ServerTool
-from dataflow_agent.toolkit.functions import read_arguments, reference_of, tool_of
+from dataflow_agent.toolkit.functions import check_arguments, read_arguments, reference_of, tool_of
 from dataflow_agent.toolkit.policies import (
     Policy,
     Verdict,
@@ -131,17 +132,30 @@ class Tool(NamedTuple):
         return (self.at_server or tool_of(self.reference)).spec(name)
 
     def read(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments as the tool takes them; raises ArgumentsInvalid and FlowInvalid."""
+        """Return the arguments as the tool takes them; raises ArgumentsInvalid and FlowInvalid.
+
+        Warns once of a server's tool whose schema cannot be checked; its server checks them then.
+        """
         if self.subagent is not None:
             return read_arguments(written, Task).model_dump()
         if self.at_server is not None:
-            return written  # the server validates them
+            _check_for_server(written, self.at_server)
+            return written
         return tool_of(self.reference).read(written)
 
     @property
     def is_hidden(self) -> bool:
         """Whether each call of it is denied."""
         return any(is_hidden(policy, self.own_name) for policy in self.policies)
+
+
+def _check_for_server(written: Mapping[str, Any], tool: ServerTool) -> None:
+    try:
+        check_arguments(written, tool.schema)
+    except ArgumentInvalid as error:
+        place = f"tool {tool.own_name!r} of server {tool.server.label!r}"
+        problem = ARGUMENTS_UNCHECKED(place, reason="; ".join(one.text for one in error.diagnostics))
+        this_firing().warn("arguments_unchecked", str(problem))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,11 @@ TOKEN: Final = "a-token-of-the-test"
 #: Each tool answers by its name.
 TOOLS: Final = [
     "hears", "is_full", "streams_full", "is_cut", "breaks_off", "is_invalid", "is_denied", "is_expired",
-    "forgets", "is_broken", "goes_on", "repeats",
+    "forgets", "is_broken", "goes_on", "repeats", "is_huge", "streams_huge", "is_packed",
 ]  # fmt: skip
+
+#: A text that is longer than what is read of a message.
+HUGE: Final = "x" * (16 * 2**20 + 1)
 
 
 @dataclass
@@ -76,7 +79,7 @@ class FarServer:
         return True
 
 
-def call(asked: dict[str, Any], writer: asyncio.StreamWriter, headers: dict[str, str]) -> bool:
+def call(asked: dict[str, Any], writer: asyncio.StreamWriter, headers: dict[str, str]) -> bool:  # noqa: C901 - a tool each
     match asked["params"]["name"]:
         case "hears":
             content = [{"type": "text", "text": headers.get("authorization", "nothing")}]
@@ -102,6 +105,12 @@ def call(asked: dict[str, Any], writer: asyncio.StreamWriter, headers: dict[str,
             stream(writer, None, "id: 7\nretry: 1\ndata:")
         case "is_broken":
             send(writer, 502)
+        case "is_huge":
+            send(writer, 200, answered(asked, {"content": [{"type": "text", "text": HUGE}]}))
+        case "streams_huge":
+            stream(writer, None, f"data: {HUGE}")
+        case "is_packed":
+            send(writer, 200, answered(asked, {"content": []}), "content-encoding: gzip\r\n")
     return True
 
 

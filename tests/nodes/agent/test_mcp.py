@@ -255,7 +255,7 @@ class TestCalls:
             failed = "error: tool 'fails' of server 'served': has failed: "
             assert await call(box, "fails") == f"{failed}Error executing tool fails: no shelf for bears"
             unfit = str(await call(box, "echo", txt="hi"))
-            assert unfit.startswith("error: tool 'echo' of server 'served': has")
+            assert unfit.startswith("error: the arguments do not fit: .text: ")
         assert KEY not in repr(box)
         assert not is_there(int(str(pid)))
         assert await call(box, "pid") != await call(box, "pid")  # outside it is opened for each call
