@@ -40,7 +40,7 @@ from dataflow_agent.models.errors import (
     RequestRefused,
     StreamInterrupted,
 )
-from dataflow_agent.models.providers.litellm_answers import Gathered, Watched
+from dataflow_agent.models.providers.litellm_answers import WHOLE, Gathered, Watched, watched_call
 from dataflow_agent.models.providers.litellm_requests import (
     arguments_of,
     options_of,
@@ -137,6 +137,8 @@ async def _read(request: ModelRequest, response: Any, gathered: Gathered, emit: 
     below = getattr(response, "completion_stream", None)
     if hasattr(below, "__aiter__"):
         response.completion_stream = Watched(below, gathered.dropped)
+    if (make_call := getattr(response, "make_call", None)) is not None:
+        response.make_call = partial(watched_call, make_call, gathered.dropped)
     try:
         async for chunk in response:
             if text := gathered.add_chunk(chunk):
@@ -144,7 +146,7 @@ async def _read(request: ModelRequest, response: Any, gathered: Gathered, emit: 
     finally:
         with move_on_after(CLOSING, shield=True):
             await response.aclose()
-    if gathered.finish_reason is None:
+    if gathered.finish_reason is None or (gathered.finish_reason in WHOLE and not gathered.dropped.has_ended):
         raise StreamInterrupted(request.model, STREAM_INTERRUPTED(error="it ended without a finish reason"))
 
 

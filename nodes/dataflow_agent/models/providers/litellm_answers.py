@@ -5,7 +5,9 @@ litellm also assembles the chunks of a stream, but merges and drops calls of too
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -17,7 +19,7 @@ from dataflow_agent.diagnostics.models import ANSWER_CUT, ANSWER_EMPTY, MODEL_RE
 from dataflow_agent.models.errors import AnswerCut, AnswerEmpty, ModelRefused
 from dataflow_agent.models.request import FinishReason, ModelAnswer, ModelRequest, Usage
 
-__all__ = ["Dropped", "Gathered", "Watched"]
+__all__ = ["WHOLE", "Dropped", "Gathered", "Watched", "watched_call"]
 
 #: The finish reasons of complete answers; one of them also has an older name.
 WHOLE: Final[Mapping[str, FinishReason]] = {
@@ -44,6 +46,10 @@ SPECIFIC: Final = (
 GROWING: Final = frozenset({"thinking", "text", "summary", "data", "signature"})
 #: What makes a block of thinking valid for the provider; others repeat the `reasoning_content`.
 SEALS: Final = ("signature", "data")
+#: The module of litellm that reads streams of Gemini, and reports each chunk of one as the last.
+GEMINI: Final = "vertex_and_google_ai_studio_gemini"
+#: The end of such a stream. In a text of the answer the quotes are escaped.
+_END: Final = re.compile(r'"finishReason"\s*:')
 
 
 @dataclass(slots=True)
@@ -62,8 +68,12 @@ class _Call:
 
 @dataclass(slots=True)
 class Dropped:
-    """What litellm drops of a stream: chunks that have nothing but a refusal or details of the reasoning."""
+    """What litellm drops of a stream: chunks that have nothing but a refusal or details of the reasoning.
 
+    has_ended: False if a stream whose end litellm does not look for has none
+    """
+
+    has_ended: bool = True
     refusal: list[str] = field(default_factory=list)
     details: list[Any] = field(default_factory=list)
 
@@ -253,6 +263,24 @@ def _joined(fragments: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _usage(used: Any, cost: Callable[[Any], float | None]) -> Usage:
     return Usage(used.prompt_tokens, used.completion_tokens, cost(used))
+
+
+async def watched_call(
+    make_call: Callable[..., Awaitable[Any]], dropped: Dropped, *args: Any, **given: Any
+) -> Any:
+    """Make the call that litellm makes when a stream is first read; note whether a stream of Gemini ends."""
+    stream = await make_call(*args, **given)
+    if type(stream).__module__.rpartition(".")[2] == GEMINI:
+        dropped.has_ended = False
+        stream.streaming_response = _watched_lines(stream.streaming_response, dropped)
+    return stream
+
+
+async def _watched_lines(lines: Any, dropped: Dropped) -> AsyncIterator[str]:
+    async with aclosing(lines):
+        async for line in lines:
+            dropped.has_ended = dropped.has_ended or _END.search(line) is not None
+            yield line
 
 
 class Watched:
