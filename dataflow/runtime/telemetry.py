@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["TracedReporter"]
 
 LOG: Final = masked_logger("dataflow.telemetry")
+#: The maximum number of characters of an attribute, which a collector may refuse with the whole batch.
+LONGEST_ATTRIBUTE: Final = 100_000
 #: The types of nodes that open scope instances, as attributes name them.
 OPENERS: Final[Mapping[type, str]] = {LoopOf: "loop", MapOf: "map", FlowOf: "flow"}
 
@@ -234,11 +236,18 @@ class _NodeSpan(Span):
         with _logging_errors():
             for name, value in attributes.items():
                 if value is not None:
-                    self._span.set_attribute(name, redacted(value))  # type: ignore[arg-type]  # the SDK looks
+                    self._span.set_attribute(name, _attribute(value))  # type: ignore[arg-type]  # the SDK looks
 
     def rename(self, name: str) -> None:
         with _logging_errors():
             self._span.update_name(redacted(name))
+
+
+def _attribute(value: object) -> object:
+    """Return a value of an attribute with secrets masked, and long texts shortened."""
+    if isinstance(value, str):
+        return shortened(value, LONGEST_ATTRIBUTE)
+    return [*map(_attribute, value)] if isinstance(value, list | tuple) else redacted(value)
 
 
 @contextmanager

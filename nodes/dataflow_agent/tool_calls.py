@@ -28,6 +28,7 @@ from dataflow_agent.models.calls import answer_metadata
 from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
 from dataflow_agent.models.providers.selection import provider_of
 from dataflow_agent.models.request import ModelName, ModelRequest, Options, model_name
+from dataflow_agent.models.spans import brief
 from dataflow_agent.servers.results import Content, ServerDied, ServerFailed, ToolFailed, joined, shown
 from dataflow_agent.servers.sessions import called, listed
 from dataflow_agent.toolkit.functions import ArgumentsInvalid, arguments_in, tool_of
@@ -93,7 +94,7 @@ async def result_of(call: ToolCall, tool: Tool, arguments: Mapping[str, Any]) ->
         with tool_span(call, tool.spec(call.name).description) as span:
             content = await content_of_call(tool, arguments)
             if span.tells_content:
-                span.note({"gen_ai.tool.call.result": shown(content)})
+                span.note({"gen_ai.tool.call.result": brief(shown(content))})
     except (ServerDied, ToolFailed) as error:
         return f"error: {_plain(error)}"
     except (ServerFailed, SecretMissing) as error:

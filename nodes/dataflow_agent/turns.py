@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from dataflow import ExecutionContext, Message, Span, ToolCall, this_firing
 from dataflow_agent.config import AgentConfig
 from dataflow_agent.models.request import ModelAnswer, ModelName, ModelRequest
-from dataflow_agent.models.spans import conventional, written_message
+from dataflow_agent.models.spans import brief, conventional, written_message
 
 __all__ = [
     "Grant",
@@ -191,7 +191,7 @@ def tool_span(call: ToolCall, description: str) -> Iterator[Span]:
     }
     with this_firing().span(f"execute_tool {call.name}", attributes) as span:
         if span.tells_content:
-            span.note({"gen_ai.tool.call.arguments": call.arguments})
+            span.note({"gen_ai.tool.call.arguments": brief(call.arguments)})
         yield span
 
 

@@ -183,3 +183,17 @@ assert flow.using(keep=True).run_sync().outputs == {"number": 4}
     for program in (code, code.replace("keep=True", "telemetry=True")):
         loaded = {name.partition(".")[0] for name in modules_after(program)}
         assert ("opentelemetry" in loaded) == ("telemetry" in program)
+
+
+async def test_long_attributes_are_shortened() -> None:
+    async def own() -> int:
+        with this_firing().span("mine", {"text": "x" * 200_000, "texts": ["y" * 200_000]}):
+            return 1
+
+    with Flow("f") as flow:
+        flow.output("y", flow.add(own).out)
+    await flow.using(**(spans := Spans()).settings).run()
+    text, texts = spans.told("mine", "text"), spans.told("mine", "texts")
+    assert isinstance(text, str)
+    assert isinstance(texts, tuple)
+    assert len(text) == len(str(texts[0])) == 100_000

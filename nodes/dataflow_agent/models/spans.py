@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dataflow import Message, this_firing
+from dataflow.authoring import shortened
 from dataflow_agent.models.request import Emit, ModelAnswer, ModelName, ModelRequest, Provider
 
-__all__ = ["Traced", "conventional", "written_message"]
+__all__ = ["Traced", "brief", "conventional", "written_message"]
 
+#: The maximum number of characters of a text in an attribute: one text of a message, the result of a call.
+LONGEST_TEXT: Final = 2_000
 #: The conventional names of providers that have another name here.
 CONVENTIONAL: Final[Mapping[str, str]] = {
     "azure": "azure.ai.openai",
@@ -44,6 +47,11 @@ class Traced:
             if span.tells_content:
                 span.note({"gen_ai.output.messages": _written([_reply(answer)])})
             return answer
+
+
+def brief(text: str) -> str:
+    """Return a text for an attribute, with secrets masked; shortened before it is a part of JSON."""
+    return shortened(text, LONGEST_TEXT)
 
 
 def conventional(provider: str) -> str:
@@ -102,7 +110,7 @@ def _parts(message: Message) -> list[Mapping[str, Any]]:
     given: Iterable[Any] = [content] if isinstance(content, str) else content
     if message.role == "tool":
         text = "\n".join(part for part in given if isinstance(part, str))
-        return [{"type": "tool_call_response", "id": message.tool_call_id, "response": text}]
+        return [{"type": "tool_call_response", "id": message.tool_call_id, "response": brief(text)}]
     return [
         *(_part(part) for part in given if part),
         *(
@@ -114,12 +122,14 @@ def _parts(message: Message) -> list[Mapping[str, Any]]:
 
 def _part(part: Any) -> Mapping[str, Any]:
     if isinstance(part, str):
-        return {"type": "text", "content": part}
+        return {"type": "text", "content": brief(part)}
     return {"type": "blob", "modality": "image", "mime_type": part.media_type, "content": ""}
 
 
 def _read(arguments: str) -> Any:
-    """Return the arguments of a call as a value, or unchanged if they are not JSON."""
+    """Return the arguments of a call as a value, or as a text if they are long or not JSON."""
+    if len(arguments) > LONGEST_TEXT:
+        return brief(arguments)
     try:
         return json.loads(arguments)
     except ValueError:

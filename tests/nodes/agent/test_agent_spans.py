@@ -12,10 +12,11 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanKind, StatusCode
 from syrupy.assertion import SnapshotAssertion
 
-from dataflow import ExecutionContext, Flow, Image, Message, RunFailed, ToolCall, node, this_firing
+from dataflow import ExecutionContext, Flow, Image, Message, RunFailed, Secret, ToolCall, node, this_firing
 from dataflow_agent import Agent, Chat, ScriptedAnswer, chat, scripted, tools
 from tests.nodes.agent.agent_tools import calling, fails, meet, room
 from tests.nodes.agent.serving import ON_ASYNCIO
+from tests.support.known_secrets import forgetting
 from tests.support.spans import Spans
 
 lead = Agent("lead", model="mistral/large", system="Be kind.")
@@ -239,3 +240,21 @@ async def test_with_content_the_messages_are_told_as_the_conventions_say(snapsho
         await talk().using(**spans.settings).run(context=said)
     names = ("system_instructions", "input.messages", "output.messages")
     assert {name: json.loads(str(spans.told("chat claude", f"gen_ai.{name}"))) for name in names} == snapshot
+
+
+@ON_ASYNCIO
+async def test_content_is_masked_and_shortened_and_stays_json() -> None:
+    spans, value, long = Spans(content=True), 'tok-9f$"of-a-span', "x" * 5_000
+    with forgetting(), scripted(f"{long} {value}"):
+        Secret("TOKEN", value).reveal()
+        said = ExecutionContext("session").append_turn(
+            Message("user", [f"{long[1:1991]}{value}", value]),
+            Message("assistant", "", (ToolCall("c", "look", json.dumps({"at": value, "long": long})),)),
+            Message("tool", f"{value} {long}", tool_call_id="c"),
+            Message("assistant", "found"),
+        )
+        await talk().using(**spans.settings).run(context=said)
+    for name in ("input.messages", "output.messages"):
+        text = str(spans.told("chat claude", f"gen_ai.{name}"))
+        assert ("tok-9f" in text, "[secret:TOKEN" in text, len(text) < 9_000) == (False, True, True)
+        assert json.loads(text)
