@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
     from dataflow.compiler.graph import Action as GraphAction
     from dataflow.compiler.plan import Action, ScopePlan
+    from dataflow.core.nodetype import NodeType
     from dataflow.core.policy import Reach
     from dataflow.core.wiring import Nested
 
@@ -169,10 +172,19 @@ def _call(
     has_more: bool = False,
 ) -> Call:
     direct = None if has_more or keywords else _direct(positional, star)
+    gives_secrets = "pydantic.types" in sys.modules and _gives_secrets(action.type)
     return Call(
         action.type, action.policy, action, positional, keywords, star, direct, action.exits,
-        action.bounds, action.is_simple, action.is_single, action.memo,
+        action.bounds, action.is_simple, action.is_single and not gives_secrets, action.memo,
+        gives_secrets=gives_secrets,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def _gives_secrets(node_type: NodeType) -> bool:
+    from dataflow.values.classes import holds_secrets  # few programs have such secrets
+
+    return holds_secrets(port.type for port in node_type.outputs.values())
 
 
 class _CallLayout:

@@ -81,6 +81,7 @@ class Call:
     is_single: bool = False  # the returned value is the value of its only port
     memo: Memo | None = None  # how its outcomes are cached, None if they are not
     copied: int | None = None  # the slot of a config with containers, which each firing gets a copy of
+    gives_secrets: bool = False  # the types of its outputs have a secret of pydantic
 
 
 @dataclass(slots=True, eq=False)

@@ -50,6 +50,7 @@ __all__ = [
     "read_request",
     "read_some",
     "schema_of",
+    "secret_classes",
 ]
 
 #: The id of the node type that only asks.
@@ -295,3 +296,9 @@ def note_secrets(values: Mapping[str, Any]) -> None:
         from dataflow.secrets.foreign import make_known
 
         make_known(values.items())
+
+
+def secret_classes() -> frozenset[type]:
+    """Return pydantic's classes of secret texts; loads nothing if nobody has."""
+    loaded = vars(sys.modules["pydantic.types"]) if "pydantic.types" in sys.modules else {}
+    return frozenset(loaded[name] for name in ("SecretStr", "SecretBytes") if name in loaded)

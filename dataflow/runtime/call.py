@@ -21,7 +21,7 @@ from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.diagnostics.runs import LOOP_BLOCKED, PORT_UNDECLARED, THREAD_ABANDONED
 from dataflow.errors import NodeFailed, ValueRefused
 from dataflow.scheduler.admission import nothing_kept
-from dataflow.scheduler.arguments import bind, check_status
+from dataflow.scheduler.arguments import bind, check_status, note_secrets_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
@@ -107,6 +107,7 @@ class Attempt:
         if port not in ports:
             raise NodeFailed(node.id, PORT_UNDECLARED(f".{port}", port=port, available=ports))
         if reporter.is_listening:
+            note_secrets_in(node, node.action, {port: piece}, self._scheduler.unusual)
             reporter.in_loop(partial(self._report, {"port": port, "piece": own_copy(piece)}))
 
     def warn(self, code: str, text: str) -> None:

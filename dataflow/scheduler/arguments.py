@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
 from dataflow.base.copies import own_copy
 from dataflow.compiler.plan import Call
+from dataflow.core.inputs import note_secrets
 from dataflow.core.ports import CONTEXT, SKIP, NodeOutput, Signal
 from dataflow.core.signature import Shape, config_copy
 from dataflow.core.states import Errored, is_dead
@@ -22,7 +23,7 @@ from dataflow.errors import NodeFailed, ValueMismatch
 from dataflow.types.validation import check_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from dataflow.compiler.plan import Feed, PlanNode
     from dataflow.core.nodetype import NodeType
@@ -36,6 +37,7 @@ __all__ = [
     "exits_taken",
     "inputs_of",
     "is_live",
+    "note_secrets_in",
     "outputs_given",
     "outputs_of",
 ]
@@ -192,6 +194,16 @@ def check_outputs(node: PlanNode, outputs: Mapping[str, Any]) -> None:
             except ValueMismatch as mismatch:
                 problem = RESULT_MISMATCH(expected=mismatch.expected, found=mismatch.found)
                 raise NodeFailed(node.id, problem.within(f".{name}{mismatch.place}")) from None
+
+
+def note_secrets_in(node: PlanNode, call: Call, values: Mapping[str, Any], classes: Collection[type]) -> None:
+    """Have the secrets of pydantic in the values of output ports masked from now on.
+
+    Values are searched only where the types of the ports have such secrets.
+    """
+    found = values if call.gives_secrets else {n: v for n, v in values.items() if type(v) in classes}
+    if found:
+        note_secrets({f"{node.id}.{name}": value for name, value in found.items()})
 
 
 def _refuse_coroutines(node: str, given: Mapping[str, Any]) -> None:

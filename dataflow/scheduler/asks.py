@@ -28,7 +28,7 @@ from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import PAUSED
 from dataflow.diagnostics.runs import ANSWER_NOT_JSON, ASK_CLOSED, ASK_EXPIRED, ASK_UNKNOWN, EFFECT_GIVEN_UP
 from dataflow.errors import AnswerRefused, NodeFailed, ValueRefused, problem_of
-from dataflow.scheduler.arguments import outputs_given
+from dataflow.scheduler.arguments import note_secrets_in, outputs_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -255,6 +255,7 @@ class Asking:
         if one.timer is not None:
             self.scheduler.timers.drop(one.timer)
         frame, node = one.frame, one.node
+        note_secrets_in(node, one.call, answer.values, ())
         decision, values = answer.decision, own_copy(dict(answer.values))
         decided = {} if decision is None else {"decision": decision.value}
         self.scheduler.report(EventKind.ASK_ANSWERED, frame, node, by=answer.by, values=values, **decided)

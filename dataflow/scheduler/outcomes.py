@@ -12,7 +12,7 @@ from dataflow.core.ports import SKIP
 from dataflow.core.signature import Shape
 from dataflow.core.states import CANCELLED, DONE
 from dataflow.errors import ValueRefused
-from dataflow.scheduler.arguments import check_outputs, outputs_in, outputs_of
+from dataflow.scheduler.arguments import check_outputs, note_secrets_in, outputs_in, outputs_of
 from dataflow.scheduler.firing_rule import tokens_of
 from dataflow.scheduler.hits import Hit
 from dataflow.scheduler.reports import report_value
@@ -43,7 +43,7 @@ class Settling:
         the most frequent case.
         """
         scheduler, end = self.scheduler, frame.plan.ends[index]
-        if end is None or result is SKIP or not scheduler.is_plain or type(result) is CoroutineType:
+        if end is None or result is SKIP or not scheduler.is_plain or type(result) in scheduler.unusual:
             return self._succeed(frame, index, result)
         if frame.dead_inputs or frame.is_closing:
             return self._succeed(frame, index, result)
@@ -91,7 +91,12 @@ class Settling:
         scheduler.begin_step(frame, index)
         node, end = frame.plan.nodes[index], frame.plan.ends[index]
         is_written = scheduler.journal_writer is not None
-        if end is not None and result is not SKIP and not is_written:
+        if (
+            end is not None
+            and result is not SKIP
+            and not is_written
+            and type(result) not in scheduler.unusual
+        ):
             scheduler.put(frame, end.out, result)
             scheduler.finish(frame, node, DONE)
             return scheduler.advance()
@@ -102,6 +107,7 @@ class Settling:
                 scheduler.asking.pause(frame, node, call, result)
                 return scheduler.advance()
             outputs = outputs_of(node.id, call.type, result)
+            note_secrets_in(node, call, outputs, scheduler.unusual)
             if scheduler.live is not None:
                 outputs = scheduler.live.cut_off(frame, node, outputs)
             if scheduler.journal_writer is not None:

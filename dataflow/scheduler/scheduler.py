@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from time import monotonic
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from dataflow.base.copies import own_copy
 from dataflow.core.events import EventKind
+from dataflow.core.inputs import secret_classes
 from dataflow.core.states import READY, UNSETTLED, Skip, is_dead
 from dataflow.scheduler.admission import Admission, RunSlots
 from dataflow.scheduler.asks import Asking
@@ -106,6 +108,8 @@ class Scheduler:
         self.replay: Replay | None = None  # of a resumed run
         self.live: Reuse | None = None  # of a live session
         self.checks_values = settings.check_values
+        # classes of results that the fast path does not take
+        self.unusual: Final = frozenset({CoroutineType, *secret_classes()})
         # the fast path applies: only the arrival of values counts
         self.is_plain = settings.keep and not settings.check_values
         self.root = Frame(plan.root, 0, settings.errors or "fail_fast", keep=settings.keep)

@@ -189,7 +189,11 @@ def protocol_members(annotation: object) -> frozenset[str] | None:
 def has_own_schema(kind: type) -> bool:
     """Return whether a class accepts values that are not instances of it, as pydantic's EmailStr does."""
     has_schema = hasattr(kind, "__get_pydantic_core_schema__") and not issubclass(kind, BaseModel)
-    return has_schema and not getattr(kind, "takes_only_itself", False)
+    if not has_schema or getattr(kind, "takes_only_itself", False):
+        return False
+    from dataflow.secrets.foreign import is_secret  # few types have a schema of their own
+
+    return not is_secret(kind)
 
 
 def shape(annotation: object) -> Shape | None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Diagnostic
     from dataflow.values.forms import Form
 
-__all__ = ["OWN", "Classes", "class_name", "classes_of", "unstorable"]
+__all__ = ["OWN", "Classes", "class_name", "classes_of", "holds_secrets", "unstorable"]
 
 #: The maximum number of types: generic types that refer to themselves with new arguments are infinite.
 MOST_TYPES: Final = 100_000
@@ -121,9 +121,21 @@ def classes_of(types: Iterable[object]) -> Classes:
     return Classes(MappingProxyType(forms), MappingProxyType(names), frozenset(twice))
 
 
+def holds_secrets(types: Iterable[object]) -> bool:
+    """Return whether a secret of pydantic is among these types, their arguments, alternatives and fields."""
+    return any(isinstance(found, type) and is_secret(found) for found in _walked(types))
+
+
 def _reachable(types: Iterable[object]) -> list[type]:
+    return [
+        found
+        for found in _walked(types)
+        if isinstance(found, type) and not is_typed_dict(found) and has_fields(found)
+    ]
+
+
+def _walked(types: Iterable[object]) -> Iterator[object]:
     """Walk the types with a work list, as they may refer to themselves."""
-    found: list[type] = []
     seen: set[int] = set()
     kept: list[object] = []  # keeps types alive, so that their ids remain unique
     waiting = list(types)[::-1]
@@ -133,11 +145,9 @@ def _reachable(types: Iterable[object]) -> list[type]:
             continue
         seen.add(id(annotation))
         kept.append(annotation)
-        if isinstance(annotation, type) and not is_typed_dict(annotation) and has_fields(annotation):
-            found.append(annotation)
+        yield annotation
         if len(seen) < MOST_TYPES:
             waiting += _next(annotation)[::-1]
-    return found
 
 
 def _next(annotation: Any) -> list[object]:

@@ -13,7 +13,7 @@ from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
 from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART, SECRET_NOT_STORED
 from dataflow.errors import ValueRefused
-from dataflow.secrets.foreign import is_secret
+from dataflow.secrets.foreign import is_secret, make_known
 from dataflow.secrets.known import known
 from dataflow.types.shapes import type_name
 from dataflow.values.classes import class_name
@@ -253,6 +253,7 @@ def _are_plain(items: list[Any], has_secrets: bool) -> bool:
 
 def _refuse(value: object, kind: type) -> NoReturn:
     if is_secret(kind):
+        make_known([(kind.__name__, value)])
         raise Refused(SECRET_NOT_STORED(found=type_name(kind)), value)
     if not has_fields(kind) or issubclass(kind, BaseException):
         raise Refused(not_storable(kind), value)

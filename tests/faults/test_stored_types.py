@@ -6,18 +6,22 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import AsyncIterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pydantic import AnyUrl, BaseModel, ByteSize, HttpUrl, NameEmail, PostgresDsn, SecretBytes, SecretStr
 
-from dataflow import Config, Flow, RunFailed, Store, register_codec
-from dataflow.errors import ArgumentInvalid, ValueRefused
+from dataflow import Config, Flow, NodeOutput, Ports, RunFailed, Store, node, register_codec, this_firing
+from dataflow.authoring import redacted
+from dataflow.errors import ArgumentInvalid, ValueMismatch, ValueRefused
 from dataflow.inspection.json_values import json_value
+from dataflow.types.validation import check_value
 from dataflow.values import codecs
 from dataflow.values.digests import NoDigest, digest
+from tests.support.known_secrets import forgetting
 from tests.support.read_back import giving, read_back
 
 
@@ -42,6 +46,11 @@ class Derived(Base):
 class Login(BaseModel):
     user: str
     password: SecretStr | None = None
+
+
+class Both(NamedTuple):
+    login: Login
+    text: str
 
 
 class Signing(Config):
@@ -144,6 +153,68 @@ async def test_secrets_of_pydantic_are_masked_wherever_they_leave(subtests: pyte
     assert json_value({"a": SecretStr("of-an-input")}) == {"a": "**********"}
     assert digest(SecretStr("ab")) == digest(SecretStr("ab")) != digest(SecretStr("ac"))
     assert b"ab" not in digest(SecretStr("ab"))  # a short value would be readable
+
+
+async def test_secrets_of_pydantic_that_nodes_give_are_masked_from_then_on(subtests: pytest.Subtests) -> None:
+    value = "given-by-a-node-7"
+
+    async def gives() -> SecretStr:
+        return SecretStr(value)
+
+    async def gives_any() -> Any:
+        return SecretBytes(value.encode())
+
+    async def gives_field() -> list[Login | None]:
+        return [None, Login(user="u", password=SecretStr(value))]
+
+    async def gives_ports() -> Both:
+        return Both(Login(user="u", password=SecretStr(value)), "x")
+
+    async def gives_pieces() -> AsyncIterator[SecretStr]:
+        yield SecretStr(value)
+
+    async def answers(inputs: dict[str, Any]) -> NodeOutput:
+        return NodeOutput(status="paused", metadata={"ask": {"prompt": "P"}})
+
+    asks = node(ports=Ports({}, {"out": SecretStr}))(answers)
+
+    async def fails(given: Any) -> str:
+        this_firing().warn("odd", f"odd: {value}")
+        raise ValueError(value)
+
+    marks = {
+        gives: "gives.out", gives_any: "gives_any.out", gives_field: "password", gives_ports: "password",
+        gives_pieces: "gives_pieces.out", asks: "answers.out",
+    }  # fmt: skip
+    for giving_one, mark in marks.items():
+        with subtests.test(mark), forgetting():
+            with Flow("giving") as flow:
+                step = flow.add(giving_one)
+                port = step.out.login if giving_one is gives_ports else step.out
+                flow.output("out", flow.add(fails, given=port).out)
+            run: Any = flow.run()
+            if giving_one is asks:
+                paused = await run
+                run = flow.resume(paused, {paused.asks[0].id: SecretStr(value)})
+            with pytest.raises(RunFailed) as failed:
+                await run
+            result = failed.value.result
+            assert failed.value.failures[0].message == f"[secret:{mark}]"
+            for text in (
+                str(result.warnings),
+                repr(result),
+                result.why("out"),
+                failed.value.failures[0].traceback,
+            ):
+                assert value not in text
+    flow, _ = giving({"login": [SecretStr(value)]}, Any)
+    for given in (value, value.encode()):  # as in place of a `Secret`, a plain value is refused
+        with pytest.raises(ValueMismatch):
+            check_value(given, SecretStr)
+    with forgetting():  # what a store refuses is known, too
+        with pytest.raises(RunFailed):
+            await flow.using(store=Store.memory()).run()
+        assert redacted(value) == "[secret:SecretStr]"
 
 
 async def test_a_codec_stores_compares_and_shows_and_one_of_a_distribution_is_found(
