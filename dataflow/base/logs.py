@@ -7,7 +7,7 @@ import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from dataflow.base.wording import conceal, has_secrets, short_repr
+from dataflow.base.wording import conceal, has_secrets, noticing_secrets, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,10 +63,14 @@ def mask_handlers() -> None:
 
 @contextmanager
 def masked_handlers() -> Iterator[None]:
-    """Mask secrets in what the handlers of all loggers write, until the block ends."""
+    """Mask secrets in what the handlers of all loggers write, until the block ends.
+
+    A handler that is added in the block is masked as soon as another secret is revealed.
+    """
     mask_handlers()
     try:
-        yield
+        with noticing_secrets(mask_handlers):
+            yield
     finally:
         for handler in _handlers():
             handler.removeFilter(_FILTER)

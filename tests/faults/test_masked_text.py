@@ -200,7 +200,10 @@ from dataflow import Flow, Secret
 logging.basicConfig(format="%(message)s", force=True)
 
 async def tell() -> str:
+    late = logging.StreamHandler()
+    logging.getLogger("late").addHandler(late)
     value = Secret("TOKEN", {VALUE!r}).reveal()
+    logging.getLogger("late").warning("late %s", value)
     logging.getLogger("somebody").warning("sent %s", value)
     return value
 
@@ -213,10 +216,11 @@ def test_the_command_line_masks_logs_and_outputs(
     tmp_path: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.root, "handlers", [])
+    monkeypatch.setattr(logging.getLogger("late"), "handlers", [])
     (tmp_path / "f.py").write_text(LOGS)
     assert main(["run", str(tmp_path / "f.py"), "--no-store"]) == 0
     done = capsys.readouterr()
-    assert (f"{MARK}]" in done.out, f"sent {MARK}]" in done.err) == (True, True)
+    assert (f"{MARK}]" in done.out, f"sent {MARK}]" in done.err, f"late {MARK}]" in done.err) == (True,) * 3
     assert VALUE not in done.out + done.err
     assert [one.filters for one in logging.root.handlers] == [[]]
     with masked_handlers():
