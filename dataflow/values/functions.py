@@ -26,7 +26,7 @@ from pydantic.fields import FieldInfo
 
 from dataflow.core.functions import module_name
 from dataflow.types.shapes import type_name
-from dataflow.values.canonical import NO_NAMES, canonical_text
+from dataflow.values.canonical import NO_NAMES, canonical_text, constant_digest
 from dataflow.values.digest_leaves import Digested, hashed, text
 from dataflow.values.projects import (
     OWN_PACKAGES,
@@ -190,6 +190,14 @@ def is_plain(value: object) -> bool:
     return True
 
 
+def _constant(value: object) -> object:
+    """Return a plain value itself, the content hash of another constant, and ABSENT for what is none."""
+    if value is ABSENT or is_plain(value):
+        return value
+    found = None if is_function(value) or type(value) is ModuleType else constant_digest(value)
+    return ABSENT if found is None else Digested(hashed(b"x", text(found)))
+
+
 class FunctionGraph:
     """A function, the functions it wraps or refers to, and the values they depend on; each is listed once.
 
@@ -271,8 +279,8 @@ class FunctionGraph:
             module, name = vars(value), f"{name}.{attribute}"
             value = module.get(attribute, ABSENT)
             self.links.append((module, attribute, value))
-            if value is not ABSENT and is_plain(value):
-                self.held.append(Held(f"global {name!r}", "global", value))
+            if (constant := _constant(value)) is not ABSENT:
+                self.held.append(Held(f"global {name!r}", "global", constant))
         if value is not ABSENT and not is_plain(value):
             self._include(value, name)
 
@@ -410,9 +418,8 @@ def _of_function(one: FunctionType) -> Iterator[tuple[str, object]]:
         is_own_class = name == "__class__" and isinstance(value, type)  # the class contains the function
         yield f"closure {name!r}", _name(value) if is_own_class else value
     for name in _global_names(code):
-        value = one.__globals__.get(name, ABSENT)
-        if value is not ABSENT and is_plain(value):
-            yield f"global {name!r}", value
+        if (constant := _constant(one.__globals__.get(name, ABSENT))) is not ABSENT:
+            yield f"global {name!r}", constant
 
 
 def _of_class(one: type) -> Iterator[tuple[str, object]]:
@@ -429,7 +436,8 @@ def _of_class(one: type) -> Iterator[tuple[str, object]]:
         elif isinstance(value, _DECORATED):
             is_counted = True
         else:
-            is_counted = not name.startswith("__") and is_plain(value)
+            value = ABSENT if name.startswith("__") else _constant(value)  # noqa: PLW2901 - as it is hashed
+            is_counted = value is not ABSENT
         if is_counted:
             yield CODE, name
             yield CODE, value

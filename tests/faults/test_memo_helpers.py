@@ -20,14 +20,15 @@ NODES: Final = """
 from dataflow import node
 import numbers_lib
 import helpers
-from helpers import doubled, Rates, CLIENT, MOST, shown
+from helpers import doubled, Rates, CLIENT, MOST, shown, limited
 from sub import deep as deeper
 
 CALLS = []
 RATE = 2
+TABLE = {"rates": [1, 2]}
 
 def rate():
-    return RATE
+    return RATE * TABLE["rates"][0]
 
 @node(memo="process")
 async def price(x: int) -> int:
@@ -35,10 +36,12 @@ async def price(x: int) -> int:
     import later
     CALLS.append(x)
     made = doubled(x) * rate() + Rates().of(x) + helpers.base.BASE + CLIENT.get() + deeper.value()
-    return made + offset() + later.more() + numbers_lib.ONE + helpers.nested(x)
+    made = made + offset() + later.more() + numbers_lib.ONE + helpers.nested(x)
+    return made + limited(x) * len(helpers.NAMES)
 """
 HELPERS: Final = """
 import base
+from dataclasses import dataclass
 from functools import lru_cache
 
 MOST = 9
@@ -64,6 +67,20 @@ class Basis:
 
 class Rates(Basis):
     pass
+
+@dataclass(frozen=True)
+class Limits:
+    most: int
+
+LIMITS = Limits(5)
+NAMES = ["a"]
+STATE = {"seen": 0}
+HANDLES = [object()]
+
+def limited(x):
+    STATE["seen"] += 1
+    HANDLES.append(1)
+    return min(x, LIMITS.most)
 
 class Client:
     def __init__(self):
@@ -92,7 +109,7 @@ FILES: Final = {
 }
 #: An edit: the file, what is replaced, and the part that `why` names; None where nothing is computed again.
 EDITS: Final[list[tuple[str, str, str, str | None]]] = [
-    ("nodes_of.py", "return RATE", "return RATE + 1", "helper 'nodes_of:rate'"),
+    ("nodes_of.py", "return RATE", "return 1 + RATE", "helper 'nodes_of:rate'"),
     ("nodes_of.py", "RATE = 2", "RATE = 3", "helper 'nodes_of:rate'"),
     ("helpers.py", "return 2 * x", "return 3 * x", "helper 'helpers:twice'"),
     ("helpers.py", "return twice(x)", "return twice(x + 1)", "helper 'helpers:doubled'"),
@@ -109,6 +126,10 @@ EDITS: Final[list[tuple[str, str, str, str | None]]] = [
     ("later.py", "return less()", "return less() + 1", "helper 'later:more'"),
     ("later.py", "    return 0", "    return 1", "helper 'later:less'"),
     ("lib/numbers_lib-1.0.dist-info/METADATA", "Version: 1.0", "Version: 1.1", "library 'numbers_lib'"),
+    ("nodes_of.py", '"rates": [1', '"rates": [2', "helper 'nodes_of:rate'"),
+    ("helpers.py", "Limits(5)", "Limits(2)", "helper 'helpers:limited'"),
+    ("helpers.py", 'NAMES = ["a"]', 'NAMES = ["b"]', "global 'helpers.NAMES'"),
+    ("helpers.py", "[object()]", "[object(), 2]", None),
     ("helpers.py", "not called", "still not called", None),
     ("helpers.py", "import base", "import base  # a comment", None),
     ("lib/numbers_lib.py", "return 1", "return 2", None),

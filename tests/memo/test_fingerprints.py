@@ -148,6 +148,7 @@ ROWS: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint], set[
     ("what is wrapped", lambda: of(awaiting(make(1)), x=1), lambda: of(awaiting(make(2)), x=1), {"closure 'k'"}),
     ("a wrapper", lambda: of(awaiting(h), x=1), lambda: of(awaiting(awaiting(h)), x=1), {"code", "closure 'function'"}),
     ("a blocking function", lambda: of(threaded(compiled("def f(): return 1"))), lambda: of(threaded(compiled("def f(): return 2"))), {"code"}),
+    ("a list that it reads", lambda: of(compiled("async def f(): return LIST", LIST=[1])), lambda: of(compiled("async def f(): return LIST", LIST=[2])), {"global 'LIST'"}),
     ("a lambda", lambda: of(threaded(lambda: 1)), lambda: of(threaded(lambda: 2)), {"code"}),
 ]  # fmt: skip
 
@@ -165,7 +166,7 @@ SAME: list[tuple[str, Callable[[], Fingerprint], Callable[[], Fingerprint]]] = [
     ("how a config is spelled", lambda: of(configured, x=1), lambda: of(configured, x=1, at=Settings(tags=["x"], mode="a"))),
     ("retries and limits", lambda: of(node(h), x=1), lambda: of(node(h).with_(retries=2, timeout=9, limit="api", on_error="skip"), x=1)),
     ("the id of a node", lambda: of(node(h), x=1), lambda: of(node(h).with_(name="other"), x=1)),
-    ("a list that it reads", lambda: of(compiled("async def f(): return LIST", LIST=[1])), lambda: of(compiled("async def f(): return LIST", LIST=[2]))),
+    ("state that it reads", lambda: of(compiled("async def f(): return LIST", LIST=[print])), lambda: of(compiled("async def f(): return LIST", LIST=[print, 2]))),
     ("a variable that it does not name", lambda: of(compiled("async def f(): return 1", RATE=1)), lambda: of(compiled("async def f(): return 1", RATE=2))),
     ("an attribute of that name", lambda: of(compiled("async def f(): return f.RATE", RATE=1)), lambda: of(compiled("async def f(): return f.RATE", RATE=2))),
     ("the value of a secret", lambda: of(make(Secret("KEY")), x=1), lambda: of(make(Secret("KEY", "of no concern")), x=1)),

@@ -135,7 +135,8 @@ def test_functions_constants_and_fields_of_a_class_count() -> None:
         ("@functools.cached_property\n  def f(self): return {}", 2),
         ("f = functools.partialmethod(divmod, {})", 2),
         ("f = functools.partial(divmod, {})", 2),
-        ("f = [{}]", 1),
+        ("f = [{}]", 2),
+        ("f = [print, {}]", 1),
         ("'Say {}.'", 1),
     ]
     for member, digests in cases:
