@@ -6,7 +6,11 @@ import asyncio
 import contextvars
 import sys
 import types
-from asyncio.tasks import _enter_task as enter_task  # documented for those who run code as a task
+from asyncio.tasks import (
+    # The documentation of asyncio lists both under "Extending", in spite of their names. Nothing else makes a
+    # task that exists the current one: `eager_task_factory` and `eager_start`, of 3.12, only run new tasks.
+    _enter_task as enter_task,
+)
 from asyncio.tasks import _leave_task as leave_task
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -234,7 +238,10 @@ def cut_short(scope: anyio.CancelScope, task: Cancellable, grace: float, *, is_a
 
 
 def _is_shielded(task: asyncio.Task[Any], scope: anyio.CancelScope) -> bool:
-    """Return whether what a task waits for is shielded from a scope; changes the deadline of the scope."""
+    """Return whether what a task waits for is shielded from a scope; changes the deadline of the scope.
+
+    anyio tells the deadline that is in effect of the current task only.
+    """
     loop = task.get_loop()
     soon = scope.deadline = loop.time() + _SOON
     running = asyncio.current_task(loop)
