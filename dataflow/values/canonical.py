@@ -35,7 +35,7 @@ CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset, MappingProxyTy
 MOST_PARTS: Final = 10_000
 #: How many constants are remembered, the newest.
 MOST_CONSTANTS: Final = 10_000
-_constants: Final[dict[int, tuple[object, str | None]]] = {}  # keeps them alive, and their ids
+_constants: Final[dict[int, tuple[object, str]]] = {}  # keeps them alive, and their ids
 #: For names that are kept unchanged.
 NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -98,19 +98,21 @@ def constant_digest(value: object) -> str | None:
     does not count. None for an object that is not made of plain values, and for a large one.
     """
     known = _constants.get(id(value))
-    if known is None or known[0] is not value:
-        made = canonical_text(value).encode("utf-8", "surrogatepass") if _is_constant(value) else None
-        known = value, made and blake2b(made, digest_size=20).hexdigest()
-        while len(_constants) >= MOST_CONSTANTS:
-            _constants.pop(next(iter(_constants)), None)
-        _constants[id(value)] = known
-    return known[1]
+    if known is not None and known[0] is value:
+        return known[1]
+    if not _is_constant(value):
+        return None
+    found = blake2b(canonical_text(value).encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+    while len(_constants) >= MOST_CONSTANTS:
+        _constants.pop(next(iter(_constants)), None)
+    _constants[id(value)] = value, found
+    return found
 
 
 def _is_constant(value: object) -> bool:
-    todo, seen = [value], set[int]()
+    todo, seen = list[Any]([value]), set[int]()
     for one in todo:  # grows while it is walked
-        kind = type(one)
+        kind: Any = type(one)
         if kind is str or kind in PLAIN or isinstance(one, Enum | PurePath) or id(one) in seen:
             continue
         seen.add(id(one))
@@ -123,7 +125,7 @@ def _is_constant(value: object) -> bool:
                 todo += one
             case BaseModel() if kind.model_config.get("frozen"):
                 todo += vars(one).values()
-            case _ if dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+            case _ if (params := getattr(kind, "__dataclass_params__", None)) is not None and params.frozen:
                 todo += [getattr(one, field.name) for field in dataclasses.fields(kind)]
             case _:
                 return False

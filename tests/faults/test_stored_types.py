@@ -189,7 +189,7 @@ async def test_secrets_of_pydantic_that_nodes_give_are_masked_from_then_on(subte
     for giving_one, mark in marks.items():
         with subtests.test(mark), forgetting():
             with Flow("giving") as flow:
-                step = flow.add(giving_one)
+                step: Any = flow.add(giving_one)
                 port = step.out.login if giving_one is gives_ports else step.out
                 flow.output("out", flow.add(fails, given=port).out)
             run: Any = flow.run()

@@ -219,9 +219,9 @@ class Http:
         if error is None:
             problem = SERVER_TIMED_OUT(seconds=f"{seconds:g}", output="")
             return ServerFailed(self._server.label, problem, is_lasting=True)
-        problem = self._refusal(self._first) if self._first.status in REFUSALS else self._first.problem
-        if problem is not None:
-            return ServerFailed(self._server.label, problem, is_lasting=True)
+        refused = self._refusal(self._first) if self._first.status in REFUSALS else self._first.problem
+        if refused is not None:
+            return ServerFailed(self._server.label, refused, is_lasting=True)
         problem = SERVER_UNREACHABLE(address=self._server.address, error=first_error_text(error))
         return ServerFailed(self._server.label, problem)
 
