@@ -23,7 +23,8 @@ from dataflow import (
     node,
 )
 from dataflow_agent.config import AgentConfig
-from dataflow_agent.diagnostics.tools import ARGUMENTS_UNFIT, CALL_NOT_ALLOWED, NOT_A_TOOLBOX, TOOL_UNKNOWN
+from dataflow_agent.diagnostics.servers import ARGUMENTS_UNFIT
+from dataflow_agent.diagnostics.tools import CALL_NOT_ALLOWED, NOT_A_TOOLBOX, TOOL_UNKNOWN
 from dataflow_agent.models.calls import answer_metadata
 from dataflow_agent.models.config import StrictConfig, sent_of, with_newest_images
 from dataflow_agent.models.providers.selection import provider_of

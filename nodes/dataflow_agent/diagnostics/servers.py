@@ -1,4 +1,4 @@
-"""Problems of tool servers: their descriptions, their start and their end (DF22, second part)."""
+"""Problems of tool servers: their descriptions, start, end, and arguments (DF22, second part)."""
 
 from __future__ import annotations
 
@@ -170,4 +170,18 @@ SERVER_DIED: Final = Kind(
     meaning="The process of a tool server has ended, or the connection to it was lost, while it was in use.",
     example="a server that crashes during a call",
     cure="Look at the last lines of the server; a call that was under way is not made again.",
+)
+ARGUMENTS_UNCHECKED: Final = Kind(
+    "DF2239",
+    "its arguments are not checked before they are sent: {reason}",
+    meaning="The JSON Schema of a server's tool is invalid, or has parts that the engine does not check.",
+    example="a tool with a property of `format: uint32`",
+    cure="Nothing has to be done: the server checks the arguments.",
+)
+ARGUMENTS_UNFIT: Final = Kind(
+    "DF2240",
+    "was not called: {error}",
+    meaning="The arguments of a call do not fit the JSON Schema of the tool.",
+    example='call_server_tool(mcp("serve"), "add", {"a": "one"})   # of add(a: int)',
+    cure="Pass the arguments that the schema names, with its types.",
 )

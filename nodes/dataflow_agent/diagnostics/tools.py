@@ -125,17 +125,3 @@ ARGUMENTS_NOT_JSON: Final = Kind(
     example='call_server_tool(mcp("serve"), "add", {"a": object()})',
     cure="Pass strings, numbers, booleans, lists and mappings.",
 )
-ARGUMENTS_UNCHECKED: Final = Kind(
-    "DF2239",
-    "its arguments are not checked before they are sent: {reason}",
-    meaning="The JSON Schema of a server's tool is invalid, or has parts that the engine does not check.",
-    example="a tool with a property of `format: uint32`",
-    cure="Nothing has to be done: the server checks the arguments.",
-)
-ARGUMENTS_UNFIT: Final = Kind(
-    "DF2240",
-    "was not called: {error}",
-    meaning="The arguments of a call do not fit the JSON Schema of the tool.",
-    example='call_server_tool(mcp("serve"), "add", {"a": "one"})   # of add(a: int)',
-    cure="Pass the arguments that the schema names, with its types.",
-)

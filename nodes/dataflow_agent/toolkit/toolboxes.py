@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dataflow import ArgumentInvalid, Diagnostic, FlowInvalid, Tools, this_firing
 from dataflow.authoring import json_schema
+from dataflow_agent.diagnostics.servers import ARGUMENTS_UNCHECKED
 from dataflow_agent.diagnostics.tools import (
-    ARGUMENTS_UNCHECKED,
     NOT_A_TOOLBOX,
     PATTERN_ARGUMENTS_UNKNOWN,
     PATTERN_UNMATCHED,
