@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from hashlib import sha256
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -253,7 +254,8 @@ def _are_plain(items: list[Any], has_secrets: bool) -> bool:
 
 def _refuse(value: object, kind: type) -> NoReturn:
     if is_secret(kind):
-        make_known([(kind.__name__, value)])
+        with suppress(UserWarning):  # of a weak value, where warnings are errors: it is refused anyway
+            make_known([(kind.__name__, value)])
         raise Refused(SECRET_NOT_STORED(found=type_name(kind)), value)
     if not has_fields(kind) or issubclass(kind, BaseException):
         raise Refused(not_storable(kind), value)
