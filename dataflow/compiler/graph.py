@@ -70,6 +70,7 @@ class CallAction:
     is_simple: bool = field(init=False)  # a call only creates a coroutine, and no policy applies
     is_single: bool = field(init=False)  # the returned value is the value of its only port
     known: object = field(init=False, default=None)  # its part of cache keys, computed once
+    gives_secrets: bool | None = field(init=False, default=None)  # see `Call`, computed once
 
     def __post_init__(self) -> None:
         node_type, policy, parameters = self.type, self.policy, self.type.parameters

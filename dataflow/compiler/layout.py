@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -172,15 +171,15 @@ def _call(
     has_more: bool = False,
 ) -> Call:
     direct = None if has_more or keywords else _direct(positional, star)
-    gives_secrets = "pydantic.types" in sys.modules and _gives_secrets(action.type)
+    if action.gives_secrets is None:
+        action.gives_secrets = "pydantic.types" in sys.modules and _gives_secrets(action.type)
     return Call(
         action.type, action.policy, action, positional, keywords, star, direct, action.exits,
-        action.bounds, action.is_simple, action.is_single and not gives_secrets, action.memo,
-        gives_secrets=gives_secrets,
+        action.bounds, action.is_simple, action.is_single and not action.gives_secrets, action.memo,
+        gives_secrets=action.gives_secrets,
     )  # fmt: skip
 
 
-@lru_cache(maxsize=1024)
 def _gives_secrets(node_type: NodeType) -> bool:
     from dataflow.values.classes import holds_secrets  # few programs have such secrets
 
