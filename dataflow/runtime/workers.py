@@ -6,7 +6,6 @@ from collections import deque
 from contextvars import copy_context
 from functools import partial
 from time import perf_counter
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final
 
 from anyio.lowlevel import checkpoint
@@ -254,7 +253,7 @@ class QuickCalls:
         scheduler, driver, ready = worker.scheduler, worker.driver, self._ready
         send, succeed = driver.turns.send, scheduler.settling.succeed
         own_cancels, copy, reporter = worker.task.cancelling, self.context.copy, scheduler.reporter
-        is_quick = scheduler.is_plain and scheduler.admission is None
+        is_quick, unusual = scheduler.is_plain and scheduler.admission is None, scheduler.unusual
         value: Any
         begun = perf_counter()  # of the step that comes next: settling the one before belongs to it
         while firing is not None and begun < until and not (scheduler.to_act or scheduler.has_more):
@@ -291,7 +290,7 @@ class QuickCalls:
                 worker.begin(current, _returns(value))
                 return None
             end = plan.ends[index] if is_quick and frame.unsettled > 1 and not frame.dead_inputs else None
-            has_value = value is not SKIP and type(value) is not CoroutineType
+            has_value = value is not SKIP and type(value) not in unusual
             if end is not None and end.calls is not None and has_value:
                 firing = frame.complete(index, end, value, ready)
                 if reporter.is_listening:
