@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from dataflow.base.markers import Marker
@@ -26,6 +27,7 @@ from dataflow.core.wiring import (
     Wiring,
 )
 from dataflow.diagnostics.diagnostic import Diagnostic
+from dataflow.diagnostics.runs import COROUTINE_RETURNED
 from dataflow.diagnostics.wiring import (
     CARRY_FROM_INSIDE,
     GIVEN_TWICE,
@@ -208,6 +210,8 @@ def _check_item(block: OpenBlock, item: Expression, reader: str) -> None:
 def _check_constant(block: OpenBlock, value: object, reader: str) -> None:
     if type(value) is Marker:
         block.problem(MARKER_AS_VALUE(reader, found=repr(value)))
+    elif type(value) is CoroutineType:
+        block.problem(COROUTINE_RETURNED(reader, called=value.__qualname__))
     elif isinstance(value, Handle):
         handle, ports = _PORTS[type(value).__name__]
         block.problem(HANDLE_AS_VALUE(reader, handle=handle, available=ports))

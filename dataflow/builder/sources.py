@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NoReturn, TypeAlias, TypeVar
 
 from dataflow.base.copies import own_copy
@@ -193,8 +194,8 @@ def literally(value: object) -> Operand:
 
 
 def cannot_be_constant(value: object) -> bool:
-    """Return whether a value is a handle, a marker, or a container of ports."""
-    return isinstance(value, Handle) or type(value) is Marker or ports_within(value)
+    """Return whether a value is a handle, a marker, a coroutine, or a container of ports."""
+    return isinstance(value, Handle) or type(value) in (Marker, CoroutineType) or ports_within(value)
 
 
 def ports_within(value: object) -> bool:

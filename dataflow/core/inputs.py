@@ -9,7 +9,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from dataflow.base.copies import own_copy
-from dataflow.base.markers import Marker
 from dataflow.core.ports import CONTEXT, MISSING, SKIP
 from dataflow.diagnostics.runs import (
     ANSWER_PORT_MISSING,
@@ -233,8 +232,6 @@ def _read(id: str, port: OutPort, value: object, where: str, is_json: bool) -> o
         return check_value(value, port.type)
     except ValueMismatch as mismatch:
         as_python = mismatch
-    if type(value) is Marker:  # not a value, even for a port of type Any
-        raise AnswerRefused(id, as_python.diagnostics[0].within(where))
     try:
         return check_json(value, port.type)
     except ValueMismatch as as_json:  # report the mismatch that is deeper in the value

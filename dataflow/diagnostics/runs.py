@@ -45,7 +45,7 @@ COROUTINE_RETURNED: Final = Kind(
     "DF0880",
     "the value is the coroutine of {called}, which nobody awaits",
     hint="write `await` before the call",
-    meaning="A node returned the coroutine of an async function that it has called, not its result.",
+    meaning="A node or a constant gave the coroutine of an async function, not its result.",
     example="async def double(x: int) -> int: return compute(x)   # compute is async",
     cure="Await the call.",
 )

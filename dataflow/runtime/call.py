@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import types
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -21,7 +23,7 @@ from dataflow.core.states import CANCELLED, RUNNING, TIMED_OUT
 from dataflow.diagnostics.runs import LOOP_BLOCKED, PORT_UNDECLARED, THREAD_ABANDONED
 from dataflow.errors import NodeFailed, ValueRefused
 from dataflow.scheduler.admission import nothing_kept
-from dataflow.scheduler.arguments import bind, check_status, note_secrets_in
+from dataflow.scheduler.arguments import bind, check_status, note_secrets_in, refuse_coroutines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
@@ -100,12 +102,13 @@ class Attempt:
         return self._scheduler.reporter.flow_span(self.frame)
 
     def emit(self, piece: object, port: str) -> None:
-        """Report a piece, unless the attempt has ended; raises NodeFailed for an undeclared port."""
+        """Report a piece, unless the attempt has ended; raises NodeFailed for a wrong port or piece."""
         node, reporter = self.frame.plan.nodes[self.index], self._scheduler.reporter
         assert isinstance(node.action, Call), "only calls fire"
         ports = node.action.type.outputs
         if port not in ports:
             raise NodeFailed(node.id, PORT_UNDECLARED(f".{port}", port=port, available=ports))
+        refuse_coroutines(node.id, {port: piece})
         if reporter.is_listening:
             note_secrets_in(node, node.action, {port: piece}, self._scheduler.unusual)
             reporter.in_loop(partial(self._report, {"port": port, "piece": own_copy(piece)}))
@@ -244,9 +247,11 @@ def _record(current: Attempt, result: Any) -> None:
 async def _read_pieces(current: Attempt, pieces: AsyncIterator[Any]) -> list[Any]:
     """Read an async-generator node to its end, reporting each piece (S3.5)."""
     found = []
-    async for piece in pieces:
-        found.append(piece)
-        current.emit(piece, "out")
+    closing: Any = aclosing(pieces) if isinstance(pieces, AsyncGenerator) else nullcontext()
+    async with closing:  # a piece may be refused
+        async for piece in pieces:
+            found.append(piece)
+            current.emit(piece, "out")
     return found
 
 

@@ -20,7 +20,7 @@ from dataflow.diagnostics.runs import (
     RESULT_MISMATCH,
 )
 from dataflow.errors import NodeFailed, ValueMismatch
-from dataflow.types.validation import check_value
+from dataflow.types.validation import check_output, check_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -40,6 +40,7 @@ __all__ = [
     "note_secrets_in",
     "outputs_given",
     "outputs_of",
+    "refuse_coroutines",
 ]
 
 
@@ -157,7 +158,7 @@ def outputs_of(node: str, node_type: NodeType, result: Any) -> Mapping[str, Any]
             given = _keys(node, node_type, result)
         case Shape.RAW:
             given = _raw(node, node_type, result)
-    _refuse_coroutines(node, given)
+    refuse_coroutines(node, given)
     missing = [
         name
         for name, port in node_type.outputs.items()
@@ -190,7 +191,7 @@ def check_outputs(node: PlanNode, outputs: Mapping[str, Any]) -> None:
             continue
         for kind in (call.type.outputs[name].type, *(node.demands or {}).get(name, ())):
             try:
-                check_value(value, kind)
+                check_output(value, kind)
             except ValueMismatch as mismatch:
                 problem = RESULT_MISMATCH(expected=mismatch.expected, found=mismatch.found)
                 raise NodeFailed(node.id, problem.within(f".{name}{mismatch.place}")) from None
@@ -206,7 +207,7 @@ def note_secrets_in(node: PlanNode, call: Call, values: Mapping[str, Any], class
         note_secrets({f"{node.id}.{name}": value for name, value in found.items()})
 
 
-def _refuse_coroutines(node: str, given: Mapping[str, Any]) -> None:
+def refuse_coroutines(node: str, given: Mapping[str, Any]) -> None:
     """Raise NodeFailed for a value that is a coroutine: nobody awaits it (S1.3)."""
     found = [name for name, value in given.items() if type(value) is CoroutineType]
     for name in found:
@@ -228,7 +229,7 @@ def exits_taken(node_type: NodeType, given: Mapping[str, Any]) -> list[str]:
 def outputs_given(node: str, node_type: NodeType, result: NodeOutput) -> Mapping[str, Any]:
     """Return the outputs of a raw node that pauses, with its context; raises NodeFailed."""
     given = _raw(node, node_type, result)
-    _refuse_coroutines(node, given)
+    refuse_coroutines(node, given)
     return given
 
 

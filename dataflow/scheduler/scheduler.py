@@ -93,6 +93,7 @@ class Scheduler:
         "timers",
         "timing",
         "to_act",
+        "unusual",
         "warnings",
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Annotated, Any, ForwardRef, Literal, NewType, get_args, get_origin
@@ -32,9 +32,11 @@ from dataflow.types.shapes import (
 __all__ = [
     "ABSENT",
     "PREFIX",
+    "UNAWAITED",
     "adapter_of",
     "by_schema",
     "find_mismatch",
+    "find_unawaited",
     "is_constraint",
     "requirement",
     "step_into",
@@ -42,6 +44,10 @@ __all__ = [
 
 # Containers that can be iterated over repeatedly; others might be exhausted.
 LASTING = (list, tuple, set, frozenset, dict, deque, str, bytes, bytearray, range)
+# Containers whose items are searched for what nobody awaited.
+SEARCHED = (list, tuple, set, frozenset, dict, deque)
+#: What a call of an async function or generator makes, instead of its result.
+UNAWAITED = (Awaitable, AsyncGenerator)
 # Validators that convert values, while a value from Python is checked and never converted.
 CONVERTERS = (BeforeValidator, PlainValidator, WrapValidator)
 #: The beginning of a message of pydantic that only says what was expected.
@@ -78,10 +84,12 @@ class _Walk:
 
     known: the results for self-referential types, by the ids of value and type, which it keeps alive
     depth: how many such types enclose the current part
+    is_searching: whether parts without a known type are searched for what nobody awaited
     """
 
     known: dict[tuple[int, int], tuple[object, object, Mismatch | None]] = field(default_factory=dict)
     depth: int = 0
+    is_searching: bool = False
 
 
 def find_mismatch(value: object, expected: object) -> Mismatch | None:
@@ -90,6 +98,11 @@ def find_mismatch(value: object, expected: object) -> Mismatch | None:
     A number of another library, such as `numpy.int64`, matches as the number of Python that it is.
     """
     return _find(value, expected, _Walk())
+
+
+def find_unawaited(value: object, expected: object) -> Mismatch | None:
+    """Return the first part of a value, among those of type Any, that nobody awaited; None without one."""
+    return _find(value, expected, _Walk(is_searching=True))
 
 
 def requirement(message: str) -> str:
@@ -114,7 +127,7 @@ def _find(value: object, expected: object, walk: _Walk) -> Mismatch | None:
 
 def _find_bare(value: object, expected: object, walk: _Walk) -> Mismatch | None:
     if expected is Any or expected is object:
-        return None
+        return _find_untyped(value, walk)
     if is_alias(expected):
         return _find_deeper(value, expected, walk, lambda: _find(value, behind_alias(expected), walk))
     if isinstance(expected, NewType):
@@ -129,10 +142,37 @@ def _find_bare(value: object, expected: object, walk: _Walk) -> Mismatch | None:
         return _find_deeper(value, expected, walk, find)
     known = shape(expected)
     if known is None:
-        return None
+        return _find_untyped(value, walk)
     if not _is_instance(value, known.origin):
         return _ask_pydantic(value, expected, known.origin)
-    return None if known.args is None else _find_in_items(value, expected, known, walk)
+    if known.args is None:
+        return _find_untyped(value, walk) if isinstance(value, SEARCHED) else None
+    return _find_in_items(value, expected, known, walk)
+
+
+def _find_untyped(value: object, walk: _Walk) -> Mismatch | None:
+    """Return the first part of a value without a known type that nobody awaited, if it is searched."""
+    if not walk.is_searching:
+        return None
+    left: list[tuple[object, str]] = [(value, "")]
+    seen: set[int] = set()
+    while left:
+        part, place = left.pop()
+        if isinstance(part, UNAWAITED):
+            return Mismatch(part, "what it gives when it is awaited", place)
+        if not isinstance(part, SEARCHED) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        is_dict = isinstance(part, dict)
+        steps = part.items() if isinstance(part, dict) else enumerate(part)
+        left += reversed(
+            [
+                (item, place + (step_into(step) if is_dict else f"[{step}]"))
+                for step, item in steps
+                if isinstance(item, SEARCHED + UNAWAITED)
+            ]
+        )
+    return None
 
 
 def _is_instance(value: object, kind: type) -> bool:
@@ -280,7 +320,8 @@ def _find_in_tuple(
 def _find_in_each(
     items: Iterable[object], expected: object, step: Callable[[int], str], walk: _Walk
 ) -> Mismatch | None:
-    if _fits_by_class(items, expected):
+    is_searched = walk.is_searching and expected in (Any, object, *SEARCHED)
+    if not is_searched and _fits_by_class(items, expected):
         return None
     for index, item in enumerate(items):
         found = _find(item, expected, walk)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Iterator
+from types import CoroutineType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
@@ -16,9 +17,11 @@ from dataflow.errors import ValueMismatch
 from dataflow.types.mismatches import (
     ABSENT,
     PREFIX,
+    UNAWAITED,
     adapter_of,
     by_schema,
     find_mismatch,
+    find_unawaited,
     requirement,
     step_into,
 )
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
 
     from dataflow.types.mismatches import Mismatch
 
-__all__ = ["check_json", "check_value", "described", "json_schema", "object_schema"]
+__all__ = ["check_json", "check_output", "check_value", "described", "json_schema", "object_schema"]
 
 MOST_CHARACTERS = 80
 # Error types whose message adds nothing to the name of the type, or mentions pydantic.
@@ -75,8 +78,7 @@ def check_value(value: object, expected: object) -> object:
     """
     if type(value) is expected:
         return value
-    if type(value) is Marker:
-        raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
+    _refuse_no_value(value, expected)
     mismatch = find_mismatch(value, expected)
     if mismatch is not None:
         raise _as_error(mismatch)
@@ -87,6 +89,27 @@ def check_value(value: object, expected: object) -> object:
         except OverflowError as error:
             raise ValueMismatch(described(value), f"{type_name(expected)} (in its range)") from error
     return value
+
+
+def check_output(value: object, expected: object) -> None:
+    """Check a value that a node gives as `check_value` does, and that nobody forgot to await its parts.
+
+    Parts whose type is Any may not be coroutines, futures or async generators.
+
+    Raises ValueMismatch with the location of the first mismatch inside the value.
+    """
+    check_value(value, expected)
+    mismatch = find_unawaited(value, expected)
+    if mismatch is not None:
+        raise _as_error(mismatch)
+
+
+def _refuse_no_value(value: object, expected: object) -> None:
+    """Raise ValueMismatch for what no port takes, even one of type Any: a marker, or a coroutine."""
+    if type(value) is Marker:
+        raise ValueMismatch(f"{value!r}, which is no value", type_name(expected))
+    if type(value) is CoroutineType:
+        raise ValueMismatch(f"{described(value)}, which nobody awaits", type_name(expected))
 
 
 def _as_error(mismatch: Mismatch) -> ValueMismatch:
@@ -114,6 +137,7 @@ def check_json(value: object, expected: object) -> object:
 
     Raises ValueMismatch, also for values that JSON cannot represent.
     """
+    _refuse_no_value(value, expected)
     schema = schema_of_type(expected)
     if schema is not None:
         mismatch = by_schema(value, schema)
@@ -255,6 +279,8 @@ def described(value: object) -> str:
     if value is ABSENT or value is None:
         return "None" if value is None else "nothing"
     kind = type(value)
+    if isinstance(value, UNAWAITED):
+        return f"{kind.__name__} {getattr(value, '__qualname__', '')}".rstrip()
     if kind.__repr__ is object.__repr__:
         return kind.__name__
     try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar
 
@@ -21,6 +22,7 @@ from dataflow import (
     collect,
     each,
     node,
+    this_firing,
     threaded,
 )
 from tests.support.codes import codes
@@ -73,20 +75,17 @@ async def in_output(inputs: dict[str, Any]) -> NodeOutput:
     return NodeOutput({"out": number(inputs["x"])})
 
 
-def failing(function: Callable[..., Any], **settings: Any) -> tuple[str, str]:
-    """Return the node that fails and the code, with a reader of its value behind it."""
-    with Flow("f") as flow:
-        made = flow.add(function, x=1)
-        out = made.out if not hasattr(made.out, "out") else made.out.out
-        flow.output("o", flow.add(number, x=out).out)
-    with pytest.raises(RunFailed) as failed:
-        flow.using(**settings).run_sync()
-    [failure] = failed.value.failures
-    return failure.node, failure.code
+async def as_item(x: int) -> AsyncIterator[Any]:
+    yield number(x)
+
+
+async def as_piece(x: int) -> int:
+    this_firing().emit(number(x))
+    return x
 
 
 def test_a_coroutine_is_refused_wherever_a_node_returns_one() -> None:
-    for function in (as_value, in_pair, in_keys, whole_pair, threaded(read)):
+    for function in (as_value, in_pair, in_keys, whole_pair, as_item, as_piece, threaded(read)):
         with Flow("f") as flow:
             flow.output("o", flow.add(function, x=1).out)
         for kept in (True, False):
@@ -98,6 +97,75 @@ def test_a_coroutine_is_refused_wherever_a_node_returns_one() -> None:
     with pytest.raises(RunFailed) as failed:
         flow.run_sync()
     assert [failure.code for failure in failed.value.failures] == ["DF0880"]
+
+
+def test_a_coroutine_is_refused_wherever_a_flow_is_given_one() -> None:
+    made = number(1)
+    flow = Flow("f")
+    flow.output("straight", made)
+    flow.add(as_value, x=made)
+    flow.input("x", Any, made)
+    flow.add(node(default=made)(in_list))
+    assert sorted(codes(flow.check())) == [
+        "DF0601 in_list.policy.default",
+        "DF0601 inputs.x.default",
+        "DF0880 as_value.x",
+        "DF0880 outputs.straight",
+    ]
+    flow = Flow("f")
+    flow.output("o", flow.input("x", Any))
+    with pytest.raises(FlowInvalid) as refused:
+        flow.run_sync(x=made)
+    assert codes(refused.value) == ["DF0601 input 'x'"]
+    made.close()
+
+
+MADE: list[Any] = []  # coroutines that nobody awaits, to close
+
+
+def unawaited() -> Any:
+    MADE.append(number(1))
+    return MADE[-1]
+
+
+async def in_list() -> list[Any]:
+    return [1, unawaited()]
+
+
+async def in_dict() -> dict[str, Any]:
+    return {"a": unawaited()}
+
+
+async def deep() -> Any:
+    return {"a": ({"b": unawaited()},)}
+
+
+async def stream() -> Any:
+    return as_item(1)
+
+
+async def task() -> Any:
+    return asyncio.ensure_future(number(1))
+
+
+async def declared() -> list[Awaitable[int]]:
+    return [unawaited()]
+
+
+def test_with_check_values_nobody_forgets_to_await_a_part() -> None:
+    for function, place in ((in_list, "[1]"), (in_dict, ".a"), (deep, ".a[0].b"), (stream, ""), (task, "")):
+        with Flow("f") as flow:
+            flow.output("o", flow.add(function).out)
+        flow.run_sync()
+        with pytest.raises(RunFailed) as failed:
+            flow.using(check_values=True).run_sync()
+        [failure] = failed.value.failures
+        assert failure.message.split(":")[0] == f"DF0805 {function.__name__}.out{place}"
+    with Flow("f") as flow:
+        flow.output("o", flow.add(declared).out)
+    assert isinstance(flow.using(check_values=True).run_sync()["o"][0], Awaitable)
+    for made in MADE:
+        made.close()
 
 
 async def text(x: int) -> int:
