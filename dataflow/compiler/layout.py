@@ -34,9 +34,9 @@ from dataflow.compiler.plan import (
 from dataflow.compiler.readers import connect
 from dataflow.compiler.slots import Slots
 from dataflow.core.attempts import bounds_of
+from dataflow.core.config_parts import config_copy
 from dataflow.core.policy import CLEANUP, NO_POLICY, Policy
 from dataflow.core.ports import MISSING, PortKind
-from dataflow.core.signature import config_copy
 from dataflow.core.wiring import encode
 
 if TYPE_CHECKING:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, model_validator
 
+from dataflow.core.config_parts import wrong_part
 from dataflow.core.functions import check_function, function_of, is_function_name, name_of_function
 from dataflow.diagnostics.arguments import FUNCTION_UNSUITABLE
+from dataflow.diagnostics.node_types import CONFIG_INVALID
 from dataflow.errors import ArgumentInvalid
 from dataflow.secrets.secret import Secret
 from dataflow.types.schemas import TYPE_NAMES, JsonSchema, unknown_type
-from dataflow.types.shapes import union_of
-from dataflow.types.validation import json_schema
+from dataflow.types.shapes import type_name, union_of
+from dataflow.types.validation import described, json_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,6 +65,15 @@ class Config(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    @model_validator(mode="after")
+    def _check_parts(self) -> Self:
+        found = wrong_part(self)
+        if found is not None:
+            expected = found.requirement or type_name(found.expected)
+            problem = CONFIG_INVALID(found.place, expected=expected, found=described(found.value))
+            raise ArgumentInvalid(problem)
+        return self
 
 
 def resolve_path(path: str, info: ValidationInfo) -> str:

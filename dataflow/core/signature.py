@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import operator
 import typing
 from collections.abc import (
     AsyncGenerator,
@@ -22,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, get_args, get_
 
 from pydantic import BaseModel
 
-from dataflow.base.copies import own_copy
 from dataflow.core.context import ExecutionContext
 from dataflow.core.functions import module_name
 from dataflow.core.ports import (
@@ -208,24 +206,6 @@ def is_config(annotation: object) -> TypeGuard[type[Config]]:
     from dataflow.core.config import Config  # defining the first model is slower than importing the engine
 
     return issubclass(annotation, Config)
-
-
-def config_copy(value: Any) -> Any:
-    """Copy the containers in a config and in its models; a value without any is returned itself."""
-    kind = type(value)
-    if isinstance(value, BaseModel):
-        changed = {
-            name: made for name, item in vars(value).items() if (made := config_copy(item)) is not item
-        }
-        return value.model_copy(update=changed) if changed else value
-    if kind is list or kind is set:
-        return kind(map(config_copy, value))
-    if kind is dict:
-        return {key: config_copy(item) for key, item in value.items()}
-    if kind is tuple:
-        items = tuple(map(config_copy, value))
-        return value if all(map(operator.is_, items, value)) else items
-    return own_copy(value)
 
 
 def read_raw_parameters(

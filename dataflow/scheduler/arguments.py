@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, assert_never, get_origin
 
 from dataflow.base.copies import own_copy
 from dataflow.compiler.plan import Call
+from dataflow.core.config_parts import config_copy
 from dataflow.core.inputs import note_secrets
 from dataflow.core.ports import CONTEXT, SKIP, NodeOutput, Signal
-from dataflow.core.signature import Shape, config_copy
+from dataflow.core.signature import Shape
 from dataflow.core.states import Errored, is_dead
 from dataflow.diagnostics.runs import (
     BRANCHES_TAKEN,

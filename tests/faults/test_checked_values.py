@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar
 
@@ -311,19 +313,32 @@ def test_a_type_variable_keeps_the_type_of_the_items() -> None:
 
 class Inner(BaseModel):
     words: list[str] = []
+    size: int = 0
+
+
+@dataclass
+class Part:
+    words: list[str] = field(default_factory=list)
+    size: int = 0
 
 
 class Tags(Config):
     tags: list[str] = Field(default=[])
     inner: Inner = Inner()
+    part: Part = Part()
+    last: deque[str] = deque()
     table: dict[str, list[str]] = Field(default={"a": []})
 
 
 async def tagging(x: int, config: Tags = Tags()) -> list[Any]:  # noqa: B008 - frozen
     config.tags.append("x")
-    config.inner.words.append("x")
     config.table["a"].append("x")
-    return [*config.tags, *config.inner.words, *config.table["a"]]
+    config.last.append("x")
+    for part in (config.inner, config.part):
+        part.words.append("x")
+        part.size += 1
+    lists = config.inner.words, config.part.words, config.table["a"], config.last
+    return [*config.tags, *(word for words in lists for word in words), config.inner.size, config.part.size]
 
 
 @node(ports=lambda _: Ports({"x": Any}, {"out": Any}))
@@ -340,8 +355,9 @@ def test_each_firing_sees_the_config_as_it_was_given() -> None:
         flow.output("raw", flow.add(raw_tagging, config=shared, x=1).out.out)
     for _ in range(2):
         outputs = flow.run_sync().outputs
-        assert outputs["default"] == [["x", "x", "x"]] * 2
-        assert outputs["one"] == outputs["two"] == outputs["raw"] == ["t", "x", "x", "x"]
+        expected = ["x", "x", "x", "x", "x", 1, 1]
+        assert outputs["default"] == [expected] * 2
+        assert outputs["one"] == outputs["two"] == outputs["raw"] == ["t", *expected]
     assert shared.tags == ["t"]
 
 
@@ -359,3 +375,34 @@ def test_a_default_of_the_wrong_type_is_refused() -> None:
     assert [problem.code for problem in flow.check()] == ["DF0415"]
     with pytest.raises(ValidationError):
         Options()
+
+
+class Nested(BaseModel):
+    limit: Positive = 0
+    left_out: int = None  # type: ignore[assignment]  # an idiom of pydantic
+
+
+@dataclass
+class Slots:
+    names: tuple[str, ...] = (1,)  # type: ignore[assignment]  # what is tested
+
+
+class Outer(Config):
+    nested: Nested = Nested(limit=1)
+    slots: list[Slots] = []
+
+
+async def outer(config: Outer) -> int:
+    return config.nested.limit
+
+
+def test_a_default_of_the_wrong_type_within_a_config_is_refused() -> None:
+    for given, problems in (
+        ({"nested": {"limit": 1}}, []),
+        ({"nested": {}}, ["DF0415 outer.config.nested.limit"]),
+        ({"slots": [{"names": ["a"]}]}, []),
+        ({"slots": [{}]}, ["DF0415 outer.config.slots.0.names.0"]),
+    ):
+        flow = Flow("f")
+        flow.output("o", flow.add(outer, given).out)
+        assert codes(flow.check()) == problems
