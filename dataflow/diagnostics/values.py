@@ -73,9 +73,9 @@ DATA_MALFORMED: Final = Kind(
 VALUE_NOT_MADE: Final = Kind(
     "DF0631",
     "making it raised {error}",
-    meaning="A stored value cannot be made again, since its class raised an exception.",
+    meaning="A value in a store, or for it, cannot be made again: its class or codec raised an exception.",
     example='{"$": "Decimal", "v": "one"}   # in the journal of a run',
-    cure="Correct the class if it was changed since; otherwise restore the store or run the flow again.",
+    cure="Correct the class or codec; if it is right, restore the store or run the flow again.",
 )
 MEMBER_REMOVED: Final = Kind(
     "DF0632",

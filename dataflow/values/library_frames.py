@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dataflow.values.kinds import Kind
 from dataflow.values.refusals import Refused, not_storable
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["kinds_of_pandas", "kinds_of_polars"]
+
+#: What names dtypes that cannot be made of their own names.
+_STRING: Final = "string"
+_ARROW: Final = "arrow"
 
 
 def kinds_of_polars() -> Iterable[Kind]:
@@ -93,7 +97,8 @@ def _arrow(frame: Any) -> bytes | None:
     """Write a frame as Arrow IPC; None where another frame would be read."""
     labels = [frame.columns, frame.index]
     has_objects = any(str(kind) == "object" for kind in [*frame.dtypes, *_dtypes_of(frame.index)])
-    if has_objects or frame.attrs or frame.columns.inferred_type not in ("string", "integer"):
+    is_flagged = not frame.flags.allows_duplicate_labels
+    if has_objects or frame.attrs or is_flagged or frame.columns.inferred_type not in ("string", "integer"):
         return None  # Arrow would choose types for the objects, and write names as strings
     arrow, ipc, testing = map(import_module, ("pyarrow", "pyarrow.ipc", "pandas.testing"))
     try:
@@ -111,8 +116,13 @@ def _arrow(frame: Any) -> bytes | None:
     return data if [*map(_names_of, labels)] == [_names_of(back.columns), _names_of(back.index)] else None
 
 
-def _names_of(index: Any) -> list[tuple[type, Any]]:
-    return [(type(name), name) for name in index.names]
+def _names_of(index: Any) -> list[tuple[type, Any, Any]]:
+    """List what the comparison of frames leaves out: the types of names, and the frequencies of levels."""
+    levels = getattr(index, "levels", [index])
+    return [
+        (type(name), name, getattr(level, "freq", None))
+        for name, level in zip(index.names, levels, strict=True)
+    ]
 
 
 def _dtypes_of(index: Any) -> list[Any]:
@@ -120,12 +130,19 @@ def _dtypes_of(index: Any) -> list[Any]:
 
 
 def _columns_of(frame: Any) -> list[Any]:
-    """List the names of the columns, the index, the values of each column, and the attributes."""
+    """List the names of the columns, the index, the values of each column, the attributes, any flag."""
     values = [_values_apart(frame.iloc[:, number].array) for number in range(frame.shape[1])]
-    return [_index_apart(frame.columns), _index_apart(frame.index), values, dict(frame.attrs)]
+    flags = [] if frame.flags.allows_duplicate_labels else [False]
+    return [_index_apart(frame.columns), _index_apart(frame.index), values, dict(frame.attrs), *flags]
 
 
-def _frame_of(columns: Any, index: Any, values: list[Any], attributes: dict[Any, Any]) -> Any:
+def _frame_of(
+    columns: Any,
+    index: Any,
+    values: list[Any],
+    attributes: dict[Any, Any],
+    allows_duplicates: bool = True,
+) -> Any:
     pandas = import_module("pandas")
     rows = _index(index)
     arrays = {number: _values(one) for number, one in enumerate(values)}
@@ -134,6 +151,7 @@ def _frame_of(columns: Any, index: Any, values: list[Any], attributes: dict[Any,
     frame = pandas.DataFrame(held, rows)
     frame.columns = _index(columns)
     frame.attrs = attributes
+    frame.flags.allows_duplicate_labels = allows_duplicates
     return frame
 
 
@@ -159,13 +177,42 @@ def _values_apart(array: Any) -> Any:
         return numpy.asarray(array)
     if isinstance(array.dtype, pandas.CategoricalDtype):
         return [numpy.asarray(array.codes), _index_apart(array.categories), array.ordered]
-    name = str(array.dtype)
+    name: Any = str(array.dtype)
     if isinstance(array.dtype, pandas.DatetimeTZDtype):
         return [name, array.asi8]
-    if pandas.array([], name).dtype != array.dtype:
-        why = f"its dtype {array.dtype!r} cannot be made of its name"
-        raise Refused(not_storable(type(array), why, "convert the column to another dtype"))
+    if not _is_made_of(name, array.dtype):
+        name = _dtype_apart(array)
+    if isinstance(array.dtype, pandas.ArrowDtype) and name == _ARROW:
+        return [name, _arrow_values(array)]
     return [name, numpy.asarray(array.astype(object), object).tolist()]
+
+
+def _is_made_of(name: str, dtype: Any) -> bool:
+    try:
+        made = import_module("pandas").array([], name).dtype
+    except (TypeError, ValueError):
+        return False
+    return made == dtype and repr(made) == repr(dtype)  # strings of all storages are equal
+
+
+def _dtype_apart(array: Any) -> Any:
+    """Take a dtype apart that cannot be made of its name: of strings, or a nested one of Arrow."""
+    pandas, dtype = import_module("pandas"), array.dtype
+    if isinstance(dtype, pandas.StringDtype):
+        return [_STRING, dtype.storage, dtype.na_value is pandas.NA]
+    if isinstance(dtype, pandas.ArrowDtype):
+        return _ARROW
+    why = f"its dtype {dtype!r} cannot be made of its name"
+    raise Refused(not_storable(type(array), why, "convert the column to another dtype"))
+
+
+def _arrow_values(array: Any) -> bytes:
+    arrow, ipc = import_module("pyarrow"), import_module("pyarrow.ipc")
+    table, sink = arrow.table({"": array.__arrow_array__()}).combine_chunks(), arrow.BufferOutputStream()
+    with ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def _values(stored: Any) -> Any:
@@ -176,6 +223,13 @@ def _values(stored: Any) -> Any:
         codes, categories, is_ordered = stored
         return pandas.Categorical.from_codes(codes, _index(categories), is_ordered)
     name, items = stored
+    if isinstance(name, list):
+        _, storage, is_na = name
+        missing = pandas.NA if is_na else float("nan")
+        return pandas.array(items, pandas.StringDtype(storage, missing))
+    if name == _ARROW:
+        table = import_module("pyarrow.ipc").open_stream(items).read_all()
+        return pandas.arrays.ArrowExtensionArray(table.column(0))
     if not isinstance(items, list):  # moments in UTC
         dtype = pandas.api.types.pandas_dtype(name)
         return pandas.DatetimeIndex(items.view(f"M8[{dtype.unit}]"), tz="UTC").tz_convert(dtype.tz).array
@@ -189,7 +243,19 @@ def _index_apart(index: Any) -> list[Any]:
     if isinstance(index, pandas.MultiIndex):
         levels, codes = [*map(_index_apart, index.levels)], [list(map(int, one)) for one in index.codes]
         return ["multi", levels, codes, list(index.names)]
-    return ["values", _values_apart(index.array), index.name, getattr(index, "freqstr", None)]
+    return ["values", _values_apart(index.array), index.name, _frequency_of(index)]
+
+
+def _frequency_of(index: Any) -> str | None:
+    """Return the name of the frequency of an index; raises Refused if its name does not say all."""
+    frequency = getattr(index, "freq", None)
+    if frequency is None or isinstance(index, import_module("pandas").PeriodIndex):
+        return None  # that of periods is in their dtype
+    name: str = index.freqstr
+    if import_module("pandas.tseries.frequencies").to_offset(name) != frequency:
+        why = f"its frequency {frequency!r} cannot be made of its name {name!r}"
+        raise Refused(not_storable(type(index), why, "set `freq` of the index to None"))
+    return name
 
 
 def _index(stored: list[Any]) -> Any:
@@ -209,15 +275,19 @@ def _index(stored: list[Any]) -> Any:
 
 
 def _moment_apart(moment: Any) -> list[Any]:
-    return [moment.to_pydatetime(warn=False), moment.nanosecond, moment.unit]
+    """Take a moment apart: its count in UTC, which no datetime might hold, its unit, and its zone."""
+    zone = None if moment.tz is None else datetime(2000, 1, 1, tzinfo=moment.tz)
+    return [int(moment.asm8.view("i8")), moment.unit, zone]
 
 
 def _moment(stored: list[Any]) -> Any:
-    whole, nanosecond, unit = stored
-    if not isinstance(whole, datetime):
-        raise TypeError(f"expected a datetime, found {type(whole).__name__}")
-    made = import_module("pandas").Timestamp(whole).as_unit(unit)
-    return made.replace(nanosecond=nanosecond) if nanosecond else made
+    pandas = import_module("pandas")
+    count, second, third = stored
+    if isinstance(count, datetime):  # written before 0.1.0: a datetime, its nanosecond and its unit
+        made = pandas.Timestamp(count).as_unit(third)
+        return made.replace(nanosecond=second) if second else made
+    made = pandas.Timestamp(import_module("numpy").datetime64(count, second))
+    return made if third is None else made.tz_localize("UTC").tz_convert(third.tzinfo)
 
 
 def _span_apart(span: Any) -> list[Any]:

@@ -10,9 +10,10 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
+from dataflow.base.copies import own_copy
 from dataflow.base.failure import line_of_error
 from dataflow.base.history import History, Part
-from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART, SECRET_NOT_STORED
+from dataflow.diagnostics.values import CLASS_NOT_NAMED, NOT_TAKEN_APART, SECRET_NOT_STORED, VALUE_NOT_MADE
 from dataflow.errors import ValueRefused
 from dataflow.secrets.foreign import is_secret, make_known
 from dataflow.secrets.known import known
@@ -176,7 +177,10 @@ class Writer:
                 return self._instance(value, name, levels)
             _refuse(value, kind)
         simpler = _taken_apart(known_kind.apart, value)
-        return {"$": known_kind.name, "v": self._value(simpler, levels - 1)}
+        written = {"$": known_kind.name, "v": self._value(simpler, levels - 1)}
+        if known_kind.simpler is object:  # of a codec that a user registered, and may be wrong
+            _make_again(known_kind.together, simpler, value)
+        return written
 
     def _instance(self, value: object, name: str, levels: int) -> Json:
         form = self._classes.form_of(name)
@@ -235,6 +239,14 @@ def _taken_apart(apart: Callable[[Any], Any], value: object) -> Any:
     except Exception as error:
         problem = NOT_TAKEN_APART(found=type_name(type(value)), error=line_of_error(error))
         raise Refused(problem, value) from error
+
+
+def _make_again(together: Callable[[Any], Any], simpler: object, value: object) -> None:
+    """Raise Refused if a resumed run could not read what is written."""
+    try:
+        together(own_copy(simpler))
+    except Exception as error:
+        raise Refused(VALUE_NOT_MADE(error=line_of_error(error)), value) from error
 
 
 def _are_plain(items: list[Any], has_secrets: bool) -> bool:

@@ -326,7 +326,7 @@ class Tags(Config):
     tags: list[str] = Field(default=[])
     inner: Inner = Inner()
     part: Part = Part()
-    last: deque[str] = deque()
+    last: deque[str] = Field(default=deque())
     table: dict[str, list[str]] = Field(default={"a": []})
 
 
@@ -389,7 +389,7 @@ class Slots:
 
 class Outer(Config):
     nested: Nested = Nested(limit=1)
-    slots: list[Slots] = []
+    slots: list[Slots] = Field(default=[])
 
 
 async def outer(config: Outer) -> int:

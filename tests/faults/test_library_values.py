@@ -16,12 +16,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
 from PIL import Image
 from polars.testing import assert_frame_equal as assert_polars_equal
 
-from dataflow import Flow, Secret, Store, node
+from dataflow import Flow, RunFailed, Secret, Store, node
 from dataflow.inspection.json_values import json_value
 from dataflow.values import library_frames
 from dataflow.values.classes import unstorable
@@ -40,7 +41,8 @@ SCALARS = [
     np.int64(3), np.float64(1.5), np.float32(1.5), np.bool_(True), np.str_("x"), np.bytes_(b"x"), np.complex64(1j),
     np.datetime64("2024-01-01"), np.timedelta64(3, "ns"), np.longdouble(1), np.dtype("f4"), pd.Period("2024-01", "M"),
     pd.Timestamp("2024-01-01 12:00:00.123456789"), pd.Timestamp("2024-01-01", tz="Europe/Berlin"),
-    pd.Timestamp("2024").as_unit("s"), pd.Timedelta(5, unit="ns"), pd.Interval(1, 2, closed="both"),
+    pd.Timestamp.min, pd.Timestamp.max, pd.Timestamp(np.datetime64("20000-01-01", "s")),
+    pd.Timestamp(np.datetime64("-0044-03-15", "s")), pd.Timestamp("2024").as_unit("s"), pd.Timedelta(5, unit="ns"), pd.Interval(1, 2, closed="both"),
 ]  # fmt: skip
 INDEXES: list[Any] = [
     pd.RangeIndex(3), pd.Index([1, 2, 5]), pd.Index(["a", "b", "c"], name="k"), DAYS, DAYS.tz_localize("Europe/Berlin"),
@@ -58,6 +60,9 @@ COLUMNS: dict[str, Any] = {
     "categories": pd.Categorical(["a", "b", "a"], ordered=True),
     "nullable": pd.array([1, None, 3], dtype="Int64"),
     "strings": pd.array(["a", None, "c"], dtype="string"),
+    "strings of Python": pd.array(["a", None, "c"], dtype="string[python]"),
+    "strings with NaN": pd.array(["a", None, "c"], dtype=pd.StringDtype("python", np.nan)),
+    "lists": pd.array([[1], None, []], dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
     "periods": pd.period_range("2024-01", periods=3, freq="M"),
     "sparse": pd.arrays.SparseArray([0, 0, 1]),
     "arrow": pd.array([1, None, 2], dtype="int64[pyarrow]"),
@@ -129,6 +134,14 @@ async def test_frames_of_pandas_come_back_in_both_forms(subtests: pytest.Subtest
     told = pd.DataFrame({"a": [1]})
     told.attrs["unit"] = "m"
     assert (await read_back(told)).attrs == {"unit": "m"}
+    for whole in (told, told["a"]):
+        flagged = whole.set_flags(allows_duplicate_labels=False)
+        assert not (await read_back(flagged)).flags.allows_duplicate_labels
+        assert digest(flagged) != digest(whole)
+    product = pd.DataFrame({"a": 1}, index=pd.MultiIndex.from_product([["x"], DAYS]))
+    assert (await read_back(product)).index.levels[1].freq == DAYS.freq
+    with pytest.raises(RunFailed, match="DF0620"):
+        await read_back(pd.bdate_range("2024", periods=3, freq="C", holidays=["2024-01-01"]))
     assert json_value(told) == {"index": [0], "columns": ["a"], "data": [[1]]}
 
 
