@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["kinds"]
 
-#: The kinds of dtypes whose items are stored one by one: objects, and text, in which secrets are masked.
+#: The kinds of dtypes whose items are stored one by one: objects, and text, in which secrets are masked (the
+#: fields of a structured array that has text are stored one by one).
 _ONE_BY_ONE: Final = "OUT"
 _TIMES: Final = "mM"
 
@@ -49,8 +50,20 @@ def _dtype(stored: Any) -> Any:
 def _array_apart(value: Any) -> list[Any]:
     """Take an array or a scalar apart; the order in memory is not kept."""
     array = import_module("numpy").asarray(value)
-    data = array.ravel().tolist() if array.dtype.kind in _ONE_BY_ONE else array.tobytes()
-    return [_dtype_apart(array.dtype), list(array.shape), data]
+    described = _dtype_apart(array.dtype)
+    data: Any
+    if array.dtype.kind in _ONE_BY_ONE:
+        data = array.ravel().tolist()
+    elif array.dtype.names and _has_text(array.dtype):
+        data = {name: _array_apart(array[name]) for name in array.dtype.names}
+    else:
+        data = array.tobytes()
+    return [described, list(array.shape), data]
+
+
+def _has_text(dtype: Any) -> bool:
+    names = dtype.names or ()
+    return dtype.base.kind == "U" or any(_has_text(dtype[name].base) for name in names)
 
 
 def _array(stored: list[Any]) -> Any:
@@ -59,6 +72,11 @@ def _array(stored: list[Any]) -> Any:
     dtype = _dtype(described)
     if type(data) is bytes:
         return numpy.ndarray(shape, dtype, buffer=data).copy()
+    if type(data) is dict:
+        array = numpy.zeros(shape, dtype)
+        for name, field in data.items():
+            array[name] = _array(field)
+        return array
     array = numpy.empty(len(data), dtype)
     for number, item in enumerate(data):  # as a whole, lists among the items would become dimensions
         array[number] = item

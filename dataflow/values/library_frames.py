@@ -97,8 +97,11 @@ def _arrow(frame: Any) -> bytes | None:
     """Write a frame as Arrow IPC; None where another frame would be read."""
     labels = [frame.columns, frame.index]
     has_objects = any(str(kind) == "object" for kind in [*frame.dtypes, *_dtypes_of(frame.index)])
-    is_flagged = not frame.flags.allows_duplicate_labels
-    if has_objects or frame.attrs or is_flagged or frame.columns.inferred_type not in ("string", "integer"):
+    # Arrow keeps neither the flag nor the frequencies of levels, which the comparison leaves out.
+    has_more = not frame.flags.allows_duplicate_labels or any(
+        getattr(level, "freq", None) is not None for level in getattr(frame.index, "levels", [])
+    )
+    if has_objects or frame.attrs or has_more or frame.columns.inferred_type not in ("string", "integer"):
         return None  # Arrow would choose types for the objects, and write names as strings
     arrow, ipc, testing = map(import_module, ("pyarrow", "pyarrow.ipc", "pandas.testing"))
     try:
@@ -116,13 +119,8 @@ def _arrow(frame: Any) -> bytes | None:
     return data if [*map(_names_of, labels)] == [_names_of(back.columns), _names_of(back.index)] else None
 
 
-def _names_of(index: Any) -> list[tuple[type, Any, Any]]:
-    """List what the comparison of frames leaves out: the types of names, and the frequencies of levels."""
-    levels = getattr(index, "levels", [index])
-    return [
-        (type(name), name, getattr(level, "freq", None))
-        for name, level in zip(index.names, levels, strict=True)
-    ]
+def _names_of(index: Any) -> list[tuple[type, Any]]:
+    return [(type(name), name) for name in index.names]
 
 
 def _dtypes_of(index: Any) -> list[Any]:
