@@ -95,7 +95,7 @@ NESTED_TOO_DEEP: Final = Kind(
 SYNTAX_NOT_ALLOWED: Final = Kind(
     "DF0713",
     "{what} is not allowed",
-    meaning="Expressions are a small, safe part of Python's: without filters, tests, slices and tuples.",
+    meaning="Expressions are a small, safe part of Python's: without filters, tuples and tests but `is defined`.",
     example='Expression("name | upper")',
     cure="Use a function, as in `upper(name)`, or write a node in Python.",
 )

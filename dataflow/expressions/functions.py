@@ -18,19 +18,26 @@ from dataflow.expressions.limits import (
     LONGEST,
     Evaluation,
     Refused,
+    as_number,
+    boolean,
     checked_number,
     described,
     is_number,
+    items_of,
     length,
     operand_invalid,
+    reading_steps,
 )
+from dataflow.expressions.operators import COMPARISONS, PAIR, contains
 
-__all__ = ["FUNCTIONS", "text_of"]
+__all__ = ["DEFAULT", "FUNCTIONS", "text_of"]
 
 #: The maximum number of characters of a string that is read as a number.
 MOST_DIGITS: Final = 1_200
 #: The maximum number of digits that `round` keeps, before or after the point.
 MOST_ROUNDED: Final = 400
+#: The maximum number of arguments of `min` and `max`.
+MOST_ARGUMENTS: Final = 20
 #: Types that are converted with `str`.
 PLAIN: Final = (date, time, timedelta, Decimal, UUID, PurePath)
 
@@ -129,14 +136,96 @@ def _read_as(kind: type[int | float]) -> Callable[[Evaluation, Any], Any]:
     return read
 
 
+def _items(name: str, evaluation: Evaluation, value: object) -> list[Any]:
+    """Return the items of a list, whose steps are counted."""
+    if not isinstance(value, list | tuple):
+        raise operand_invalid(f"{name}()", "a list", value)
+    evaluation.spend(length(value) * PAIR)
+    return [as_number(item) for item in items_of(value)]
+
+
+def _decided(name: str, decide: Callable[[list[bool]], bool]) -> Callable[[Evaluation, Any], bool]:
+    def decided(evaluation: Evaluation, values: object) -> bool:
+        return decide([boolean(item) for item in _items(name, evaluation, values)])
+
+    return decided
+
+
+def _first(name: str, sign: str) -> Callable[..., Any]:
+    """Return the function that gives the first of some values, in an order of the comparison operators."""
+    is_before = COMPARISONS[sign]
+
+    def first(evaluation: Evaluation, *values: object) -> Any:
+        items = list(values) if len(values) > 1 else _items(name, evaluation, values[0])
+        if not items:
+            raise operand_invalid(f"{name}()", "a list that is not empty", items)
+        found = items[0]
+        for item in items:  # also the first, so that one that has no order is refused
+            if is_before(evaluation, item, found):
+                found = item
+        return found
+
+    return first
+
+
+def _sum(evaluation: Evaluation, values: object) -> Any:
+    total: Any = 0
+    for item in _items("sum", evaluation, values):
+        total = checked_number(total + checked_number(item))
+    return total
+
+
+def _has_end(name: str, has: Callable[[str, str], bool]) -> Callable[[Evaluation, Any, Any], bool]:
+    def has_end(evaluation: Evaluation, text: object, end: object) -> bool:
+        text, end = _strings(name, text, end)
+        evaluation.spend(reading_steps(text, end))
+        return has(text, end)
+
+    return has_end
+
+
+def _strings(name: str, *values: object) -> list[str]:
+    if not all(isinstance(value, str) for value in values):
+        raise operand_invalid(f"{name}()", "strings" if len(values) > 1 else "a string", *values)
+    return [str.__str__(value) for value in values]
+
+
+def _split(evaluation: Evaluation, *values: object) -> list[str]:
+    text, *separator = _strings("split", *values)
+    evaluation.make(length(text))
+    if separator == [""]:
+        raise operand_invalid("split()", "a separator that is not empty", "")
+    return text.split(*separator)
+
+
+def _join(evaluation: Evaluation, values: object, separator: object = "") -> str:
+    texts = [text_of(evaluation, item) for item in _items("join", evaluation, values)]
+    (between,) = _strings("join", separator)
+    evaluation.make(sum(map(len, texts)) + len(between) * len(texts))
+    return between.join(texts)
+
+
+def _contains(evaluation: Evaluation, container: object, item: object) -> bool:
+    return contains(evaluation, item, container, "contains()")
+
+
 class Function(NamedTuple):
-    """A function of expressions, and its maximum number of arguments."""
+    """A function of expressions, and how many arguments it takes."""
 
     call: Callable[..., Any]
     most: int = 1
+    least: int = 1
 
 
-#: The functions of expressions; each takes one argument, `round` also the digits to keep.
+#: The function that also takes a name or an item that is missing; the parser compiles it.
+DEFAULT: Final = "default"
+
+
+def _default(_: Evaluation, value: object, other: object) -> object:
+    return other if value is None else value
+
+
+#: The functions of expressions.
 FUNCTIONS: Final[Mapping[str, Function]] = {
     "len": Function(_length),
     "lower": Function(_changed("lower", str.lower)),
@@ -146,4 +235,15 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "int": Function(_read_as(int)),
     "float": Function(_read_as(float)),
     "str": Function(text_of),
+    "any": Function(_decided("any", any)),
+    "all": Function(_decided("all", all)),
+    "min": Function(_first("min", "lt"), MOST_ARGUMENTS),
+    "max": Function(_first("max", "gt"), MOST_ARGUMENTS),
+    "sum": Function(_sum),
+    "contains": Function(_contains, 2, 2),
+    "startswith": Function(_has_end("startswith", str.startswith), 2, 2),
+    "endswith": Function(_has_end("endswith", str.endswith), 2, 2),
+    "split": Function(_split, 2),
+    "join": Function(_join, 2),
+    DEFAULT: Function(_default, 2, 2),
 }

@@ -29,7 +29,18 @@ from dataflow.expressions.limits import (
     steps_of_items,
 )
 
-__all__ = ["ARITHMETIC", "COMPARISONS", "checked_key", "item_of", "negative", "positive"]
+__all__ = [
+    "ARITHMETIC",
+    "COMPARISONS",
+    "PAIR",
+    "checked_key",
+    "contains",
+    "is_missing",
+    "item_of",
+    "negative",
+    "positive",
+    "slice_of",
+]
 
 Arithmetic: TypeAlias = Callable[[Evaluation, Any, Any], Any]
 Comparison: TypeAlias = Callable[[Evaluation, Any, Any], bool]
@@ -112,6 +123,21 @@ def item_of(value: Any, key: Any) -> Any:
     return value[key]
 
 
+def slice_of(evaluation: Evaluation, value: Any, part: slice) -> Any:
+    """Return a part of a string or list, as a slice of Python does."""
+    if not isinstance(value, str | list | tuple):
+        raise operand_invalid("`[:]`", "a string or list", value)
+    for bound in (part.start, part.stop, part.step):
+        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool)):
+            raise operand_invalid("`[:]`", "integers", bound)
+    if part.step == 0:
+        raise operand_invalid("`[:]`", "a step other than 0", 0)
+    evaluation.make(len(range(*part.indices(length(value)))))
+    if isinstance(value, str):
+        return str.__getitem__(value, part)
+    return list(items_of(value)[part])
+
+
 def _field_of(value: Any, name: str) -> Any:
     fields = [field for field in _fields_of(value) if not field.startswith("_")]
     if name not in fields:
@@ -122,6 +148,11 @@ def _field_of(value: Any, name: str) -> Any:
 def _missing(value: str, item: str, keys: Iterable[object] | None = None) -> Refused:
     available = None if keys is None else names_among(keys)
     return Refused(ITEM_MISSING(value=value, item=item, available=available))
+
+
+def is_missing(refused: Refused) -> bool:
+    """Return whether an item was refused because the value does not have it."""
+    return refused.problem.code == ITEM_MISSING.code
 
 
 def _fields_of(value: Any) -> Iterable[str]:
@@ -230,11 +261,12 @@ def _ordered(sign: str, compare: Callable[[Any, Any], object]) -> Comparison:
     return holds
 
 
-def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
+def contains(evaluation: Evaluation, item: Any, container: Any, operator: str = "`in`") -> bool:
+    """Return whether a container has an item, a mapping a key, or a string another string."""
     match container:
         case str():
             if not isinstance(item, str):
-                raise operand_invalid("`in`", "a string to look for in a string", item)
+                raise operand_invalid(operator, "a string to look for in a string", item)
             evaluation.spend(reading_steps(container))
             return item in container
         case Mapping() | AbstractSet():
@@ -247,7 +279,7 @@ def _contains(evaluation: Evaluation, item: Any, container: Any) -> bool:
                 return item in container
             return any(_same(evaluation, item, one) for one in container)
         case _:
-            raise operand_invalid("`in`", "a string, list, set or mapping to look into", container)
+            raise operand_invalid(operator, "a string, list, set or mapping to look into", container)
 
 
 #: The comparison operators, by jinja2's names.
@@ -258,6 +290,6 @@ COMPARISONS: Final[Mapping[str, Comparison]] = {
     "lteq": _ordered("<=", operator.le),
     "gt": _ordered(">", operator.gt),
     "gteq": _ordered(">=", operator.ge),
-    "in": _contains,
-    "notin": lambda evaluation, item, container: not _contains(evaluation, item, container),
+    "in": contains,
+    "notin": lambda evaluation, item, container: not contains(evaluation, item, container),
 }

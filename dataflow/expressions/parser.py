@@ -10,6 +10,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.lexer import describe_token
 from jinja2.parser import Parser
 
+from dataflow.base.markers import MISSING
 from dataflow.diagnostics.expressions import (
     ARGUMENTS_INVALID,
     ELSE_MISSING,
@@ -17,7 +18,7 @@ from dataflow.diagnostics.expressions import (
     NAME_UNKNOWN,
     SYNTAX_NOT_ALLOWED,
 )
-from dataflow.expressions.functions import FUNCTIONS, text_of
+from dataflow.expressions.functions import DEFAULT, FUNCTIONS, Function, text_of
 from dataflow.expressions.lexer import (
     KEYWORD,
     MOST_DEPTH,
@@ -37,7 +38,16 @@ from dataflow.expressions.limits import (
     names_among,
     short,
 )
-from dataflow.expressions.operators import ARITHMETIC, COMPARISONS, checked_key, item_of, negative, positive
+from dataflow.expressions.operators import (
+    ARITHMETIC,
+    COMPARISONS,
+    checked_key,
+    is_missing,
+    item_of,
+    negative,
+    positive,
+    slice_of,
+)
 
 __all__ = ["Compute", "Write", "parse_expression", "parse_template"]
 
@@ -49,12 +59,14 @@ _SIGNS: Final[dict[type[nodes.Node], str]] = {
     nodes.Pow: "**",
 }  # fmt: skip
 _NAMES: Final[dict[type[nodes.Node], str]] = {
-    nodes.Filter: "a filter `|`", nodes.Test: "a test `is`", nodes.Slice: "a slice `[:]`",
+    nodes.Filter: "a filter `|`", nodes.Test: "a test `is`",
     nodes.Tuple: "a comma (a list is written [a, b])",
 }  # fmt: skip
+#: The syntax nodes that may name something that is missing.
+_PATHS: Final = (nodes.Name, nodes.Getattr, nodes.Getitem)
 _ALLOWED: Final = (
-    "literals", "names", "items", "comparisons", "and", "or", "not", "in", "arithmetic", "`~`",
-    "`a if b else c`", "functions",
+    "literals", "names", "items", "slices", "comparisons", "and", "or", "not", "in", "is defined", "arithmetic",
+    "`~`", "`a if b else c`", "functions",
 )  # fmt: skip
 
 
@@ -216,6 +228,18 @@ class _Compiler:
         return lambda evaluation: (first if boolean(test(evaluation)) else second)(evaluation)
 
     def item(self, node: nodes.Getattr | nodes.Getitem, depth: int) -> Compute:
+        _, begin, keys = self._path(node, depth)
+
+        def take(evaluation: Evaluation) -> Any:
+            value = begin(evaluation)
+            for key in keys:
+                value = _part_of(evaluation, value, key(evaluation))
+            return value
+
+        return take
+
+    def _path(self, node: nodes.Expr, depth: int) -> tuple[nodes.Node, Compute, list[Compute]]:
+        """Compile the value at which a path of items begins, and the keys; also return the first as it is."""
         keys: list[Compute] = []
         first: nodes.Node = node
         while isinstance(first, nodes.Getattr | nodes.Getitem):
@@ -224,14 +248,44 @@ class _Compiler:
             first = first.node
         begin = self.compute(first, depth)
         keys.reverse()
+        return first, begin, keys
 
-        def take(evaluation: Evaluation) -> Any:
+    def slice(self, node: nodes.Slice, depth: int) -> Compute:
+        start, stop, step = (
+            None if one is None else self.compute(one, depth) for one in (node.start, node.stop, node.step)
+        )
+
+        def cut(evaluation: Evaluation) -> slice:
+            return slice(*(None if one is None else one(evaluation) for one in (start, stop, step)))
+
+        return cut
+
+    def defined(self, node: nodes.Test, depth: int) -> Compute:
+        if node.name != "defined" or not isinstance(node.node, _PATHS):
+            raise _not_allowed(node)
+        find = self._if_there(node.node, depth)
+        return lambda evaluation: find(evaluation) is not MISSING
+
+    def _if_there(self, node: nodes.Expr, depth: int) -> Compute:
+        """Compile a path to a function that returns MISSING for a name or an item that is missing."""
+        first, begin, keys = self._path(node, depth)
+        name = first.name.removeprefix(KEYWORD) if isinstance(first, nodes.Name) else None
+
+        def find(evaluation: Evaluation) -> Any:
+            if name is not None and name not in evaluation.names:
+                return MISSING
             value = begin(evaluation)
-            for key in keys:
-                value = as_number(item_of(value, key(evaluation)))
+            for one in keys:
+                key = one(evaluation)
+                try:
+                    value = _part_of(evaluation, value, key)
+                except Refused as refused:
+                    if not is_missing(refused):
+                        raise
+                    return MISSING
             return value
 
-        return take
+        return find
 
     def call(self, node: nodes.Call, depth: int) -> Compute:
         called = node.node
@@ -240,12 +294,34 @@ class _Compiler:
             raise Refused(FUNCTION_UNKNOWN(_place(node), what=what, available=FUNCTIONS))
         function = FUNCTIONS[called.name]
         others = (node.kwargs, node.dyn_args, node.dyn_kwargs)
-        if any(others) or not 1 <= len(node.args) <= function.most:
-            most = "1 argument" if function.most == 1 else f"1 to {function.most} arguments"
-            expected = f"{most}, without a name"
+        if any(others) or not function.least <= len(node.args) <= function.most:
+            expected = f"{_number_of_arguments(function)}, without a name"
             raise Refused(ARGUMENTS_INVALID(_place(node), function=called.name, expected=expected))
+        if called.name == DEFAULT and isinstance(node.args[0], _PATHS):
+            return self._with_default(*node.args, depth=depth)
         arguments = [self.compute(argument, depth) for argument in node.args]
         return lambda evaluation: function.call(evaluation, *(one(evaluation) for one in arguments))
+
+    def _with_default(self, path: nodes.Expr, other: nodes.Expr, *, depth: int) -> Compute:
+        find, otherwise = self._if_there(path, depth), self.compute(other, depth)
+
+        def choose(evaluation: Evaluation) -> Any:
+            value = find(evaluation)
+            return otherwise(evaluation) if value is MISSING or value is None else value
+
+        return choose
+
+
+def _part_of(evaluation: Evaluation, value: Any, key: Any) -> Any:
+    if isinstance(key, slice):
+        return slice_of(evaluation, value, key)
+    return as_number(item_of(value, key))
+
+
+def _number_of_arguments(function: Function) -> str:
+    if function.least == function.most:
+        return "1 argument" if function.most == 1 else f"{function.most} arguments"
+    return f"{function.least} to {function.most} arguments"
 
 
 #: The allowed kinds of syntax nodes, and the methods that compile them.
@@ -265,6 +341,8 @@ _MAKERS: Final[dict[type[nodes.Node], Callable[..., Compute]]] = {
     nodes.CondExpr: _Compiler.choice,
     nodes.Getattr: _Compiler.item,
     nodes.Getitem: _Compiler.item,
+    nodes.Slice: _Compiler.slice,
+    nodes.Test: _Compiler.defined,
     nodes.Call: _Compiler.call,
 }
 
