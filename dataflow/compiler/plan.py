@@ -216,7 +216,7 @@ class ScopePlan:
     """The plan of one scope.
 
     Indexed by slot: `initial`, `readers`, `calls`, `has_other_readers`, `shared`, `holders`; by node:
-    `nodes`, `quick`, `ends`, `waits`, `held`.
+    `nodes`, `quick`, `ends`, `waits`, `held`, `states`, `durations`.
     """
 
     nodes: tuple[PlanNode, ...] = ()
@@ -234,6 +234,7 @@ class ScopePlan:
     quick: list[QuickCall | None] = field(default_factory=list)  # None: no fast path
     ends: list[QuickEnd | None] = field(default_factory=list)  # None: no fast path
     states: bytearray = field(default_factory=bytearray)  # the initial states of the nodes: WAITING
+    durations: list[float] = field(default_factory=list)  # zeros, as many as there are nodes
     demanded: int = 0  # the number of nodes that are not deferred
     waits: list[int] = field(default_factory=list)  # the number of slots a node waits for
     shared: bytearray = field(default_factory=bytearray)  # whether it has several references (S3.4)

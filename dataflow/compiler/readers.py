@@ -154,6 +154,7 @@ def _gate(plan: ScopePlan, loop: LoopOf, gate: int, readers: _Readers) -> None:
 def _begin(plan: ScopePlan) -> None:
     """Record the initial state of a scope instance."""
     plan.states = bytearray(len(plan.nodes))
+    plan.durations = [0.0] * len(plan.nodes)
     plan.demanded = len(plan.nodes) - len(plan.deferred)
     plan.starts = tuple(index for index, count in enumerate(plan.waits) if not count)
     plan.disabled = tuple(index for index in _disabled(plan) if index not in plan.deferred)

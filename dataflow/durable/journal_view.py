@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.stores.store import Record
 
-__all__ = ["Past", "PastAsk", "PastFiring", "began", "fold", "unhandled_in"]
+__all__ = ["FAILURES", "Past", "PastAsk", "PastFiring", "began", "fold", "unhandled_in"]
 
 #: Events that show that the enclosing nodes are running.
 BEGINNING: Final = frozenset(
@@ -78,6 +78,7 @@ class PastFiring:
     earlier: int = 0
     started: datetime | None = None
     ended: datetime | None = None
+    seconds: float = 0.0  # of its attempts together, up to where they asked or ended
     is_running: bool = False  # it has started and not ended
     was_cut_off: bool = False  # its newest attempt had begun when its process ended, or the run was cancelled
     state: NodeState | None = None  # the state that it ended in
@@ -376,7 +377,8 @@ def _of_memo(past: Past, kind: EventKind, path: str, data: Mapping[str, Any]) ->
 
 
 def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
-    firing.is_running, firing.attempt, delay = False, data["attempt"], data["delay"]
+    _stopped(firing, time)
+    firing.attempt, delay = data["attempt"], data["delay"]
     firing.was_cut_off = data.get("interrupted", False)
     if delay is None:
         firing.next_at, firing.earlier = None, firing.attempt
@@ -387,7 +389,8 @@ def _attempt_failed(firing: PastFiring, data: Mapping[str, Any], time: datetime)
 def _of_ask(firing: PastFiring, kind: EventKind, data: Mapping[str, Any], time: datetime) -> None:
     match kind:
         case EventKind.ASK_OPENED:
-            firing.is_running, firing.state, firing.ask = False, None, PastAsk(time, data)
+            _stopped(firing, time)
+            firing.state, firing.ask = None, PastAsk(time, data)
         case EventKind.ASK_ANSWERED if firing.ask is not None:
             firing.ask.values, firing.ask.by = data["values"], data["by"]
             firing.ask.decision = Decision(data["decision"]) if "decision" in data else None
@@ -401,7 +404,15 @@ def _ended(firing: PastFiring, data: Mapping[str, Any], time: datetime) -> None:
     firing.state, firing.reason = state, data.get("reason", "")
     firing.failure, firing.earlier = failure, firing.attempt
     firing.was_cut_off = state is NodeState.CANCELLED and (firing.is_running or firing.was_cut_off)
-    firing.is_running, firing.ended, firing.next_at = False, time, None
+    _stopped(firing, time)
+    firing.ended, firing.next_at = time, None
+
+
+def _stopped(firing: PastFiring, time: datetime) -> None:
+    """Count the time of an attempt that is over, or waits for an answer."""
+    if firing.is_running and firing.started is not None:
+        firing.seconds += max(0.0, (time - firing.started).total_seconds())
+    firing.is_running = False
 
 
 def _checked(failure: Any) -> Any:

@@ -18,10 +18,10 @@ from dataflow.core.ports import ERROR as ERROR_PORT
 from dataflow.core.ports import MISSING, SKIP
 from dataflow.core.states import FAILED, READY, TIMED_OUT, WAITING, Errored, NodeState, RunStatus, Skip
 from dataflow.core.threads import call_in_thread
-from dataflow.durable.journal_view import fold
+from dataflow.durable.journal_view import FAILURES, fold
 from dataflow.durable.storable import storable_of
 from dataflow.errors import StoreError
-from dataflow.runtime.result import Result
+from dataflow.runtime.result import Earlier, Result
 from dataflow.runtime.start import memo_for
 from dataflow.scheduler.asks import ReadAnswer, answered_text
 from dataflow.scheduler.hits import read_memo_report
@@ -174,13 +174,20 @@ class Replay:
         return None if written is None or digest is None or digest != before else self._read(written)
 
     @property
-    def inner_states(self) -> Mapping[str, NodeState]:
-        """The states of firings inside the loops, maps and subflows that were not opened again."""
-        return {
+    def earlier(self) -> Earlier:
+        """What earlier execution sessions have done, with the firings that were not opened again."""
+        firings = self.past.firings
+        states = {
             path: firing.state
-            for path, firing in self.past.firings.items()
+            for path, firing in firings.items()
             if firing.state is not None and _is_inside(path, self._whole, self._over)
         }
+        failed = (firings[path].failure for path, state in states.items() if state in FAILURES)
+        return Earlier(
+            states,
+            [self._read(failure) for failure in failed if failure is not None],
+            {path: firing.seconds for path, firing in firings.items() if firing.seconds},
+        )
 
     def _stands(self, frame: Frame, node: PlanNode, firing: PastFiring) -> bool:
         """Settle a firing that is done, or whose failure was handled; return whether it was."""

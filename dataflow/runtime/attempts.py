@@ -7,6 +7,7 @@ import contextvars
 from contextlib import nullcontext
 from functools import partial
 from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import anyio
@@ -96,10 +97,11 @@ class AttemptRunner:
         current = Attempt.at(worker, frame, index, frame.attempt_of(index))
         calling = partial(self._calling, worker, current, action, self.context.copy())
         if lookup is None:
-            worker.begin(current, _started(current, calling))
+            worker.begin(current, _started(current, calling), perf_counter())
         else:
             has_returned = partial(self._has_simply_returned, worker, current)
-            worker.begin(current, lookup.found_or_called(current, calling, has_returned))
+            outcome = lookup.found_or_called(current, calling, has_returned)
+            worker.begin(current, outcome, perf_counter())
         return []
 
     async def finish(self, worker: Worker, current: Attempt) -> list[FiringId]:
@@ -158,6 +160,8 @@ class AttemptRunner:
         self._suspended()
 
     def _ended(self, worker: Worker, current: Attempt) -> None:
+        durations, seconds = current.frame.durations, perf_counter() - worker.begun
+        durations[current.index] = seconds if current.attempt == 1 else durations[current.index] + seconds
         worker.current = None
         if worker.has_waited:
             del self.waiting[current.frame, current.index]
@@ -325,7 +329,7 @@ class Worker:
     """
 
     __slots__ = (
-        "_timer", "current", "driver", "has_waited", "is_cut", "is_timed", "is_waiting", "late", "outcome",
+        "_timer", "begun", "current", "driver", "has_waited", "is_cut", "is_timed", "is_waiting", "late", "outcome",
         "scheduler", "scope", "shared", "shelter", "suspends", "task",
     )  # fmt: skip
 
@@ -341,6 +345,7 @@ class Worker:
         self.suspends = suspends  # called with an attempt that waits for the first time
         self.current: Attempt | None = None
         self.outcome: Awaitable[Any] | None = None  # of the current firing, until it is awaited
+        self.begun = 0.0  # when the current firing began
         self.is_waiting = False  # the current firing already waits for the event loop
         self.has_waited = False  # the attempt has waited
         self.is_timed = False  # a timeout may end the attempt
@@ -353,9 +358,11 @@ class Worker:
         self.task = current_task()
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self, current: Attempt, outcome: Awaitable[Any], *, is_waiting: bool = False) -> None:
+    def begin(
+        self, current: Attempt, outcome: Awaitable[Any], begun: float, *, is_waiting: bool = False
+    ) -> None:
         """Take over a firing that has begun; its outcome is still to be awaited."""
-        self.current, self.outcome, self.is_waiting = current, outcome, is_waiting
+        self.current, self.outcome, self.begun, self.is_waiting = current, outcome, begun, is_waiting
 
     def cut(self, *, is_asked: bool = False) -> None:
         """Cancel the current firing, once; with `is_asked` its task may have been cancelled already."""

@@ -31,6 +31,7 @@ from dataflow.scheduler.timers import state_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dataflow.base.failure import Failure
     from dataflow.compiler.plan import FlowPlan, PlanNode
     from dataflow.core.inputs import Ask
     from dataflow.diagnostics.diagnostic import Diagnostic
@@ -38,9 +39,18 @@ if TYPE_CHECKING:
     from dataflow.scheduler.frames import Frame
     from dataflow.scheduler.scheduler import Scheduler
 
-__all__ = ["PausedRun", "Result", "no_value", "special_token", "value_missing"]
+__all__ = ["Earlier", "PausedRun", "Result", "no_value", "special_token", "value_missing"]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a resumed run has done in earlier execution sessions, by the paths of firings."""
+
+    states: Mapping[str, NodeState] = field(default_factory=dict)  # of firings that were not opened again
+    failures: Sequence[Failure] = ()  # of the same firings
+    seconds: Mapping[str, float] = field(default_factory=dict)  # of all firings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +68,7 @@ class Result:
     asks: Sequence[Ask] = ()
     _plan: FlowPlan = field(kw_only=True, repr=False)
     _root: Frame = field(kw_only=True, repr=False)
-    _earlier: Mapping[str, NodeState] = field(kw_only=True, repr=False, default_factory=dict)
+    _earlier: Earlier = field(kw_only=True, repr=False, default=Earlier())
     _paused: PausedRun | None = field(kw_only=True, repr=False, default=None)
 
     def __repr__(self) -> str:
@@ -110,7 +120,37 @@ class Result:
         paused = self.status == "paused"
         firings = firings_in(self._root)
         found = {path: state_of(frame, node, is_paused=paused) for path, frame, node in firings}
-        return MappingProxyType({**found, **self._earlier})
+        return MappingProxyType({**found, **self._earlier.states})
+
+    @cached_property
+    def failures(self) -> Sequence[Failure]:
+        """The failures of all nodes that have failed, also inside maps and loops, and also handled ones.
+
+        Each is listed once, with the path of the firing that raised; an attempt that was repeated is not.
+        """
+        found = [
+            reason.failure
+            for _, frame, node in firings_in(self._root)
+            if STATES[frame.states[node.index]] in _FAILED
+            and isinstance(reason := frame.reasons.get(node.index), Errored)
+        ]
+        at_root = (one.failure for one in self._root.failures)  # also that of the run itself
+        return tuple(dict.fromkeys((*found, *self._earlier.failures, *at_root)))
+
+    @cached_property
+    def durations(self) -> Mapping[str, float]:
+        """The seconds that each firing took, by its path: those of its attempts together.
+
+        Neither the time before a retry or a free slot nor that of an ask counts. A loop, map or subflow that
+        has ended has the time from its beginning to its end. A node that was not called has no duration.
+        """
+        found = dict(self._earlier.seconds)
+        for path, frame, node in firings_in(self._root):
+            opened = frame.opened.get(node.index)
+            seconds = frame.durations[node.index] if opened is None else opened.seconds
+            if seconds:
+                found[path] = found.get(path, 0.0) + seconds
+        return MappingProxyType(found)
 
     @cached_property
     def metadata(self) -> Mapping[str, Mapping[str, Any]]:
@@ -158,8 +198,8 @@ class Result:
         if isinstance(port, str) and port in self._by_path:
             _, frame, node = self._by_path[port]
             return explain_firing(frame, node, self.asks, is_paused=self.status == "paused")
-        if isinstance(port, str) and port in self._earlier:
-            return explain_earlier(port, self._earlier[port])
+        if isinstance(port, str) and port in self._earlier.states:
+            return explain_earlier(port, self._earlier.states[port])
         output = self._addresses.output(port)
         if output is not None:
             slot = output.slot
@@ -198,6 +238,7 @@ class Result:
         return special_token(self._root, found.node, found.port)
 
 
+_FAILED: Final = frozenset({NodeState.FAILED, NodeState.TIMED_OUT})
 #: The nodes whose states a notebook shows.
 MOST_ROWS: Final = 50
 

@@ -21,7 +21,7 @@ from dataflow.core.states import RELEASED, UNSETTLED, RunStatus, is_dead, value_
 from dataflow.diagnostics.runs import PORT_NOT_STREAMED
 from dataflow.errors import DataflowError, RunFailed
 from dataflow.runtime.engine import Engine
-from dataflow.runtime.result import PausedRun, Result
+from dataflow.runtime.result import Earlier, PausedRun, Result
 from dataflow.runtime.tasks import owning_tasks
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def outcome(engine: Engine) -> Result:
         scheduler.asking.asks if is_paused else (),
         _plan=engine.plan,
         _root=scheduler.root,
-        _earlier={} if scheduler.replay is None else scheduler.replay.inner_states,
+        _earlier=Earlier() if scheduler.replay is None else scheduler.replay.earlier,
         _paused=PausedRun(scheduler) if is_paused and engine.stored_end is None else None,
     )
     if engine.status is not RunStatus.FAILED:

@@ -277,17 +277,19 @@ class QuickCalls:
             except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
                 worker.driver = Driver()
                 look(current, begun)
-                worker.begin(current, _raises(error))
+                worker.begin(current, _raises(error), begun)
                 return None
             begun, since = perf_counter(), begun
-            if begun - since > MOST_BLOCKING:
-                current.blocked(begun - since)
+            seconds = frame.durations[index] = begun - since
+            if seconds > MOST_BLOCKING:
+                current.blocked(seconds)
             if signal is not RETURNED:
-                worker.begin(current, resumed(driver, context, signal, current), is_waiting=True)
+                outcome = resumed(driver, context, signal, current)
+                worker.begin(current, outcome, since, is_waiting=True)
                 return None
             value, driver.result = driver.result, None
             if own_cancels() or frame.is_closing:
-                worker.begin(current, _returns(value))
+                worker.begin(current, _returns(value), since)
                 return None
             end = plan.ends[index] if is_quick and frame.unsettled > 1 and not frame.dead_inputs else None
             has_value = value is not SKIP and type(value) not in unusual

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.base.copies import own_copies, own_copy
@@ -82,7 +83,7 @@ class Frame:
     """One instance of a scope. `values` is indexed by slot; `waits` and `states` by node."""
 
     __slots__ = (
-        "attempts", "awaits", "closed_by", "dead_inputs", "digests", "errors", "failures",
+        "attempts", "awaits", "closed_by", "dead_inputs", "digests", "durations", "errors", "failures",
         "has_ended", "holders", "is_closing", "lost", "memos", "metadata", "name", "number",
         "opened", "owner", "parent", "plan", "position", "pulling", "reasons", "states", "taken",
         "undemanded", "unsettled", "values", "waits", "withdrawn",
@@ -111,6 +112,7 @@ class Frame:
         #: propagated, and a permanent one if it is read at the end; None if values are kept.
         self.holders = None if keep else plan.holders.copy()
         self.states = plan.states.copy()
+        self.durations = plan.durations.copy()  # seconds of the attempts at each call, together
         #: Unfinished demanded nodes, and awaited imports.
         self.unsettled = plan.demanded
         self.awaits: set[int] = _NOBODY  # the imports among them
@@ -322,9 +324,12 @@ class OpenedMap:
     missing: dict[int, int] = field(default_factory=dict)
     passed_on: frozenset[int] = frozenset()  # outputs whose values other maps read one by one
     arrived: ArrivedItems | None = None  # of a map over edges, whose items arrive one by one
+    begun: float = field(default_factory=perf_counter)
+    seconds: float | None = None  # from there to its end
 
     def release(self) -> None:
         """Release the values; the scope instances, with their states and reasons, stay (S8.5)."""
+        self.seconds = perf_counter() - self.begun
         self.lists = {}
         self.failures = {}
         self.collected = {}
@@ -339,9 +344,12 @@ class OpenedFlow:
     frames: list[Frame] = field(default_factory=list)
     late: NodeTimeout | None = None  # the current attempt has timed out and is being ended
     until: float = inf  # the deadline of the current attempt, on the clock of the event loop
+    begun: float = field(default_factory=perf_counter)
+    seconds: float | None = None  # from there to its end
 
     def release(self) -> None:
         """Keep the scope instances, with states and reasons; they release their values themselves (S8.5)."""
+        self.seconds = perf_counter() - self.begun
 
 
 @dataclass(slots=True, eq=False)
@@ -357,9 +365,12 @@ class OpenedLoop:
     # last skips and errors, by the owner's slot
     dead: dict[int, Skip | Errored] = field(default_factory=dict)
     ends: LoopEnd | None = None  # why no further iteration follows, once the test has decided
+    begun: float = field(default_factory=perf_counter)
+    seconds: float | None = None  # from there to its end
 
     def release(self) -> None:
         """Release the values; the scope instances, with their states and reasons, stay (S8.5)."""
+        self.seconds = perf_counter() - self.begun
         self.carried = {}
         self.results = {}
         self.alls = {}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+import anyio
 import pytest
 
 from dataflow import (
     DataflowError,
+    Failure,
     Flow,
     NameUnknown,
     NodeState,
+    RunFailed,
     Signal,
+    Store,
     collect,
     each,
+    fallback,
     gather,
     merge,
     node,
@@ -117,3 +122,84 @@ async def test_states_cannot_be_changed() -> None:
     result = await Flow("f").run()
     with pytest.raises(TypeError):
         result.states["x"] = NodeState.DONE  # type: ignore[index]
+
+
+async def halved(n: int) -> int:
+    if n % 2:
+        raise ValueError(f"{n} is odd")
+    await anyio.sleep(0.001)
+    return n // 2
+
+
+def handling(*, fails: bool = False) -> Flow:
+    """Handle a failure in each way; one that nothing handles fails the run."""
+    with Flow("f") as flow:
+        flow.output("half", collect(flow.add(halved, n=each([1, 2, 3], on_error="skip")).out))
+        routed = flow.add(node(halved).with_(name="routed"), n=1)
+        flow.output("message", flow.add(told, failure=routed.error).out)
+        flow.add(node(halved).with_(name="ignored", on_error="skip"), n=3)
+        flow.output("other", fallback(flow.add(node(halved).with_(name="first", on_error="skip"), n=5).out, 0))
+        flow.add(node(halved).with_(name="late", default=0, retries=1, timeout=0.01), n=7)
+        if fails:
+            flow.add(broken)
+    return flow
+
+
+async def told(failure: Failure) -> str:
+    return failure.message
+
+
+HANDLED: Final = {
+    "halved[0]": "1 is odd", "halved[2]": "3 is odd", "routed": "1 is odd", "ignored": "3 is odd",
+    "first": "5 is odd", "late": "7 is odd",
+}  # fmt: skip
+
+
+async def test_failures_that_were_handled_are_in_the_result_too() -> None:
+    result = await handling().using(errors="continue").run()
+    assert {one.path: one.message for one in result.failures} == HANDLED
+    assert [one.attempt for one in result.failures if one.node == "late"] == [2]
+    with pytest.raises(RunFailed) as caught:
+        await handling(fails=True).using(errors="continue").run()
+    assert {one.path for one in caught.value.result.failures} == {*HANDLED, "broken"}
+    assert [one.path for one in caught.value.failures] == ["broken"]
+
+
+async def test_the_time_of_a_run_that_was_too_long_is_a_failure_of_its_result() -> None:
+    with Flow("f") as flow:
+        flow.add(anyio.sleep_forever)
+    with pytest.raises(RunFailed) as caught:
+        await flow.using(timeout=0.01).run()
+    assert [(one.path, one.type) for one in caught.value.result.failures] == [("", "NodeTimeout")]
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+async def test_durations_are_those_of_all_attempts_and_sessions(is_stored: bool) -> None:
+    """A call that waits, one that is quick, attempts together, loops, maps, flows; neither asks nor skips."""
+    calls: list[int] = []
+
+    async def slow(n: int) -> int:
+        calls.append(n)
+        await anyio.sleep(0.003)
+        if calls.count(n) < 2:
+            raise ValueError("again")
+        return n
+
+    with Flow("inner") as inner:
+        inner.output("y", inner.add(node(slow).with_(retries=3), n=inner.input("n", int)).out)
+    with Flow("f") as flow:
+        flow.output("y", collect(flow.add(inner, n=each([1, 2])).out.y))
+        flow.output("z", flow.add(inc, n=flow.ask(int, "How many?").out).out)
+        flow.add(inc, n=flow.when(1, lambda n: n > 3).yes)
+    settings = {"store": Store.memory(), "max_concurrency": 1} if is_stored else {"max_concurrency": 1}
+    paused = await flow.using(**settings).run()
+    before = dict(paused.durations)
+    await anyio.sleep(0.05)
+    given = paused.run_id if is_stored else paused
+    result = await flow.using(**settings).resume(given, {paused.asks[0].id: 1})
+    durations = result.durations
+    assert set(durations) - set(before) == {"inc"}
+    assert {path: durations[path] for path in before} == pytest.approx(before, abs=0.01)
+    for item in ("inner[0]", "inner[1]"):
+        assert durations[item] >= durations[f"{item}/slow"] >= 0.0055  # of two attempts
+    assert max(durations.values()) < 0.05
