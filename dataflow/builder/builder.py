@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Literal
 
+    from dataflow.base.failure import Failure
     from dataflow.core.context import ExecutionContext
 
 __all__ = ["Builder"]
@@ -203,10 +204,11 @@ class Builder:
         finally:
             self._open = outer
 
-    def after(self, step: Step[Any], *signals: Signal) -> None:
-        """Start a node only after these signals, each the `done` of a step.
+    def after(self, step: Step[Any], *signals: Signal | Failure) -> None:
+        """Start a node only after these signals, each the `done` or the `error` of a step.
 
-        If none of the signals arrives because all of those nodes were skipped, the node is skipped.
+        After the `error` of a step it starts only if that step has failed, which handles the failure. If none
+        of the signals arrives, because all of those nodes were skipped or ended otherwise, it is skipped.
         """
         order_after(self._open, step, signals)
 

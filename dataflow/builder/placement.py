@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from dataflow.builder.blocks import source_of
 from dataflow.builder.sources import Placeholder, PortRef, literally, ports_within
 from dataflow.core.nodetype import VALUE, config_problems, opaque_type
-from dataflow.core.ports import DONE
+from dataflow.core.ports import DONE, ERROR
 from dataflow.core.wiring import (
     NO_META,
     Edge,
@@ -232,9 +232,9 @@ def order_after(block: OpenBlock, step: Step[Any], signals: Iterable[object]) ->
     for signal in signals:
         block.changed()
         source = source_of(block, literally(signal), f"{id}.after")
-        if isinstance(source, Reference) and source.port == DONE:
+        if isinstance(source, Reference) and source.port in (DONE, ERROR):
             placed.after = placed.after or []
-            placed.after.append(source.node)
+            placed.after.append(source.node if source.port == DONE else f"{source.node}.{ERROR}")
         else:
             block.problem(SIGNAL_REQUIRED(f"{id}.after", found=repr(signal)))
 

@@ -25,7 +25,7 @@ from dataflow.compiler.graph import (
 )
 from dataflow.compiler.names import SCOPES, Declarations
 from dataflow.core.policy import EachOptions
-from dataflow.core.ports import DONE, field_advice
+from dataflow.core.ports import field_advice
 from dataflow.core.wiring import (
     CARRY,
     All,
@@ -46,6 +46,7 @@ from dataflow.core.wiring import (
     Reference,
     Source,
     encode,
+    signal_of,
 )
 from dataflow.diagnostics.graphs import (
     ALL_MISPLACED,
@@ -195,8 +196,8 @@ class _Connector:
     def _connect_after(self, placed: Placed, names: Names) -> None:
         vertex = names.vertices[placed.id]
         given = Input("$after", [])
-        for node in placed.after:
-            self._add(vertex, given, Reference(node, DONE), names, ("nodes", vertex.id, "after"))
+        for signal in placed.after:
+            self._add(vertex, given, signal_of(signal), names, ("nodes", vertex.id, "after"))
         vertex.inputs["$after"] = given
 
     def _open(self, vertex: Vertex, port: str, steps: Steps) -> Input:

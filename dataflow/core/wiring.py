@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from dataflow.core.call_sites import CallSites
 from dataflow.core.policy import NO_POLICY, EachOptions, Settings
-from dataflow.core.ports import MISSING
+from dataflow.core.ports import DONE, ERROR, MISSING
 from dataflow.diagnostics.arguments import ARGUMENT_INVALID
 from dataflow.diagnostics.diagnostic import NOWHERE, Diagnostic, Location
 from dataflow.diagnostics.wiring import NESTED_TOO_DEEP, REFERENCE_INVALID, TOO_MANY_NODES
@@ -58,6 +58,7 @@ __all__ = [
     "Source",
     "Version",
     "Wiring",
+    "signal_of",
     "encode",
     "flows_within",
     "node_of_path",
@@ -108,6 +109,12 @@ def parse_reference(text: str) -> Reference:
     if node.startswith("$"):
         raise ArgumentInvalid(REFERENCE_INVALID(text=text, found=node, available=PARAMETERS))
     return Reference(_decoded(node), port if port.startswith("$") else _decoded(port) or "out")
+
+
+def signal_of(text: str) -> Reference:
+    """Read an entry of `after`: the id of a node, or the id and `.$error` for its failure."""
+    node, dot, port = text.rpartition(".")
+    return Reference(node, ERROR) if dot and port == ERROR else Reference(text, DONE)
 
 
 def write_reference(reference: Reference) -> str:

@@ -68,10 +68,10 @@ STEP_NOT_HERE: Final = Kind(
 SIGNAL_REQUIRED: Final = Kind(
     "DF0209",
     "a node starts after signals",
-    expected="the `done` of a step in this block or around it",
-    meaning="`after` was given something other than the signal that a step is done.",
+    expected="the `done` or `error` of a step in this block or around it",
+    meaning="`after` was given something other than the signal that a step is done or has failed.",
     example="flow.after(report, load.out)",
-    cure="Pass `load.done`.",
+    cure="Pass `load.done`, or `load.error` to start it only after a failure.",
 )
 EDGE_OPTION_UNKNOWN: Final = Kind(
     "DF0210",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataflow.base.wording import visible
 from dataflow.core.nodetype import NodeType
+from dataflow.core.ports import DONE
 from dataflow.core.wiring import (
     CARRY,
     INPUT,
@@ -30,6 +31,7 @@ from dataflow.core.wiring import (
     PlacedNode,
     Race,
     Reference,
+    signal_of,
 )
 from dataflow.expressions.expression import ExpressionOf
 
@@ -326,8 +328,9 @@ def _connect(group: Group, block: Block) -> None:
                 for name, source in over.items():
                     _arrows(group, group, source, shape.names[ITEM, name], "each")
                 _connect(shape, body)
-        for node in placed.after:
-            group.arrows.append(Arrow(group.find(Reference(node)), shape, "after"))
+        for signal in map(signal_of, placed.after):
+            label = "after" if signal.port == DONE else "after $error"
+            group.arrows.append(Arrow(group.find(signal), shape, label))
 
 
 def _of_rounds(rounds: Rounds | None) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from dataflow import Failure, Flow, fallback, node
-from tests.behaviour.nodes import counted, defaulted_pair, fails, ident, inc, one, src
+from tests.behaviour.nodes import counted, defaulted_pair, fails, fails_on_odd, ident, inc, one, src
 from tests.behaviour.table import Case
 
 
@@ -48,6 +48,16 @@ def poisoned(reader: Literal["required", "optional", "after", "chain"]) -> Flow:
         f.output("last", last.out)
         f.output("good", f.add(ident, x=good.out).out)
     return f.using(errors="continue")
+
+
+def after_failure(x: int) -> Flow:
+    """Start a node only after another has failed, by its signal alone."""
+    with Flow() as f:
+        bad, last = f.add(fails_on_odd, x=x), f.add(one)
+        f.after(last, bad.error)
+        f.output("first", bad.out)
+        f.output("last", last.out)
+    return f
 
 
 def handled(how: Literal["skip", "default", "route", "error"]) -> Flow:
@@ -112,6 +122,15 @@ FAILURES: Final = (
     Case(
         id="a default", rule="S9.3", flow=partial(handled, "default"), outputs={"instead": -1, "next": 0},
         runs={"fails": 1, "inc": 1, "ident": 1}, states={"fails": "failed"}, others="done",
+    ),
+    Case(
+        id="after a failure", rule="S9.3", flow=partial(after_failure, 1), runs={"fails_on_odd": 1, "one": 1},
+        outputs={"last": 1}, states={"fails_on_odd": "failed", "one": "done"},
+    ),
+    Case(
+        id="after no failure", rule="S9.3", flow=partial(after_failure, 2), runs={"fails_on_odd": 1},
+        outputs={"first": 2}, states={"fails_on_odd": "done", "one": "skipped"},
+        why={"one": ("one: port '$after'", "fails_on_odd: succeeded, so there is no failure")},
     ),
     *(
         Case(

@@ -143,7 +143,7 @@ def wired() -> Wiring:
         final = carried.final
     retry = Retry(2, on=(ValueError, "timeout"), backoff="fixed", first=2.5)
     last = flow.add(maybe.with_(retries=retry, timeout=3, on_error="skip"), text=result)
-    flow.after(last, first.done, words.done)
+    flow.after(last, first.done, words.error)
     flow.output("text", fallback(last.out, "none"))
     flow.output("items", collect(item.out))
     flow.output("final", gather(final))
@@ -192,7 +192,7 @@ nodes:
       retry: {retries: 2, "on": [ValueError, timeout], backoff: fixed, first: 2.5}
       timeout: 3
       on_error: skip
-    after: [head, split]
+    after: [head, split.$error]
 edges:
   - {source: $in, source_port: text, target: head, target_port: text}
   - {source: $in, source_port: day, target: head, target_port: day}

@@ -48,7 +48,7 @@ def digest() -> Flow:
         parts = built.add(split, doc=page.out)
         brief = built.add(node(fetch).with_(name="brief"), url=each(parts.out.chunks))
         joined = built.add(join, title=merge(parts.out.title, "x"), parts=collect(brief.out))
-        built.after(joined, page.done)
+        built.after(joined, page.done, page.error)
         built.output("text", fallback(joined.out, page.out))
         built.output("list", gather(page.out, joined.out))
         built.output("many", built.add(sums, built.input("n", int, 3), 4).out)
