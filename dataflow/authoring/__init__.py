@@ -33,6 +33,7 @@ _NAMES = {
     "formats.problems": ["describe_value"],
     "formats.reader": ["read_data"],
     "formats.tree": ["DocumentPath"],
+    "maximums": ["maximum"],
     "packs.installed_node": ["InstalledNode"],
     "runtime.shared": ["sharing"],
     "secrets.known": ["redacted"],

@@ -11,6 +11,7 @@ from ..formats.foreign import Format, FormatOptions, JsonDict, Notes, Records, W
 from ..formats.problems import describe_value
 from ..formats.reader import read_data
 from ..formats.tree import DocumentPath
+from ..maximums import maximum
 from ..packs.installed_node import InstalledNode
 from ..runtime.shared import sharing
 from ..secrets.known import redacted
@@ -47,6 +48,7 @@ __all__ = [
     "is_function_name",
     "json_schema",
     "kinds_of",
+    "maximum",
     "moved_names",
     "name_of_function",
     "node_of_path",

@@ -38,6 +38,7 @@ from dataflow.diagnostics.wiring import (
     VALUES_IN_LIST,
 )
 from dataflow.errors import ArgumentInvalid, FlowInvalid
+from dataflow.maximums import maximum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,7 +75,7 @@ ROUNDS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     }
 )
 #: The maximum depth of nested subflows, the same as in documents.
-MOST_NESTED: Final = 100
+MOST_NESTED: Final = maximum("NESTED_FLOWS", 100)
 
 
 def id_for(block: OpenBlock, explicit: str | None, base: str) -> str:

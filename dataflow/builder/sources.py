@@ -24,6 +24,7 @@ from dataflow.core.wiring import (
 )
 from dataflow.diagnostics.wiring import JOIN_TOO_LARGE
 from dataflow.errors import ArgumentInvalid, PortMisuse
+from dataflow.maximums import maximum
 from dataflow.types.shapes import type_name
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ __all__ = [
 #: The maximum depth of nested joins.
 DEEPEST: Final = 100
 #: The maximum number of joins in an expression, each counted as often as it is used.
-LARGEST: Final = 10_000
+LARGEST: Final = maximum("JOINS", 10_000)
 _BRANCH = "decide with f.when(port, predicate) or inside a node"
 _NODE = "do it inside a node and wire the port into it"
 _EACH = "wire each(port) into a node to run it once per item"

@@ -30,6 +30,7 @@ from dataflow.core.wiring import Reference
 from dataflow.diagnostics.graphs import NOT_INSPECTED
 from dataflow.diagnostics.wiring import TOO_MANY_NODES
 from dataflow.errors import FlowInvalid
+from dataflow.maximums import maximum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +46,7 @@ __all__ = ["Compiled", "Pulled", "compile_flow", "compile_whole", "examine"]
 #: The name of a pulled output inside the compiler; outputs of flows cannot have it.
 PULLED: Final = "$pulled"
 #: The maximum number of nodes of a flow that has subflows, ten times as many as have been run.
-MOST_NODES: Final = 10_000_000
+MOST_NODES: Final = maximum("NODES", 10_000_000)
 #: The actions whose values results show.
 SHOWN: Final = (CallAction, LoopAction, MapAction)
 

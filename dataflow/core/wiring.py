@@ -58,12 +58,12 @@ __all__ = [
     "Source",
     "Version",
     "Wiring",
-    "signal_of",
     "encode",
     "flows_within",
     "node_of_path",
     "parse_reference",
     "problem_of_subflow",
+    "signal_of",
     "write_reference",
     "wrong_limit",
 ]

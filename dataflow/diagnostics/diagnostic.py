@@ -32,6 +32,8 @@ class Location:
 
 T = TypeVar("T")
 NOWHERE: Final = Location()
+#: How many steps at each end of a long path a message names.
+ENDS: Final = 4
 #: The maximum number of names in `available`: a flow may have thousands of problems, and of names for each.
 MOST_AVAILABLE: Final = 100
 
@@ -169,8 +171,9 @@ class Diagnostic:
 
     @property
     def text(self) -> str:
-        """The place and the problem, on one line."""
-        return on_one_line(f"{self.place}: {self.problem}" if self.place else self.problem)
+        """The place and the problem, on one line; of a place in many nested flows the two ends."""
+        place = _shortened(self.place)
+        return on_one_line(f"{place}: {self.problem}" if place else self.problem)
 
     def __str__(self) -> str:
         """Return `location: code place: problem`, on one line."""
@@ -217,6 +220,15 @@ class Diagnostic:
     def _choices(self) -> str:
         names = self.available
         return f"available: {listed(names, len(names) + self.others)}" if names else "none are available"
+
+
+def _shortened(place: str) -> str:
+    """Replace the middle of a long path by the number of its steps."""
+    steps = place.split("/")
+    left_out = len(steps) - 2 * ENDS
+    if left_out <= ENDS:
+        return place
+    return "/".join([*steps[:ENDS], f"… {left_out} more …", *steps[-ENDS:]])
 
 
 def joined(outer: str, inner: str) -> str:

@@ -23,6 +23,7 @@ FILE_NOT_UTF8: Final = Kind(
 FILE_TOO_LARGE: Final = Kind(
     "DF0103",
     "is too large",
+    hint="DATAFLOW_MAX_DOCUMENT_BYTES allows more",
     meaning="A document has a maximum size.",
     example="# a flow with tens of megabytes of constants",
     cure="Keep large data in files of their own, and read them in nodes.",
@@ -109,6 +110,7 @@ ALIAS_RECURSIVE: Final = Kind(
 ALIASES_TOO_LARGE: Final = Kind(
     "DF0115",
     "the aliases expand to too much",
+    hint="DATAFLOW_MAX_ALIASED_CHARACTERS allows more",
     meaning="Aliases repeat values, and with them the document would be larger than a document may be.",
     example="a: &a [...]\nb: &b [*a, *a, *a]\nc: [*b, *b, *b]",
     cure="Repeat less.",
@@ -116,6 +118,7 @@ ALIASES_TOO_LARGE: Final = Kind(
 NESTED_TOO_DEEP: Final = Kind(
     "DF0116",
     "is nested too deep",
+    hint="DATAFLOW_MAX_DOCUMENT_LEVELS allows more",
     meaning="Mappings and lists can be nested to a maximum depth.",
     example="meta: [[[[...]]]]   # more than 100 levels",
     cure="Write the value flatter.",

@@ -23,6 +23,7 @@ SOURCE_EMPTY: Final = Kind(
 SOURCE_TOO_LONG: Final = Kind(
     "DF0703",
     "is too long",
+    hint="DATAFLOW_MAX_EXPRESSION_CHARACTERS allows more",
     meaning="The source of an expression or template has a maximum length, so that it is read quickly.",
     example='Template("x" * 10_001)',
     cure="Pass long text as a value, and write only its name in the template.",
@@ -88,6 +89,7 @@ ESCAPE_UNKNOWN: Final = Kind(
 NESTED_TOO_DEEP: Final = Kind(
     "DF0712",
     "is nested too deep",
+    hint="DATAFLOW_MAX_EXPRESSION_LEVELS allows more",
     meaning="Brackets, signs and conditions can be nested to a maximum depth.",
     example='Expression("(" * 21 + "1" + ")" * 21)',
     cure="Split the expression over two nodes.",
@@ -95,7 +97,7 @@ NESTED_TOO_DEEP: Final = Kind(
 SYNTAX_NOT_ALLOWED: Final = Kind(
     "DF0713",
     "{what} is not allowed",
-    meaning="Expressions are a small, safe part of Python's: without filters, tuples and tests but `is defined`.",
+    meaning="Expressions are a small, safe part of Python's, without filters, tuples and tests.",
     example='Expression("name | upper")',
     cure="Use a function, as in `upper(name)`, or write a node in Python.",
 )
@@ -144,6 +146,7 @@ INTEGER_TOO_LARGE: Final = Kind(
 RESULT_TOO_LONG: Final = Kind(
     "DF0720",
     "the result is too long",
+    hint="DATAFLOW_MAX_EXPRESSION_RESULT allows more",
     meaning="An expression or template would make a string or a list that is longer than the maximum.",
     example='Expression("text ~ text").evaluate({"text": "x" * 600_000})',
     cure="Shorten the values, or build the result in a node.",
@@ -151,6 +154,7 @@ RESULT_TOO_LONG: Final = Kind(
 TOO_MANY_STEPS: Final = Kind(
     "DF0721",
     "takes too much work",
+    hint="DATAFLOW_MAX_EXPRESSION_RESULT allows more",
     meaning="An evaluation makes and compares at most so many characters and items in total.",
     example='Expression("rows == others")   # of lists with millions of items',
     cure="Compare less, or do it in a node.",

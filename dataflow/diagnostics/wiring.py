@@ -54,6 +54,7 @@ FLOW_IN_ITSELF: Final = Kind(
 NESTED_TOO_DEEP: Final = Kind(
     "DF0207",
     "subflows are nested too deep",
+    hint="DATAFLOW_MAX_NESTED_FLOWS allows more",
     meaning="A subflow contains a subflow, and so on, beyond the limit for flows and documents.",
     example="for _ in range(200):\n    outer = Flow()\n    outer.add(flow)\n    flow = outer",
     cure="Use a loop of the flow for what repeats.",
@@ -154,7 +155,7 @@ SWITCH_CASE_UNKNOWN: Final = Kind(
 JOIN_TOO_LARGE: Final = Kind(
     "DF0220",
     "the join is too large",
-    hint="put a node in between",
+    hint="put a node in between, or DATAFLOW_MAX_JOINS allows more",
     meaning="Joins such as merge and gather are nested too deep or too often in one expression.",
     example="for port in ports:\n    joined = merge(joined, port)",
     cure="Pass all sources to one join, or add a node that takes the inner one.",
@@ -193,6 +194,7 @@ VALUES_IN_LIST: Final = Kind(
 TOO_MANY_NODES: Final = Kind(
     "DF0288",
     "the flow has {count} nodes, with those of its subflows",
+    hint="DATAFLOW_MAX_NODES allows more",
     meaning="A subflow counts each time it is used, so flows that use another one twice double.",
     example="for _ in range(31):\n    outer = Flow()\n    outer.add(flow), outer.add(flow)\n    flow = outer",
     cure="Use a map or a loop for what repeats.",

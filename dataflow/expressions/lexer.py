@@ -20,6 +20,7 @@ from dataflow.diagnostics.expressions import (
     TEMPLATE_TAG_UNKNOWN,
 )
 from dataflow.expressions.limits import MOST_QUOTED, Refused, short
+from dataflow.maximums import maximum
 
 if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Diagnostic
@@ -34,8 +35,8 @@ __all__ = [
     "unexpected",
 ]
 
-MOST_CHARACTERS: Final = 10_000
-MOST_DEPTH: Final = 20
+MOST_CHARACTERS: Final = maximum("EXPRESSION_CHARACTERS", 10_000)
+MOST_DEPTH: Final = maximum("EXPRESSION_LEVELS", 20)
 #: The prefix of a keyword that is used as a name, `$in` for example. No author can write such a name.
 KEYWORD: Final = "_word_"
 _WORDS_OF_THE_LANGUAGE: Final = {

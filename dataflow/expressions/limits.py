@@ -15,6 +15,7 @@ from dataflow.diagnostics.expressions import (
     RESULT_TOO_LONG,
     TOO_MANY_STEPS,
 )
+from dataflow.maximums import maximum
 
 if TYPE_CHECKING:
     from dataflow.diagnostics.diagnostic import Diagnostic
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 #: The maximum number of characters of a string, and of items of a list, that an expression makes.
-LONGEST: Final = 1_000_000
+LONGEST: Final = maximum("EXPRESSION_RESULT", 1_000_000)
 #: The maximum number of characters and items that one evaluation makes or compares in total.
 MOST_STEPS: Final = 10 * LONGEST
 #: The maximum number of bits of an integer, about 1,200 digits.

@@ -65,8 +65,8 @@ _NAMES: Final[dict[type[nodes.Node], str]] = {
 #: The syntax nodes that may name something that is missing.
 _PATHS: Final = (nodes.Name, nodes.Getattr, nodes.Getitem)
 _ALLOWED: Final = (
-    "literals", "names", "items", "slices", "comparisons", "and", "or", "not", "in", "is defined", "arithmetic",
-    "`~`", "`a if b else c`", "functions",
+    "literals", "names", "items", "slices", "comparisons", "and", "or", "not", "in", "is defined",
+    "arithmetic", "`~`", "`a if b else c`", "functions",
 )  # fmt: skip
 
 

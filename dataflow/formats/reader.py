@@ -25,6 +25,7 @@ from dataflow.diagnostics.documents import (
 )
 from dataflow.errors import FormatError
 from dataflow.formats.tree import Lines, Positions, Tree, place_of
+from dataflow.maximums import maximum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_BYTES", "decode", "read", "read_data", "read_file", "reason_of"]
 
-MOST_BYTES: Final = 10_000_000
+MOST_BYTES: Final = maximum("DOCUMENT_BYTES", 10_000_000)
 BYTE_ORDER_MARK: Final = "\ufeff"
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
@@ -136,7 +137,7 @@ def _check_size(text: str, tree: Tree) -> None:
 
 def _fail_size(data: bytes, tree: Tree) -> NoReturn:
     before = data[:MOST_BYTES].decode(errors="ignore")
-    most = f"at most {MOST_BYTES // 1_000_000} MB"
+    most = f"at most {MOST_BYTES / 1_000_000:g} MB"
     tree.fail(FILE_TOO_LARGE(expected=most), Lines(before).place(len(before)))
 
 

@@ -26,6 +26,7 @@ from dataflow.diagnostics.documents import (
     NUMBER_TOO_LONG,
 )
 from dataflow.errors import FormatError
+from dataflow.maximums import maximum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,12 +50,12 @@ __all__ = [
 DocumentPath: TypeAlias = tuple[str | int, ...]
 
 #: The maximum depth of nested mappings and lists.
-MOST_LEVELS: Final = 100
+MOST_LEVELS: Final = maximum("DOCUMENT_LEVELS", 100)
 #: The maximum number of digits; Python itself refuses more than 4300.
 MOST_DIGITS: Final = 1000
 TOO_LARGE: Final = 10**MOST_DIGITS
 #: The maximum size that aliases may add to a document, in characters; each value counts ten plus its text.
-MOST_ALIASED: Final = 10_000_000
+MOST_ALIASED: Final = maximum("ALIASED_CHARACTERS", 10_000_000)
 SIZE_OF_VALUE: Final = 10
 MOST_SHOWN: Final = 60  # characters of a name in a message
 
@@ -262,7 +263,7 @@ class Tree:
             self.fail(ALIAS_RECURSIVE(alias=shortened(name, MOST_SHOWN)), place)
         self.aliased += anchored.size
         if self.aliased > MOST_ALIASED:
-            self.fail(ALIASES_TOO_LARGE(expected=f"at most {MOST_ALIASED // 1_000_000} MB"), place)
+            self.fail(ALIASES_TOO_LARGE(expected=f"at most {MOST_ALIASED / 1_000_000:g} MB"), place)
         if len(self.stack) + anchored.levels > MOST_LEVELS:
             self.fail_depth(place)
         if self.expects_key:

@@ -329,8 +329,8 @@ class Worker:
     """
 
     __slots__ = (
-        "_timer", "begun", "current", "driver", "has_waited", "is_cut", "is_timed", "is_waiting", "late", "outcome",
-        "scheduler", "scope", "shared", "shelter", "suspends", "task",
+        "_timer", "begun", "current", "driver", "has_waited", "is_cut", "is_timed", "is_waiting", "late",
+        "outcome", "scheduler", "scope", "shared", "shelter", "suspends", "task",
     )  # fmt: skip
 
     def __init__(

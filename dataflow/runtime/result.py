@@ -141,8 +141,8 @@ class Result:
     def durations(self) -> Mapping[str, float]:
         """The seconds that each firing took, by its path: those of its attempts together.
 
-        Neither the time before a retry or a free slot nor that of an ask counts. A loop, map or subflow that
-        has ended has the time from its beginning to its end. A node that was not called has no duration.
+        Waits before a retry, for a free slot or for an answer do not count. A loop, map or subflow that has
+        ended has the time from its beginning to its end, without pauses. A node that was not called has none.
         """
         found = dict(self._earlier.seconds)
         for path, frame, node in firings_in(self._root):

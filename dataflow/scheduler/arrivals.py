@@ -67,6 +67,7 @@ class Arrivals:
         frame.states[node.index] = RUNNING
         self.scheduler.report(EventKind.NODE_STARTED, frame, node, type="map", attempt=1)
         opened = OpenedMap((), {}, passed_on=passed_on(frame, node), arrived=ArrivedItems())
+        opened.begun = self.scheduler.clock()
         opened.collected = {own: [] for own in lists_of(action)}
         frame.note_opened(node.index, opened)
         edges = len(node.feeds[0].slots)
@@ -160,7 +161,7 @@ class Arrivals:
         if error is None or opened.failures or frame.has_stopped(node.index):
             self.scheduler.maps.end(frame, node, opened)
             return
-        opened.release()
+        opened.release(self.scheduler.clock())
         cause = Errored(frame.path_of(node), error.failure, error)
         self.scheduler.releasing.settle_all(frame, node, cause, NOT_RUN)
 

@@ -175,7 +175,7 @@ class Releasing:
         is, and nodes cancelled inside it would never run (S11.3).
         """
         failing = self.scheduler.failing
-        frame.opened[node.index].release()
+        frame.opened[node.index].release(self.scheduler.clock())
         if node.index in frame.withdrawn:
             self.scheduler.finish(frame, node, CANCELLED)
         elif unhandled and not (frame.is_closing and failing.stands(frame, node, unhandled[0].failure)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import inf
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from dataflow.base.copies import own_copies, own_copy
@@ -324,12 +323,12 @@ class OpenedMap:
     missing: dict[int, int] = field(default_factory=dict)
     passed_on: frozenset[int] = frozenset()  # outputs whose values other maps read one by one
     arrived: ArrivedItems | None = None  # of a map over edges, whose items arrive one by one
-    begun: float = field(default_factory=perf_counter)
+    begun: float = 0.0  # on the clock of the run
     seconds: float | None = None  # from there to its end
 
-    def release(self) -> None:
+    def release(self, now: float) -> None:
         """Release the values; the scope instances, with their states and reasons, stay (S8.5)."""
-        self.seconds = perf_counter() - self.begun
+        self.seconds = now - self.begun
         self.lists = {}
         self.failures = {}
         self.collected = {}
@@ -344,12 +343,12 @@ class OpenedFlow:
     frames: list[Frame] = field(default_factory=list)
     late: NodeTimeout | None = None  # the current attempt has timed out and is being ended
     until: float = inf  # the deadline of the current attempt, on the clock of the event loop
-    begun: float = field(default_factory=perf_counter)
+    begun: float = 0.0  # on the clock of the run
     seconds: float | None = None  # from there to its end
 
-    def release(self) -> None:
+    def release(self, now: float) -> None:
         """Keep the scope instances, with states and reasons; they release their values themselves (S8.5)."""
-        self.seconds = perf_counter() - self.begun
+        self.seconds = now - self.begun
 
 
 @dataclass(slots=True, eq=False)
@@ -365,12 +364,12 @@ class OpenedLoop:
     # last skips and errors, by the owner's slot
     dead: dict[int, Skip | Errored] = field(default_factory=dict)
     ends: LoopEnd | None = None  # why no further iteration follows, once the test has decided
-    begun: float = field(default_factory=perf_counter)
+    begun: float = 0.0  # on the clock of the run
     seconds: float | None = None  # from there to its end
 
-    def release(self) -> None:
+    def release(self, now: float) -> None:
         """Release the values; the scope instances, with their states and reasons, stay (S8.5)."""
-        self.seconds = perf_counter() - self.begun
+        self.seconds = now - self.begun
         self.carried = {}
         self.results = {}
         self.alls = {}

@@ -49,6 +49,7 @@ class Loops:
             if feed.port in loop.carried
         }
         opened = OpenedLoop(carried=firsts | dict.fromkeys(sorted(loop.feedback), NO_EDGE))
+        opened.begun = self.scheduler.clock()
         frame.note_opened(node.index, opened)
         self._next_round(frame, node, loop, opened)
 
@@ -224,7 +225,7 @@ class Loops:
 
     def _fail(self, frame: Frame, node: PlanNode, opened: OpenedLoop, error: BaseException) -> None:
         self._exited(frame, node, opened, LoopEnd.FAILED)
-        opened.release()
+        opened.release(self.scheduler.clock())
         self.scheduler.failing.failed(frame, node, error)
 
     def _exited(self, frame: Frame, node: PlanNode, opened: OpenedLoop, reason: LoopEnd) -> None:

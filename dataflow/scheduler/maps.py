@@ -63,7 +63,7 @@ class Maps:
         except BaseException as error:  # noqa: BLE001 - a key is the user's function
             self.scheduler.failing.failed(frame, node, error)
             return
-        opened = OpenedMap(names, lists)
+        opened = OpenedMap(names, lists, begun=self.scheduler.clock())
         for own in lists_of(action):
             opened.collected[own] = [Skip("", "")] * count
             if own in action.early or self._settles_early(frame, node):

@@ -125,7 +125,7 @@ class Nesting:
 
     def open(self, frame: Frame, node: PlanNode, action: FlowOf) -> None:
         """Begin the first attempt at a subflow that is ready."""
-        frame.note_opened(node.index, OpenedFlow())
+        frame.note_opened(node.index, OpenedFlow(begun=self.scheduler.clock()))
         if action.bounds is not None:
             frame.attempts_at(node.index).begun = self.scheduler.clock()
             if self.scheduler.replay is not None:
@@ -203,7 +203,7 @@ class Nesting:
         elif late is None and _is_good(inner, action, unhandled):
             self._leave(frame, node, action, inner)
         elif not self._attempt_again(frame, node, action, late or _error_of(unhandled)):
-            opened.release()
+            opened.release(self.scheduler.clock())
             if late is not None:
                 self.scheduler.failing.failed(frame, node, late)
             else:

@@ -31,6 +31,7 @@ from dataflow.diagnostics.node_types import (
     SCHEMA_TYPE_UNKNOWN,
 )
 from dataflow.errors import ArgumentInvalid
+from dataflow.maximums import maximum
 from dataflow.types.string_formats import FORMATS, has_format
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ __all__ = [
 TYPE_NAMES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
 #: The maximum number of characters of a pattern, and of a string that is compared with one. Matching takes
 #: time in proportion to their product, so that no pattern of a document takes longer than about a second.
-MOST_PATTERN: Final = 1_000
-MOST_MATCHED: Final = 100_000
+MOST_PATTERN: Final = maximum("PATTERN_CHARACTERS", 1_000)
+MOST_MATCHED: Final = maximum("MATCHED_CHARACTERS", 100_000)
 MOST_SHOWN: Final = 80
 #: The only look-ahead that is known begins the pattern that pydantic 2.12 writes for decimal numbers.
 _NO_DIGIT: Final = r"^[-+.]*$"
@@ -332,7 +333,9 @@ def _matcher(pattern: str) -> SchemaValidator:
     """Compile a pattern for an engine that never backtracks; raises SchemaError if it cannot be."""
     pattern = pattern.removeprefix(_DECIMAL)
     if len(pattern) > MOST_PATTERN:
-        raise SchemaError(f"it has more than {MOST_PATTERN:,} characters")
+        raise SchemaError(
+            f"it has more than {MOST_PATTERN:,} characters; DATAFLOW_MAX_PATTERN_CHARACTERS allows more"
+        )
     return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
 
 

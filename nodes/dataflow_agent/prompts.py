@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import AfterValidator, ConfigDict, Field
 
 from dataflow import ArgumentInvalid, Config, Diagnostic, ExpressionError, Port, Ports, Template, node
+from dataflow.authoring import maximum
 from dataflow_agent.conversations import checked_names
 from dataflow_agent.diagnostics.chats import (
     NAME_TAKEN,
@@ -27,7 +28,7 @@ PREVIOUS_OUTPUT: Final = "{{PREVIOUS_OUTPUT}}"
 FOUND: Final = re.compile(rf"{re.escape(PREVIOUS_OUTPUT)}|\{{\{{\s*\$[^{{}}]*\}}\}}")
 STEP: Final = re.compile(r"\{\{\s*\$steps\.([^\W\d]\w*)\.output((?:\.\w+)*)\s*\}\}")
 #: How many characters a filled prompt may have, as a template.
-LONGEST: Final = 1_000_000
+LONGEST: Final = maximum("PROMPT_CHARACTERS", 1_000_000)
 HEAD: Final = "--- Prior Step Outputs ---"
 FOOT: Final = "--- End Prior Step Outputs ---"
 

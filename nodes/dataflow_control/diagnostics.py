@@ -48,11 +48,12 @@ TOO_LARGE: Final = Kind(
     "{what} is too large",
     meaning="A node refuses to make or read a string, a list or a number above its limit.",
     example="numbers(stop=10_000_000)",
-    cure="Process the data in smaller parts.",
+    cure="Process the data in smaller parts, or set DATAFLOW_MAX_TEXT_CHARACTERS or DATAFLOW_MAX_LIST_ITEMS.",
 )
 TOO_MUCH_WORK: Final = Kind(
     "DF3007",
     "the items take too much work",
+    hint="DATAFLOW_MAX_LIST_STEPS allows more",
     meaning="A node that looks at each item, or writes JSON, has a limit for all of its steps.",
     example="sort_list over very many long strings",
     cure="Filter the items first, or process them in smaller parts.",

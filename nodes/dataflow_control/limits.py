@@ -8,16 +8,17 @@ from typing import Final, TypeVar
 from anyio.lowlevel import checkpoint
 
 from dataflow import ArgumentInvalid
+from dataflow.authoring import maximum
 from dataflow_control.diagnostics import TOO_LARGE, TOO_MUCH_WORK
 
 __all__ = ["A_TURN", "MOST_CHARACTERS", "Work", "check_characters", "check_items", "plain_list", "plain_text"]
 
 #: The most characters of a string that is created, or read as JSON.
-MOST_CHARACTERS: Final = 10_000_000
+MOST_CHARACTERS: Final = maximum("TEXT_CHARACTERS", 10_000_000)
 #: The most items of a list that is created.
-MOST_ITEMS: Final = 1_000_000
+MOST_ITEMS: Final = maximum("LIST_ITEMS", 1_000_000)
 #: The most steps of one node, each of at most some hundred nanoseconds.
-MOST_WORK: Final = 1_000_000_000
+MOST_WORK: Final = maximum("LIST_STEPS", 1_000_000_000)
 #: The steps after which other tasks get a turn.
 A_TURN: Final = 20_000
 T = TypeVar("T")

@@ -48,6 +48,7 @@ FOREIGN: Final[dict[str, dict[str, str]]] = {
         "live.reuse": "digests states unsettled values",
         "memo.lookup": "states values",
         "runtime.attempts": "states",
+        "runtime.workers": "durations",
         "scheduler.arrivals": "position states",
         "scheduler.asks": "states",
         "scheduler.demand": "lost pulling states undemanded unsettled waits withdrawn",

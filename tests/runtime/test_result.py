@@ -138,7 +138,9 @@ def handling(*, fails: bool = False) -> Flow:
         routed = flow.add(node(halved).with_(name="routed"), n=1)
         flow.output("message", flow.add(told, failure=routed.error).out)
         flow.add(node(halved).with_(name="ignored", on_error="skip"), n=3)
-        flow.output("other", fallback(flow.add(node(halved).with_(name="first", on_error="skip"), n=5).out, 0))
+        flow.output(
+            "other", fallback(flow.add(node(halved).with_(name="first", on_error="skip"), n=5).out, 0)
+        )
         flow.add(node(halved).with_(name="late", default=0, retries=1, timeout=0.01), n=7)
         if fails:
             flow.add(broken)

@@ -78,7 +78,10 @@ class TypeNode(Part):
         default_factory=dict, description="Constants by input port, never read as ports or templates."
     )
     policy: PolicyPart = Field(default_factory=lambda: _NO_POLICY)
-    after: list[Name] = Field(default_factory=list, description="Ids of nodes that have to succeed first, or `id.$error` of nodes that have to fail.")
+    after: list[Name] = Field(
+        default_factory=list,
+        description="Ids of nodes that have to succeed first, or `id.$error` of nodes that have to fail.",
+    )
     meta: dict[str, Any] = Field(default_factory=dict)
 
 

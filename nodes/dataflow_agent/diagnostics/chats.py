@@ -62,6 +62,7 @@ OUTPUT_NOT_JSON: Final = Kind(
 PROMPT_TOO_LONG: Final = Kind(
     "DF2008",
     "the filled prompt is too long",
+    hint="DATAFLOW_MAX_PROMPT_CHARACTERS allows more",
     meaning="A prompt is filled with values that are too long together.",
     example='fill_prompt with "{{PREVIOUS_OUTPUT}}", where the output has more than a million characters',
     cure="Pass a part of the output, or a summary of it.",

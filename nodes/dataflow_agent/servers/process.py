@@ -15,7 +15,7 @@ from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from dataflow import SecretFilter
-from dataflow.authoring import shortened
+from dataflow.authoring import maximum, shortened
 from dataflow_agent.diagnostics.servers import MESSAGE_TOO_LONG, SERVER_NOT_STARTED
 from dataflow_agent.servers.launch import Launched, launch
 from dataflow_agent.servers.results import ServerFailed
@@ -31,7 +31,7 @@ LAST_WORDS_SECONDS: Final = 0.5
 LAST_LINES: Final = 10
 LINE_CHARACTERS: Final = 300
 #: The longest message, over pipes and HTTP, and the longest line on standard error, in bytes.
-MOST_MESSAGE: Final = 16 * 2**20
+MOST_MESSAGE: Final = maximum("MCP_MESSAGE_BYTES", 16_777_216)
 MOST_LINE: Final = 64 * 2**10
 BROKEN: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
