@@ -27,7 +27,7 @@ from dataflow.base.backend import (
 from dataflow.base.failure import is_interruption
 from dataflow.base.logs import masked_logger
 from dataflow.compiler.plan import Call
-from dataflow.core.states import READY, RUNNING
+from dataflow.core.states import READY
 from dataflow.diagnostics.runs import TASK_CANCELLED
 from dataflow.errors import NodeFailed
 from dataflow.runtime.call import Attempt, Driver, call
@@ -91,7 +91,7 @@ class AttemptRunner:
         lookup = None if memos is None else memos.seek(frame, node, action)
         if isinstance(lookup, Hit):
             return settling.remembered(frame, index, lookup)
-        frame.states[index] = RUNNING
+        frame.begin(index)
         if action.bounds is not None:
             frame.attempts_at(index).is_last = True  # until the function is called
         current = Attempt.at(worker, frame, index, frame.attempt_of(index))
@@ -160,8 +160,7 @@ class AttemptRunner:
         self._suspended()
 
     def _ended(self, worker: Worker, current: Attempt) -> None:
-        durations, seconds = current.frame.durations, perf_counter() - worker.begun
-        durations[current.index] = seconds if current.attempt == 1 else durations[current.index] + seconds
+        current.frame.note_duration(current.index, current.attempt, perf_counter() - worker.begun)
         worker.current = None
         if worker.has_waited:
             del self.waiting[current.frame, current.index]

@@ -238,6 +238,14 @@ class Frame:
             self.memos = {}
         self.memos[index] = report
 
+    def begin(self, index: int) -> None:
+        """Note that a call begins."""
+        self.states[index] = RUNNING
+
+    def note_duration(self, index: int, attempt: int, seconds: float) -> None:
+        """Note how long an attempt at a call took."""
+        self.durations[index] = seconds if attempt == 1 else self.durations[index] + seconds
+
     def attempts_at(self, index: int) -> RetryState:
         """Return the attempts at a node, which are counted from here on."""
         if self.attempts is _NONE:

@@ -47,7 +47,6 @@ FOREIGN: Final[dict[str, dict[str, str]]] = {
         ),
         "live.reuse": "digests states unsettled values",
         "memo.lookup": "states values",
-        "runtime.attempts": "states",
         "runtime.workers": "durations",
         "scheduler.arrivals": "position states",
         "scheduler.asks": "states",
