@@ -14,7 +14,7 @@ from dataflow.core.functions import import_function
 from dataflow.core.keywords import naming_settings
 from dataflow.core.policy import Policy, Settings, policy_of
 from dataflow.core.ports import MISSING, in_port
-from dataflow.core.wiring import flows_within
+from dataflow.core.wiring import flows_within, problem_of_subflow
 from dataflow.errors import FlowInvalid
 
 if TYPE_CHECKING:
@@ -110,8 +110,29 @@ class Definition(Builder):
         return place_flow(block, self, self._policy, self._placed_as, args, kwargs)
 
     def check(self) -> list[Diagnostic]:
-        """List every problem of the flow without raising; an empty list means that it can run."""
+        """List every problem of the flow without raising; an empty list means that it can run.
+
+        What is no problem and probably a mistake is listed by `warnings`.
+        """
         return self.examine().problems_in_order
+
+    def warnings(self) -> list[Diagnostic]:
+        """List inputs and nodes that nothing reads, also of subflows; empty for a flow that has problems."""
+        from dataflow.compiler.unused import unused  # as below
+
+        found: list[Diagnostic] = []
+        seen: set[int] = set()
+        todo: list[tuple[str, Nested]] = [("", self)]
+        for place, flow in todo:  # grows; each flow once, however often it is used
+            if id(flow.wiring) in seen or not isinstance(flow, Definition):
+                continue
+            seen.add(id(flow.wiring))
+            graph = flow.examine()
+            if graph.problems:
+                return []
+            found += (problem_of_subflow(place, one, flow.wiring.file) if place else one for one in unused(graph))
+            todo += ((f"{place}/{inner.name}" if place else inner.name, inner) for inner in flow.wiring.nested)
+        return found
 
     def examine(self) -> Graph:
         """Return the graph of the flow with its names resolved and checked, and its problems."""

@@ -68,6 +68,15 @@ def test_a_check_imports_nothing_that_a_document_names(cli: Cli, document: Path)
     assert (found["file"], found["nodes"], found["not_looked_into"]) == (str(document), 2, ["own.loud"])
 
 
+def test_what_nothing_reads_is_a_warning(cli: Cli, document: Path) -> None:
+    document.write_text(DOCUMENT.replace("{words: {", "{gone: {}, words: {"))
+    done = cli("check", str(document))
+    assert (done.code, done.out.splitlines()[0]) == (0, "ok: 2 nodes")
+    assert f"warning: {document}:3:10: DF0339 $in.gone: " in done.out
+    (warning,) = cli("check", str(document), "--json").json["warnings"]
+    assert (warning["code"], warning["place"], warning["line"]) == ("DF0339", "$in.gone", 3)
+
+
 def test_a_check_with_import_looks_into_everything(cli: Cli, document: Path) -> None:
     done = cli("check", str(document), "--import")
     assert done.code == 1

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, Final, Literal
+
+import pytest
 
 from dataflow import (
     Config,
@@ -21,6 +23,7 @@ from dataflow import (
     merge,
     node,
 )
+from dataflow_control import log
 from tests.compiler.typed_nodes import anything, blank, logs, many, parts, text, whole
 from tests.support.codes import codes, found_of
 
@@ -274,3 +277,53 @@ def test_two_sure_edges_on_a_port_for_one_value_are_refused() -> None:
         flow.connect("second", "reader.x")
         found[name] = "DF0307 reader.x" in codes(flow.check())
     assert found == {name: is_sure for name, _, is_sure in SURE}
+
+
+async def kept(n: int) -> None:
+    assert n
+
+
+async def streamed(n: int) -> AsyncIterator[int]:
+    yield n
+
+
+def looping(f: Flow) -> object:
+    """Read a node by the test of a loop only, and an input by its first value only."""
+    with f.loop() as again:
+        carried = again.carry(f.input("first", int))
+        carried.next(f.add(whole, n=carried.out).out)
+        again.until(f.add(node(whole).with_(name="test"), n=carried.out).out, lambda n: True)
+    return f
+
+
+#: Of flows with an output: what nothing reads.
+UNUSED: list[tuple[list[str], Wire]] = [
+    (["DF0339 $in.x"], lambda f: f.input("x", int)),
+    (["DF0340 whole"], lambda f: f.add(whole, n=f.input("x", int))),
+    (["DF0340 whole"], lambda f: f.add(whole, n=each([1]))),
+    (["DF0340 parts"], lambda f: f.add(parts, n=1)),
+    (["DF0340 when"], lambda f: f.when(1, lambda n: n > 1)),
+    ([], lambda f: f.add(kept, n=1)),
+    ([], lambda f: f.add(node(whole).with_(effect=True), n=1)),
+    ([], lambda f: f.add(node(whole).with_(enabled=False), n=1)),
+    ([], lambda f: f.add(streamed, n=1)),
+    ([], lambda f: f.add(log, f.add(whole, n=1).out)),
+    ([], lambda f: f.after(f.add(kept, n=1), f.add(whole, n=1).done)),
+    ([], looping),
+]
+
+
+@pytest.mark.parametrize(("found", "wire"), UNUSED)
+def test_what_nothing_reads_is_a_warning(found: list[str], wire: Wire) -> None:
+    flow = Flow("f")
+    wire(flow)
+    assert [one for one in codes(flow.warnings()) if "DF0340" in one] == []  # all for its effects
+    flow.output("o", flow.add(node(whole).with_(name="o"), n=1).out)
+    assert codes(flow.warnings()) == found
+    with Flow("outer") as outer:
+        nested = outer.add(flow.with_(name="again"), **dict.fromkeys(flow.inputs, 1))
+        outer.output("o", gather(nested.out.o, outer.add(flow, **dict.fromkeys(flow.inputs, 1)).out.o))
+    assert codes(outer.warnings()) == [one.replace(" ", " f/") for one in found]
+    flow.add(whole, n="text")
+    assert flow.check() != []
+    assert flow.warnings() == []

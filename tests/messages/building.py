@@ -457,8 +457,18 @@ async def count_of(xs: list[Any]) -> int:
     return len(xs)
 
 
+def unread() -> object:
+    """Wire a flow of which an input and a node are read by nothing."""
+    f = Flow("f")
+    f.input("x", int)
+    f.output("y", f.add(inc, x=f.add(inc, x=1).out).out)
+    f.add(inc, x=2)
+    return f.warnings()
+
+
 # fmt: off
 ROUNDS: Final = [
+    Row("what nothing reads", unread),
     Row("a feedback edge without a loop", edges(("inc_4", "inc.x", BACK))),
     Row("feedback that leaves a loop", edges(("inc", "inc.x", {**BACK, "leave": "all"}))),
     Row("each_round outside a loop", edges(("$in.x", "inc.x", {"each_round": True}))),

@@ -30,6 +30,7 @@ class Findings:
     file: str
     nodes: int
     problems: Sequence[Diagnostic]
+    warnings: Sequence[Diagnostic]
     not_looked_into: Sequence[str]
     report: Sequence[Remark] = ()
     untyped: Sequence[str] | None = None  # ports without a type, if they are asked for
@@ -50,6 +51,8 @@ def check(
 ) -> None:
     """List every problem of a flow, one a line; exit code 1 if there are any.
 
+    In a flow without problems inputs and nodes that nothing reads are warnings.
+
     Without --import none of the document's own Python is imported, files and modules under `uses` and
     module:function; those that were not checked are named. Types of installed packs are looked up, and a
     target in Python is always imported.
@@ -60,7 +63,7 @@ def check(
     except Refused as refused:
         if not as_json and isinstance(refused.reason, OSError):  # nothing was checked
             raise
-        findings = Findings(file, 0, refused.problems, ())
+        findings = Findings(file, 0, refused.problems, (), ())
     if as_json:
         from dataflow.cli.json_output import write_json
 
@@ -77,9 +80,10 @@ def examined(file: str, *, imports: bool, untyped: bool = False) -> Findings:
     with refusing(file):
         graph = flow.examine()
     problems = [placed(problem, file) for problem in graph.problems_in_order]
+    warnings = [] if problems else [placed(warning, file) for warning in flow.warnings()]
     opaque = list(dict.fromkeys(graph.opaque))
     ports = list(_untyped(graph)) if untyped else None
-    return Findings(file, _count(flow.wiring.block), problems, opaque, flow.report, ports)
+    return Findings(file, _count(flow.wiring.block), problems, warnings, opaque, flow.report, ports)
 
 
 def _untyped(graph: Graph, around: str = "") -> Iterator[str]:
@@ -119,6 +123,7 @@ def _as_json(findings: Findings) -> dict[str, object]:
         "file": findings.file,
         "nodes": findings.nodes,
         "problems": [problem.as_json() for problem in findings.problems],
+        "warnings": [warning.as_json() for warning in findings.warnings],
         "not_looked_into": findings.not_looked_into,
         "report": findings.report,
         **({} if findings.untyped is None else {"untyped": findings.untyped}),
@@ -130,6 +135,8 @@ def _tell(findings: Findings) -> None:
         write(sys.stdout, visible(str(problem)))
     if not findings.problems:
         write(sys.stdout, f"ok: {counted(findings.nodes, 'node')}")
+    for warning in findings.warnings:
+        write(sys.stdout, visible(f"warning: {warning}"))
     for port in findings.untyped or ():
         write(sys.stdout, visible(f"note: {port} has no type, so any value fits"))
     for remark in findings.report:
