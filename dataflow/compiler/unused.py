@@ -1,4 +1,4 @@
-"""Find what is probably a mistake in a flow that can run: inputs and nodes that nothing reads (S1.8)."""
+"""Find what is probably a mistake in a flow that can run: inputs and nodes that nothing reads (S1.7)."""
 
 from __future__ import annotations
 

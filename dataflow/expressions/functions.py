@@ -191,11 +191,12 @@ def _strings(name: str, *values: object) -> list[str]:
 
 
 def _split(evaluation: Evaluation, *values: object) -> list[str]:
-    text, *separator = _strings("split", *values)
+    text, *separators = _strings("split", *values)
+    separator = separators[0] if separators else None
     evaluation.make(length(text))
-    if separator == [""]:
-        raise operand_invalid("split()", "a separator that is not empty", "")
-    return text.split(*separator)
+    if separator == "":
+        raise operand_invalid("split()", "a separator that is not empty", separator)
+    return text.split(separator)
 
 
 def _join(evaluation: Evaluation, values: object, separator: object = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -238,9 +238,9 @@ class _Compiler:
 
         return take
 
-    def _path(self, node: nodes.Expr, depth: int) -> tuple[nodes.Node, Compute, list[Compute]]:
+    def _path(self, node: nodes.Expr, depth: int) -> tuple[nodes.Node, Compute, Sequence[Compute]]:
         """Compile the value at which a path of items begins, and the keys; also return the first as it is."""
-        keys: list[Compute] = []
+        keys = []
         first: nodes.Node = node
         while isinstance(first, nodes.Getattr | nodes.Getitem):
             part = nodes.Const(first.attr) if isinstance(first, nodes.Getattr) else first.arg
@@ -250,7 +250,7 @@ class _Compiler:
         keys.reverse()
         return first, begin, keys
 
-    def slice(self, node: nodes.Slice, depth: int) -> Compute:
+    def part(self, node: nodes.Slice, depth: int) -> Compute:
         start, stop, step = (
             None if one is None else self.compute(one, depth) for one in (node.start, node.stop, node.step)
         )
@@ -341,7 +341,7 @@ _MAKERS: Final[dict[type[nodes.Node], Callable[..., Compute]]] = {
     nodes.CondExpr: _Compiler.choice,
     nodes.Getattr: _Compiler.item,
     nodes.Getitem: _Compiler.item,
-    nodes.Slice: _Compiler.slice,
+    nodes.Slice: _Compiler.part,
     nodes.Test: _Compiler.defined,
     nodes.Call: _Compiler.call,
 }
