@@ -130,8 +130,9 @@ class Definition(Builder):
             graph = flow.examine()
             if graph.problems:
                 return []
-            found += (problem_of_subflow(place, one, flow.wiring.file) if place else one for one in unused(graph))
-            todo += ((f"{place}/{inner.name}" if place else inner.name, inner) for inner in flow.wiring.nested)
+            own, wiring = unused(graph), flow.wiring
+            found += [problem_of_subflow(place, one, wiring.file) for one in own] if place else own
+            todo += [(f"{place}/{one.name}" if place else one.name, one) for one in wiring.nested]
         return found
 
     def examine(self) -> Graph:

@@ -313,7 +313,7 @@ PORT_EXPECTED: Final = Kind(
 INPUT_UNREAD: Final = Kind(
     "DF0339",
     "nothing reads the input",
-    meaning="A flow declares an input that no node or output reads, so its value makes no difference. A warning.",
+    meaning="A warning: no node or output reads an input of the flow, so its value makes no difference.",
     example='flow.input("language", str)   # and no node takes it',
     cure="Wire the input, or remove it.",
 )
@@ -321,7 +321,7 @@ RESULT_UNREAD: Final = Kind(
     "DF0340",
     "nothing reads the result",
     hint="make it an output, remove the node, or declare it effect=True",
-    meaning="A node runs, no node or output reads any of its ports, and it is not declared an effect. A warning.",
+    meaning="A warning: no node or output reads any port of a node, and it is not declared an effect.",
     example="flow.add(summarize, text=page.out)   # the summary is not an output",
     cure="Wire a port of the node or make it an output; remove the node; or declare `effect=True`.",
 )

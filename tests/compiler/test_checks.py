@@ -292,7 +292,7 @@ def looping(f: Flow) -> object:
     with f.loop() as again:
         carried = again.carry(f.input("first", int))
         carried.next(f.add(whole, n=carried.out).out)
-        again.until(f.add(node(whole).with_(name="test"), n=carried.out).out, lambda n: True)
+        again.until(f.add(node(whole).with_(name="test"), n=carried.out).out, bool)
     return f
 
 

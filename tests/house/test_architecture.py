@@ -19,9 +19,9 @@ from tests.support.source import PACKS, Import, Module, imports_of, modules_of
 
 #: From the bottom up. A package may import those before it; the names of modules are the face in the root.
 LAYERS: Final = (
-    "base", "diagnostics", "errors", "maximums", "secrets", "types", "stores", "core", "values", "expressions",
-    "builder", "packs", "compiler", "scheduler", "memo", "runtime", "durable", "live", "inspection", "formats",
-    "loading", "flows", "typed_flows", "authoring",
+    "base", "diagnostics", "errors", "maximums", "secrets", "types", "stores", "core", "values",
+    "expressions", "builder", "packs", "compiler", "scheduler", "memo", "runtime", "durable", "live",
+    "inspection", "formats", "loading", "flows", "typed_flows", "authoring",
     "",  # dataflow/__init__.py, which names what is public
     "testing", "cli", "__main__",
 )  # fmt: skip
